@@ -289,6 +289,7 @@ def _statement_json(item: Statement) -> Json:
                 "depth": _depth_json(item.extent.depth),
                 "filled": _depth_json(item.filled),
                 "tile": item.tile or None,
+                "parts": [part.call for part in item.parts],
                 "body": [_statement_json(inner) for inner in item.body],
             }
         case DirectiveRegion():
@@ -347,6 +348,7 @@ def _call_json(call: KernelCall) -> Json:
                 "mesh": described.mesh.value if described.mesh else None,
                 "stencil": described.stencil.value if described.stencil else None,
                 "extent": spell(actual.extent) if actual.extent else None,
+                "mask": described.is_mask,
             }
             for described, actual in zip(call.kernel.args, call.args, strict=True)
         ],
