@@ -64,7 +64,8 @@ def emit_kernels(
     for one in kernels:
         if len(one.parsed.implementations) > 1:
             message = f"The kernel '{one.parsed.name}' has several subroutines, one for each type."
-            problems.append(Diagnostic("G006", message, one.parsed.span))
+            hint = "Write a kernel for each type, with one subroutine."
+            problems.append(Diagnostic("G006", message, one.parsed.span, hint=hint))
             continue
         writer = KernelWriter.of(one.code, CScope(one.code, around), names)
         body = writer.lines()
