@@ -330,3 +330,19 @@ def test_names_that_are_equal_are_written_as_those_that_are_identical() -> None:
             with gt.bound({"field_1": field}) as arrays:
                 assert not arrays["field_1"].flags.writeable
         assert field.data_ro.tolist() == [3.0, 3.0, 3.0]
+
+
+@pytest.mark.parametrize("device", [None, "gpu"])
+def test_blocks_that_read_and_write_in_turn_count_what_is_written(device: str | None) -> None:
+    with device_in_place("emulated"):
+        field = gt.zeros((3,), device="gpu")
+        for _ in range(3):
+            with gt.bound({"a": field}, device=device, writes=("a",)):
+                pass
+            version = field.buffer.version
+            with gt.bound({"a": field}, device=device):
+                assert not field.buffer.table.writers
+            assert field.buffer.version == version
+            with gt.bound({"a": field}, device=device, writes=("a",)):
+                assert field.buffer.table.writers == 1
+            assert field.buffer.version == version + 1
