@@ -71,7 +71,16 @@ def test_every_page_of_the_documentation_is_there(source: Path) -> None:
     contents = (source / "index.md").read_text(encoding="utf-8")
     entries = set(re.findall(r"^([\w/.-]+/[\w.-]+)$", contents, re.MULTILINE))
     codes = {f"diagnostics/{code}" for code in CODES}
-    assert {page.with_suffix("").as_posix() for page in laid} - codes - entries == {"index"}
+    names = {page.with_suffix("").as_posix() for page in laid if page.parent.name != "adr"}
+    assert names - codes - entries == {"index"}
+    listed = set(re.findall(r"\]\((adr/[\w.-]+)\.md\)", contents))
+    assert listed == {f"adr/{page.stem}" for page in (source / "adr").glob("*.md")}
+
+
+def test_the_list_of_codes_leads_to_their_pages(source: Path) -> None:
+    text = (source / "reference" / "diagnostics.md").read_text(encoding="utf-8")
+    line = re.compile(r"^\*\*\[(\w+)\]\(\.\./diagnostics/\1\.md\)\*\*$", re.MULTILINE)
+    assert set(line.findall(text)) == set(CODES)
 
 
 def test_links_that_lead_out_become_names(source: Path) -> None:

@@ -33,7 +33,6 @@ CHAPTERS = {
     "Diagnostics": "diagnostics",
     "Python": "python",
     "Design": "design",
-    "Decisions": "adr",
     "Changes": "changes",
 }
 MODULES = {
@@ -64,6 +63,10 @@ MAX_LINES = 60
 SHOWN = (".x90", ".f90", ".py", ".cfg")
 FRAGMENT = re.compile(r"\.(added|changed|fixed|removed)\.md$")
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+ALL_CODES = DOCS / "reference" / "diagnostics.md"
+CODE = re.compile(r"^### ([A-Z]\d{3})$", re.MULTILINE)
+ORPHAN = "---\norphan: true\n---\n\n"
+"""What says that a page is in no contents: it is found by a list, or by search."""
 PLACE = re.compile(r"^  --> ([^:\n]+)", re.MULTILINE)
 HINT = re.compile(r"^  hint: (.+)$", re.MULTILINE)
 
@@ -113,7 +116,11 @@ def inside(page: Path) -> str:
             return link[0]
         return f"{link['text']} (`{target.relative_to(ROOT)}`)"
 
-    return LINK.sub(led, page.read_text(encoding="utf-8"))
+    text = LINK.sub(led, page.read_text(encoding="utf-8"))
+    if page.parent.name == "adr":
+        return ORPHAN + text
+    # Headings are in the contents that each page carries: 250 of them would slow all pages.
+    return CODE.sub(r"**[\1](../diagnostics/\1.md)**", text) if page == ALL_CODES else text
 
 
 def change_pages() -> dict[str, str]:
@@ -170,11 +177,7 @@ def diagnostic_page(code: str) -> str:
     cures = [CURES[code]] if code in CURES else []
     # 250 pages beside every other would bury these: a code is found by its list, or by search.
     lines = [
-        "---",
-        "orphan: true",
-        "---",
-        "",
-        f"# {code}",
+        f"{ORPHAN}# {code}",
         "",
         "## Cause",
         "",
