@@ -87,12 +87,17 @@ class ModuleFinder:
         return self._offered(module.lower(), name.lower(), frozenset())
 
     def seen_in_submodule(self, module: str, name: str) -> Symbol | None:
-        """Return what a submodule of `module` sees by `name`, its private names among it."""
-        scope = self.module(module)
-        own = scope.symbols.get(name.lower()) if scope else None
-        if own is not None or scope is None:
-            return own
-        return self.imported(scope.uses, name)
+        """Return what a submodule of `module` sees by `name`, its private names among it.
+
+        A symbol that is not resolved says that nobody knows.
+        """
+        key, scope = name.lower(), self.module(module)
+        if scope is None:
+            return Symbol(key, key, Origin.UNRESOLVED, module=module)
+        found = scope.symbols.get(key) or self.imported(scope.uses, key)
+        if found is None and scope.included:
+            return Symbol(key, key, Origin.UNRESOLVED, module=module)
+        return found
 
     def imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
         """Return what `uses` give the name `name`, None if they do not."""
@@ -136,7 +141,8 @@ class ModuleFinder:
                     home = use.module.lower()
                     found = found or Symbol(key, key, Origin.UNRESOLVED, module=home)
                     return replace(found, key=key)
-            if use.whole and not self._hides(use.module.lower(), key):
+            renamed = any(item.original.lower() == key for item in use.names)
+            if use.whole and not renamed and not self._hides(use.module.lower(), key):
                 found = self._offered(use.module.lower(), key, behind)
                 whole += [found] if found else []
         return next((item for item in whole if item.is_resolved), whole[0] if whole else None)

@@ -2,7 +2,8 @@
 
 Every unit counts: main programs, modules, submodules, procedures wherever they stand. A name is
 looked up in the unit, in what it imports, in the units around it with what those import, and in the
-language. A submodule sees what the module declares that it belongs to.
+language. A submodule sees what the module declares that it belongs to; what another submodule
+between the two declares is not read, and may be any name.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Opaque
 
-_OF_SUBMODULE = re.compile(r"submodule\s*\(\s*(?P<module>\w+)", re.IGNORECASE)
+_OF_SUBMODULE = re.compile(r"submodule\s*\(\s*(?P<module>\w+)\s*(?P<between>:)?", re.IGNORECASE)
 _SAYS_NO_SHAPE = re.compile(
     r"(?:type\b\s*(?!\()|(?:abstract\s+)?interface\b|implicit\b|import\b|public\b|private\b|save\b"
     r"|enum\b|procedure\b|generic\b|external\b|intrinsic\b|data\b|namelist\b|parameter\b|#)",
@@ -73,7 +74,10 @@ def _specified(item: SpecificationItem, linker: Linker) -> SpecificationItem:
 
 
 class _Seen(LookedUpNames):
-    """The names that are seen inside of a unit."""
+    """The names that are seen inside of a unit.
+
+    It `is_open` if something that is not read may declare any name here.
+    """
 
     def __init__(
         self,
@@ -89,8 +93,11 @@ class _Seen(LookedUpNames):
         own = _NOTHING if place is None else scopes.get(place.start, _NOTHING)
         self._uses = own.uses
         self._parent = ""
-        if unit.kind is UnitKind.SUBMODULE and (found := _OF_SUBMODULE.match(unit.opening)):
+        self.is_open: bool = bool(own.included) or (outer is not None and outer.is_open)
+        if found := _OF_SUBMODULE.match(unit.opening):
             self._parent = found["module"]
+            around = finder.module(self._parent)
+            self.is_open |= around is None or bool(around.included) or bool(found["between"])
         self._module = unit.name if unit.kind is UnitKind.MODULE else ""
         opaque = [item for item in unit.specification if isinstance(item, Opaque)]
         unsaid = [item for item in opaque if not _SAYS_NO_SHAPE.match(item.text)]
@@ -114,8 +121,8 @@ class _Seen(LookedUpNames):
         if host is not None and host.is_resolved and host.origin is not Origin.INTRINSIC:
             around = host.origin in (Origin.LOCAL, Origin.DUMMY)
             return replace(host, origin=Origin.HOST) if around else host
-        own = None if self.lists(key) else intrinsic_symbol(key)
-        return own or found or host or Symbol(key, key, Origin.UNRESOLVED)
+        own = None if self.is_open or self.lists(key) else intrinsic_symbol(key)
+        return own or found or Symbol(key, key, Origin.UNRESOLVED)
 
     def lists(self, key: str) -> bool:
         """Return whether a module is said to give the name, here or around."""

@@ -132,7 +132,8 @@ class _Resolver(LookedUpNames):
             found = self._finder.imported(self._host.uses, key)
         if host is not None or (found is not None and found.is_resolved):
             return host or found or Symbol(key, key, Origin.UNRESOLVED)
-        own = None if self._is_listed(key) else intrinsic_symbol(key)
+        is_open = self._host is not None and bool(self._host.included)
+        own = None if is_open or self._is_listed(key) else intrinsic_symbol(key)
         return own or found or Symbol(key, key, Origin.UNRESOLVED)
 
     def _is_listed(self, key: str) -> bool:

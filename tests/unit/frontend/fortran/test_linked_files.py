@@ -209,6 +209,42 @@ def test_functions_of_the_language_beside_a_module_that_is_not_there(
     assert symbols(unit(file, "f"))["sqrt"].origin is origin
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "submodule (absent_mod) below",
+        "submodule (parent_mod:between) below",
+        "module m\n  include 'absent.inc'",
+        "module m\n  use types_mod, only: sqrt => length",
+    ],
+)
+def test_what_is_not_read_may_have_any_name(head: str, finder: ModuleFinder) -> None:
+    inner = "contains\n  real function f(x)\n    f = sqrt(x)\n  end function f\n"
+    kind = head.split(maxsplit=1)[0]
+    file = linked(f"{head}\n{inner}end {kind}\n", finder)
+    expected = Origin.IMPORTED if "types_mod" in head else Origin.UNRESOLVED
+    assert symbols(unit(file, "f"))["sqrt"].origin is expected
+
+
+def test_an_inner_file_that_is_not_read_may_have_any_name(finder: ModuleFinder) -> None:
+    text = (
+        "module m\ncontains\n  real function f(x)\n    include 'absent.inc'\n    f = sqrt(x)\n"
+        "  end function f\n  real function g(x)\n    g = sqrt(x)\n  end function g\nend module m\n"
+    )
+    file = linked(text, finder)
+    assert brackets(unit(file, "f")) == {"sqrt(x)": "Unresolved"}
+    assert brackets(unit(file, "g")) == {"sqrt(x)": "CallFunction"}
+
+
+def test_a_renamed_name_is_not_imported_by_its_own(finder: ModuleFinder) -> None:
+    text = (
+        "program p\n  use types_mod, list => table\n  real :: x(2)\n"
+        "  x(1) = list(1) + table(1)\nend program p\n"
+    )
+    found = brackets(unit(linked(text, finder), "p"))
+    assert (found["list(1)"], found["table(1)"]) == ("Element", "Unresolved")
+
+
 def test_names_of_associate_constructs(finder: ModuleFinder) -> None:
     text = (
         "subroutine s(p)\n  use types_mod, only: point\n  type(point) :: p\n"
