@@ -127,7 +127,11 @@ class PendingAccesses:
             if opened.exception() is not None:
                 closed.set_result(None)
                 return
-            _release_all(self.tokens, failure_of)
+            try:
+                _release_all(self.tokens, failure_of)
+            except Exception as error:
+                closed.set_exception(error)
+                raise
             settled = [token.buffer.replicas.settled() for token in self.tokens]
             all_of(settled).then(lambda done: forward(done, closed))
 
@@ -221,15 +225,27 @@ def _let_go(tokens: Sequence[AccessToken]) -> None:
 
 def _release_all(tokens: Sequence[AccessToken], failure_of: FailureOf) -> None:
     """End the accesses; an error, or an interrupt, at one of them keeps none of the others."""
+    failures: list[Exception] = []
     try:
-        for token in tokens:
-            if token.active:
-                token.buffer.release(token, failure_of(token))
+        _release_each(tokens, failure_of, failures)
     except BaseException:
-        for token in tokens:
+        _release_each(tokens, failure_of, failures)
+        raise
+    if failures:
+        raise failures.pop()
+
+
+def _release_each(
+    tokens: Sequence[AccessToken], failure_of: FailureOf, failures: list[Exception]
+) -> None:
+    """End those that have not ended; put the first error into `failures`."""
+    for token in tokens:
+        try:
             if token.active:
                 token.buffer.release(token, failure_of(token))
-        raise
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            if not failures:
+                failures.append(error)
 
 
 def _nothing(*_: object) -> None:

@@ -90,7 +90,12 @@ class Future(Generic[T]):
         return self._error
 
     def then(self, callback: Callable[[Future[T]], None]) -> None:
-        """Call `callback` with this future when it is done, at once if it is."""
+        """Call `callback` with this future when it is done, at once if it is.
+
+        It is called once, but for an interrupt (Ctrl-C) of the thread that calls it, after which it
+        is called again. If it fails, those behind it are called, and then the first failure is
+        raised where the promise was kept or broken.
+        """
         if not self._done:
             with _LOCK:
                 if not self._done:
@@ -136,46 +141,74 @@ class Future(Generic[T]):
             error = done.exception()
             if error is not None:
                 mapped.set_exception(error)
+                return
+            try:
+                value = function(done.result())
+            except Exception as failure:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+                mapped.set_exception(failure)
             else:
-                mapped.set_result(function(done.result()))
+                mapped.set_result(value)
 
         self.then(pass_on)
         return mapped
 
     def set_result(self, value: T) -> None:
-        """Keep the promise. Callbacks run in this thread."""
-        self._value = value
-        self._end()
+        """Keep the promise, unless it is kept or broken already. Callbacks run in this thread."""
+        self._end(value, None)
 
     def set_exception(self, error: BaseException) -> None:
-        """Break the promise: those who wait get `error`."""
-        self._error = error
-        self._end()
+        """Break the promise, unless it is kept or broken already: those who wait get `error`."""
+        self._end(None, error)
 
-    def _end(self) -> None:
-        """Tell all who want to know; an interrupt of this thread is no matter of theirs."""
+    def _end(self, value: T | None, error: BaseException | None) -> None:
+        """Tell all who want to know, if this thread is the first that ends the promise.
+
+        Nobody else calls the callbacks then, so that an interrupt of this thread, which is no
+        matter of theirs, is put right here.
+        """
+        failures: list[Exception] = []
+        is_first = False
         try:
-            self._tell()
+            with _LOCK:
+                if not self._done:
+                    self._value, self._error = value, error
+                    self._done = is_first = True
+            if is_first:
+                self._tell(failures)
         except BaseException:
-            with suppress(Exception):
-                self._tell()
+            if is_first:
+                self._tell_the_rest()
             raise
+        if failures:
+            # Taken out, so that the failure does not keep itself alive through these frames.
+            raise failures.pop()
 
-    def _tell(self) -> None:
-        """Call those who are not called yet, and let go on who waits."""
-        with _LOCK:
-            self._done = True
-            waiters = self._waiters
+    def _tell(self, failures: list[Exception]) -> None:
+        """Call all callbacks, and let go on who waits; put the first failure into `failures`."""
         callbacks = self._callbacks
         try:
             while callbacks:
-                callback = callbacks[0]
-                callback(self)
-                if callbacks and callbacks[0] is callback:
-                    callbacks.popleft()
+                try:
+                    callbacks[0](self)
+                except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+                    # No signal is looked for before this: what failed is not called again.
+                    del callbacks[0]
+                    if not failures:
+                        failures.append(error)
+                else:
+                    del callbacks[0]
         finally:
-            if waiters is not None:
-                waiters.wake()
+            if self._waiters is not None:
+                self._waiters.wake()
+
+    def _tell_the_rest(self) -> None:
+        """Call those whom an interrupt has left, whatever becomes of each."""
+        while self._callbacks:
+            callback = self._callbacks.popleft()
+            with suppress(BaseException):
+                callback(self)
+        if self._waiters is not None:
+            self._waiters.wake()
 
     def _block(self, timeout: float | None) -> None:
         after_wait = self._before_wait() if self._before_wait is not None else None
@@ -225,6 +258,7 @@ def all_of(futures: list[Future[None]]) -> Future[None]:
     left = futures.copy()
 
     def one_less(_: Future[None]) -> None:
+        # Several threads may find nothing left: the first that forwards ends the promise.
         with _LOCK:
             while left and left[-1].done():
                 left.pop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 _NO_END = -1.0
 
@@ -27,14 +28,23 @@ class Waiters:
         lock = threading.Lock()
         lock.acquire()  # pylint: disable=consider-using-with  # let go by `wake`
         self._locks.append(lock)
-        return is_over() or lock.acquire(  # pylint: disable=consider-using-with
+        if is_over() or lock.acquire(  # pylint: disable=consider-using-with
             timeout=_NO_END if timeout is None else max(timeout, 0.0)
-        )
+        ):
+            return True
+        with suppress(ValueError):  # somebody has just let it go
+            self._locks.remove(lock)
+        return False
 
     def wake(self) -> None:
-        """Let all go on who wait; what they wait for is there."""
+        """Let all go on who wait; what they wait for is there.
+
+        A lock leaves the list behind its release, so that an interrupt between the two loses
+        nobody. Two threads may let go of the same one.
+        """
         while self._locks:
-            try:
-                self._locks.popleft().release()
-            except IndexError:  # another thread was faster
-                return
+            with suppress(IndexError, ValueError):  # another thread was faster
+                lock = self._locks[0]
+                with suppress(RuntimeError):
+                    lock.release()
+                self._locks.remove(lock)

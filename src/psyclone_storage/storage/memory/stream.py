@@ -142,8 +142,13 @@ class Stream:
 
     def _serve(self) -> None:
         while True:
-            # A call of its own, so that an idle worker keeps nothing of its last job alive.
-            self._do(*self._jobs.get())
+            try:
+                # A call of its own, so that an idle worker keeps nothing of its last job alive.
+                self._do(*self._jobs.get())
+            except BaseException as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+                # Of who wanted to know of the end: the worker goes on for others.
+                told = (type(error), error, error.__traceback__, self._worker)
+                threading.excepthook(threading.ExceptHookArgs(told))
 
     def _do(self, future: Future[Any], work: Callable[..., Any], args: tuple[Any, ...]) -> None:
         try:
