@@ -34,7 +34,7 @@ from psyclone_storage.driver.numbering import (
     NumberedProgram,
 )
 from psyclone_storage.driver.request import CompileRequest, LineLimit, suffixes_of
-from psyclone_storage.driver.rows import ApiParts, Language, Target
+from psyclone_storage.driver.rows import ApiParts, ApiRow, Language, Target
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import SourceIndex, index_directories
@@ -143,16 +143,12 @@ class Compiler:
         """
         program, rules = self.planned(algorithm, called)
         journal: Journal = {}
-        program, refused = self._transform(program, rules, journal)
-        if self.checks:
-            _check_coherence(program, rules)
+        refused: Refused = ()
+        if self.requested is not None:
+            program, refused = self.requested.apply(program, rules, self.kernels, journal)
+        program = self._finished(program, rules, checks=self.checks)
+        placed, unit = self._lowered(program, numbering)
         language = self.target.language
-        if language.prints_kernels:
-            program = with_codes(program, self.kernels)
-        program = self._held(program, rules)
-        placed = _placed(program, numbering, language)
-        unit = lower(self.target, placed.program, self.settings)
-        unit = with_thread_notes(unit, program, self.kernels)
         build = Build(
             program=program,
             algorithm_text=self._algorithm_text(program),
@@ -192,14 +188,48 @@ class Compiler:
         chosen = self.api.choices(self.settings)
         return BuildOptions(self.distributed, chosen.annexed_clean, chosen.fills_before_increment)
 
-    def _held(self, program: Program, rules: Rules) -> Program:
-        """Return `program` with what it asks of storages, where the target has some."""
+    def text_of(self, program: Program, routine: str | None = None) -> str:
+        """Return the PSy layer that `program` becomes as it is, or one of its routines in it.
+
+        It is the text that is written, but for the numbers of changed kernels: those are given
+        when their files are.
+
+        Raises:
+            CompileError: a kernel has no form in the language, or storages cannot hold the data.
+        """
+        program = self._finished(program, self.api.domain(self.settings).rules)
+        placed, unit = self._lowered(program, LocalNumbering())
+        if routine is not None:
+            unit = replace(
+                unit, routines=tuple(one for one in unit.routines if one.name == routine)
+            )
+        return self._psy_text(unit, placed)
+
+    def _finished(self, program: Program, rules: Rules, *, checks: bool = False) -> Program:
+        """Return `program` with what settings and target ask for once all steps are applied."""
+        if self.api.choices(self.settings).fuses_built_ins:
+            program = _with_each(program, partial(with_shared_loops, rules=rules))
+        if self.settings.joint_exchanges:
+            program = _with_each(program, with_joint_exchanges)
+        program = _with_each(program, eliminate_dead_halo_flags)
+        if checks:
+            _check_coherence(program, rules)
+        if self.target.language.prints_kernels:
+            program = with_codes(program, self.kernels)
         contract = self.target.infrastructure(self.settings).holding
         if contract is not None:
             program = _with_holding(program, contract, rules, self.kernels)
-            if self.checks:
+            if checks:
                 _check_plans(program, contract, self.kernels)
         return program
+
+    def _lowered(
+        self, program: Program, numbering: KernelNumbering
+    ) -> tuple[NumberedProgram, Unit]:
+        """Return `program` with its changed kernels under their names, and the module of it."""
+        placed = _placed(program, numbering, self.target.language)
+        unit = lower(self.target, placed.program, self.settings)
+        return placed, with_thread_notes(unit, program, self.kernels)
 
     def _algorithm_text(self, program: Program) -> str:
         language = self.target.language
@@ -218,42 +248,34 @@ class Compiler:
         exact = self.api.choices(self.settings).exact_sums
         return self.settings.reproducible_reductions and not exact
 
-    def _transform(
-        self, program: Program, rules: Rules, journal: Journal
-    ) -> tuple[Program, Refused]:
-        """Apply the user's recipe and steps, then what the settings ask for."""
-        refused: Refused = ()
-        if self.requested is not None:
-            program, refused = self.requested.apply(program, rules, self.kernels, journal)
-        if self.api.choices(self.settings).fuses_built_ins:
-            program = _with_each(program, partial(with_shared_loops, rules=rules))
-        if self.settings.joint_exchanges:
-            program = _with_each(program, with_joint_exchanges)
-        program = _with_each(program, eliminate_dead_halo_flags)
-        return program, refused
-
 
 def make_compiler(
-    settings: Settings, request: CompileRequest, index: SourceIndex | None = None
+    settings: Settings,
+    request: CompileRequest,
+    index: SourceIndex | None = None,
+    row: ApiRow | None = None,
 ) -> Compiler:
     """Prepare for compilations: choose the domain, index the kernels, read the script.
 
-    `index` is that of the directories, where somebody has made it already.
+    `index` is that of the directories, where somebody has made it already. `row` is an API that is
+    in no table, in place of the one that is asked for.
 
     Raises:
         CompileError: a directory or the script is missing, a step does not exist, or what settings
             ask for is missing in an infrastructure.
     """
     name = API_NAMES[request.api] if request.api else settings.api
-    api = APIS[name]
-    target = target_of(name, request.target, request.suffix, settings.data_movement)
+    api, target = row or (
+        APIS[name],
+        target_of(name, request.target, request.suffix, settings.data_movement),
+    )
     index = index or index_directories(request.directories, request.includes, suffixes_of(request))
     raise_if_any([*check_extensions(target.asks(settings), index)])
     settings = target.adapted(settings)
     distributed = request.distributed
     if distributed is None:
         distributed = settings.distributed_memory
-    return Compiler(
+    made = Compiler(
         settings,
         api,
         target,
@@ -266,11 +288,11 @@ def make_compiler(
             request.line_limit is LineLimit.ALL,
             request.beside,
         ),
-        _requested(request, settings, name, distributed, target),
-        request.line_limit is LineLimit.OUTPUT,
-        request.includes,
-        request.checks,
+        breaks_lines=request.line_limit is LineLimit.OUTPUT,
+        includes=request.includes,
+        checks=request.checks,
     )
+    return replace(made, requested=_requested(request, made, name))
 
 
 def _check_coherence(program: Program, rules: Rules) -> None:
@@ -293,9 +315,7 @@ def _check_plans(program: Program, contract: HoldingContract, kernels: Kernels) 
     check_plans(program, contract, kernels)
 
 
-def _requested(
-    request: CompileRequest, settings: Settings, name: Api, distributed: bool, target: Target
-) -> Requested | None:
+def _requested(request: CompileRequest, made: Compiler, name: Api) -> Requested | None:
     """Return what `request` asks for beyond a translation, None if it is nothing.
 
     Steps, and what scripts see of a program, are half of the compiler: most calls need none of it.
@@ -304,9 +324,9 @@ def _requested(
         return None
     from psyclone_storage.driver.requested import read_requested  # noqa: PLC0415
 
-    emitted = partial(emit_program, target, settings)
-    found = read_requested(request, settings, name, distributed, emitted)
-    return replace(found, in_storages=target.infrastructure(settings).holding is not None)
+    found = read_requested(request, made.settings, name, made.distributed, made.text_of)
+    holding = made.target.infrastructure(made.settings).holding
+    return replace(found, in_storages=holding is not None)
 
 
 def _placed(program: Program, numbering: KernelNumbering, language: Language) -> NumberedProgram:
@@ -316,15 +336,6 @@ def _placed(program: Program, numbering: KernelNumbering, language: Language) ->
     from psyclone_storage.driver.placing import place_kernels  # noqa: PLC0415
 
     return place_kernels(program, numbering, language)
-
-
-def emit_program(target: Target, settings: Settings, program: Program, routine: str | None) -> str:
-    """Return what `program` becomes as it is, or one of its routines in its module."""
-    placed = _placed(program, LocalNumbering(), target.language)
-    unit = lower(target, placed.program, settings)
-    if routine is not None:
-        unit = replace(unit, routines=tuple(one for one in unit.routines if one.name == routine))
-    return target.language.emit_unit(unit, placed.inlined)
 
 
 def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:

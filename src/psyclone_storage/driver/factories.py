@@ -15,12 +15,12 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.config.settings import API_NAMES, Settings
+from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.driver.apis import APIS, target_of
-from psyclone_storage.driver.compile import Compiler, emit_program, make_compiler
+from psyclone_storage.driver.compile import Compiler, make_compiler
 from psyclone_storage.driver.kernels import CalledKernels, find_kernels, read_checked
-from psyclone_storage.driver.request import CompileRequest
-from psyclone_storage.driver.rows import ApiParts, Target
+from psyclone_storage.driver.request import CompileRequest, LineLimit, for_file
+from psyclone_storage.driver.rows import ApiParts, ApiRow
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.search import SourceIndex
 from psyclone_storage.ir.expr import Literal, Name, spell
@@ -30,10 +30,6 @@ from psyclone_storage.scripting.arguments import FieldSpace
 from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.settings import Compilation
-
-ApiRow = tuple[ApiParts, Target]
-"""An API that is in no table yet: its parts, and what is generated for it."""
-
 
 # ---------------------------------------------------------------------------- kernels
 
@@ -122,10 +118,18 @@ class KernelTypeFactory:
 
     settings: Settings | None = None
     """The settings of whoever asks, those of the package by default."""
+    targets: Mapping[Api, str] = {}
+    """What is generated for an API, where it is not what the settings choose."""
 
     def __init__(self, api: str | ApiRow = "") -> None:
         settings = self.settings or default_settings()
-        self._parts, self._target = _row(api, settings)
+        if isinstance(api, tuple):
+            self._parts, self._target = api
+        else:
+            name = _api_of(api, settings)
+            chosen = self.targets.get(name, "")
+            self._parts = APIS[name]
+            self._target = target_of(name, chosen, movement=settings.data_movement)
         self._settings = self._target.adapted(settings)
 
     def create(self, parse_tree: Path | SourceText | str, name: str | None = None) -> KernelType:
@@ -241,6 +245,7 @@ class InvokeInfo:
 class FileInfo:
     """All invokes of an algorithm with the kernels that they call: what `PSyFactory` works on."""
 
+    api: Api
     compiler: Compiler
     algorithm: ParsedAlgorithm
     called: CalledKernels
@@ -262,11 +267,13 @@ def parse(
     *,
     kernel_paths: Sequence[str | Path] = (),
     settings: Settings | None = None,
+    target: str = "",
     **others: object,
 ) -> tuple[ParsedAlgorithm, FileInfo]:
     """Read an algorithm and the metadata of the kernels that it calls.
 
     Kernels are looked for in and below `kernel_paths`, without any in the folder of the algorithm.
+    `target` names what is generated, as '--target' does; without it the settings decide.
     Of PSyclone's other words `kernel_path` names one folder, `line_length` refuses long lines, and
     `invoke_name` can only be `invoke`.
 
@@ -276,27 +283,22 @@ def parse(
     path = Path(alg_filename)
     single, limit = _others(others)
     folders = tuple(map(Path, (*kernel_paths, *single))) or (path.parent,)
-    made = _compiler(api, folders, settings or default_settings(), limit)
-    language, structures = made.target.language, made.api.structures
-    source = read_checked(made.kernels.index, path, limit)
-    algorithm = language.link_algorithm(language.read_algorithm(source), structures)
+    settings = settings or default_settings()
+    name, row = ("", api) if isinstance(api, tuple) else (api, None)
+    _api_of(name, settings)
+    request = CompileRequest(name or None, directories=folders, line_limit=limit, target=target)
+    request = for_file(request, path)
+    made = make_compiler(settings, request, row=row)
+    source = read_checked(made.kernels.index, path, made.kernels.line_limit)
+    language = made.target.language
+    algorithm = language.link_algorithm(language.read_algorithm(source), made.api.structures)
     called = find_kernels(algorithm, made.kernels)
     if called.problems:
         raise CompileError(*called.problems)
-    return algorithm, FileInfo(made, algorithm, called)
+    return algorithm, FileInfo(_api_of(request.api or "", settings), made, algorithm, called)
 
 
-def _compiler(
-    api: str | ApiRow, folders: tuple[Path, ...], settings: Settings, line_limit: bool
-) -> Compiler:
-    parts, target = _row(api, settings)
-    name = api if isinstance(api, str) and api else settings.api.value
-    made = make_compiler(settings, CompileRequest(name, None, folders))
-    kernels = replace(made.kernels, api=parts, language=target.language, line_limit=line_limit)
-    return replace(made, api=parts, target=target, kernels=kernels)
-
-
-def _others(given: Mapping[str, object]) -> tuple[tuple[str, ...], bool]:
+def _others(given: Mapping[str, object]) -> tuple[tuple[str, ...], LineLimit]:
     """Return the folder, and whether lines are limited, of PSyclone's words.
 
     Raises:
@@ -312,7 +314,8 @@ def _others(given: Mapping[str, object]) -> tuple[tuple[str, ...], bool]:
         message = f"Invokes cannot be called '{word}' here."
         raise CompileError(Diagnostic("T015", message, hint="Write 'call invoke(...)'."))
     single = str(given.get("kernel_path") or "")
-    return (single,) if single else (), bool(given.get("line_length"))
+    limit = LineLimit.ALL if given.get("line_length") else LineLimit.OFF
+    return (single,) if single else (), limit
 
 
 # ---------------------------------------------------------------------------- the PSy layer
@@ -335,32 +338,30 @@ class PSyFactory:
             CompileError: all that does not fit; or the algorithm was parsed for another API.
         """
         compiler = invoke_info.compiler
-        if self._api and _row(self._api, compiler.settings)[0] is not compiler.api:
+        if self._api and self._parts(compiler.settings) is not compiler.api:
             message = f"'{invoke_info.name}' was parsed for another API than '{self._api}'."
             raise CompileError(Diagnostic("T015", message, hint="Give 'parse' the same one."))
         if self._distributed is not None:
             compiler = replace(compiler, distributed=self._distributed)
         program, rules = compiler.planned(invoke_info.algorithm, invoke_info.called)
-        told = Compilation(compiler.settings, compiler.settings.api, compiler.distributed)
-        context = ScriptContext(
-            told, lambda one, name: emit_program(compiler.target, compiler.settings, one, name)
-        )
+        told = Compilation(compiler.settings, invoke_info.api, compiler.distributed)
+        context = ScriptContext(told, compiler.text_of)
         return Psy(program, rules, compiler.kernels, psyclone=True, context=context)
 
+    def _parts(self, settings: Settings) -> ApiParts:
+        return self._api[0] if isinstance(self._api, tuple) else APIS[_api_of(self._api, settings)]
 
-def _row(api: str | ApiRow, settings: Settings) -> ApiRow:
-    """Return the parts of an API and what is generated for it.
+
+def _api_of(api: str, settings: Settings) -> Api:
+    """Return the API with any of its names, that of the settings without a name.
 
     Raises:
         CompileError: `T015`, there is no API of this name.
     """
-    if isinstance(api, tuple):
-        return api
     if api and api not in API_NAMES:
         hint = did_you_mean(api, API_NAMES) or f"There are {listed(API_NAMES, 'and')}."
         raise CompileError(Diagnostic("T015", f"There is no API '{api}'.", hint=hint))
-    name = API_NAMES[api] if api else settings.api
-    return APIS[name], target_of(name)
+    return API_NAMES[api] if api else settings.api
 
 
 # ---------------------------------------------------------------------------- scripts
@@ -379,14 +380,20 @@ def make_scripted_compiler(
         return made
     context = made.requested.context
     api = API_NAMES[request.api] if request.api else settings.api
-    words = _script_words(replace(settings, api=api))
+    here = replace(settings, api=api, distributed_memory=made.distributed)
+    words = _script_words(here, request.target)
     return replace(made, requested=replace(made.requested, context=replace(context, words=words)))
 
 
-def _script_words(settings: Settings) -> Mapping[str, Mapping[str, object]]:
-    """Return what PSyclone's modules hold besides, for whoever compiles with `settings`."""
+def _script_words(settings: Settings, target: str) -> Mapping[str, Mapping[str, object]]:
+    """Return what PSyclone's modules hold besides, for whoever compiles with `settings`.
+
+    `target` is what is generated for their API; that of another one is another.
+    """
+    targets = {settings.api: target}
 
     def parse_here(alg_filename: str | Path, api: str = "", **words: object) -> object:
+        words = {"target": targets.get(_api_of(api, settings), ""), **words}
         return parse(alg_filename, api, settings=settings, **words)  # type: ignore[arg-type]
 
     of_kernels = {
@@ -395,7 +402,7 @@ def _script_words(settings: Settings) -> Mapping[str, Mapping[str, object]]:
         "KernelTypeFactory": type(
             "KernelTypeFactory",
             (KernelTypeFactory,),
-            {"settings": settings, "__doc__": KernelTypeFactory.__doc__},
+            {"settings": settings, "targets": targets, "__doc__": KernelTypeFactory.__doc__},
         ),
     }
     of_algorithms = {"Arg": ActualArgument, "InvokeCall": InvokeInfo, "parse": parse_here}

@@ -151,3 +151,7 @@ class ApiParts:
     checks_syntax: bool = False
     structures: Mapping[str, Symbol] = field(default_factory=dict)
     passed: Callable[[Kernel], tuple[Declare, ...]] | None = None
+
+
+ApiRow = tuple[ApiParts, Target]
+"""An API and what is generated for it, which need not be in a table."""
