@@ -68,5 +68,5 @@ def test_github_gets_a_command_for_each_problem() -> None:
 
 
 def test_what_ends_a_property_is_written_otherwise() -> None:
-    odd = Diagnostic("L001", "No.", file="a,b:c%d")
-    assert render_github([odd]) == "::error file=a%2Cb%3Ac%25d,title=L001::No."
+    odd = Diagnostic("L001", "No.", file="a,b:c%d", hint="Yes.")
+    assert render_github([odd]) == "::error file=a%2Cb%3Ac%25d,title=L001::No.%0AYes."
