@@ -174,6 +174,23 @@ def test_a_loop_that_gains_nothing_from_colours_stays(tmp_path: Path) -> None:
     assert "colours" not in run(tmp_path, script, cells("u write w3"))
 
 
+@pytest.mark.parametrize(
+    ("base", "tested"), [("LoopFuseTrans", True), ("GOceanLoopFuseTrans", False)]
+)
+def test_a_class_of_a_script_fuses_as_its_base(base: str, tested: bool, tmp_path: Path) -> None:
+    script = (
+        f"from psyclone.transformations import {base}\n"
+        f"class Mine({base}):\n"
+        "    pass\n"
+        "def trans(psyir):\n"
+        "    first, second = psyir.children[0].loops()\n"
+        "    step = Mine().apply(first, second)[1]\n"
+        f"    assert step.tested is {tested}\n"
+    )
+    fused = run(tmp_path, script, cells("u write w3"), cells("v write w3"))
+    assert fused.count("cells, owned") == 1
+
+
 def test_refusals_can_be_caught(tmp_path: Path) -> None:
     script = (
         "from psyclone.domain.lfric.transformations import LFRicLoopFuseTrans\n"

@@ -51,19 +51,26 @@ class RedundantComputation(Transformation):
 
 
 class LoopFuse(Transformation):
+    """Fuse a loop and the next."""
+
+    options: Mapping[str, object] = {"same_space": False}
+    tested = False
+    """Whether bounds that may differ are compared when the program runs."""
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        first, second = two_nodes(self, nodes)
+        same_space = bool(options["same_space"])
+        return FuseLoops(first.uid, second.uid, same_space=same_space, tested=self.tested)
+
+
+class GeneralLoopFuse(LoopFuse):
     """Fuse a loop and the next.
 
     PSyclone's general transformation does not ask whether loops over a grid have the same bounds,
     which those of an API do; here it has them compared when the program runs.
     """
 
-    options: Mapping[str, object] = {"same_space": False}
-
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        first, second = two_nodes(self, nodes)
-        same_space = bool(options["same_space"])
-        tested = self.name == "LoopFuseTrans"
-        return FuseLoops(first.uid, second.uid, same_space=same_space, tested=tested)
+    tested = True
 
 
 class LoopSwap(Transformation):
