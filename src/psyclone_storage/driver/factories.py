@@ -289,13 +289,23 @@ def parse(
     request = CompileRequest(name or None, directories=folders, line_limit=limit, target=target)
     request = for_file(request, path)
     made = make_compiler(settings, request, row=row)
+    algorithm, called = _read_algorithm(made, path)
+    return algorithm, FileInfo(_api_of(request.api or "", settings), made, algorithm, called)
+
+
+def _read_algorithm(made: Compiler, path: Path) -> tuple[ParsedAlgorithm, CalledKernels]:
+    """Return the algorithm at `path`, and the kernels that it calls.
+
+    Raises:
+        CompileError: all that is wrong with the algorithm, its imports, or the kernels.
+    """
     source = read_checked(made.kernels.index, path, made.kernels.line_limit)
     language = made.target.language
     algorithm = language.link_algorithm(language.read_algorithm(source), made.api.structures)
     called = find_kernels(algorithm, made.kernels)
     if called.problems:
         raise CompileError(*called.problems)
-    return algorithm, FileInfo(_api_of(request.api or "", settings), made, algorithm, called)
+    return algorithm, called
 
 
 def _others(given: Mapping[str, object]) -> tuple[tuple[str, ...], LineLimit]:
