@@ -76,6 +76,10 @@ class NamesInPython(Protocol):
         """Return how far from the point an element lies; raise `NoPythonError` if none knows."""
         raise NotImplementedError
 
+    def distance(self, item: Expr, axis: int) -> int:
+        """Return how far from the point an index lies along an axis; refuse as `offset` does."""
+        raise NotImplementedError
+
     def array(self, key: str) -> str | None:
         """Return the argument that is an array, None if `key` is none."""
 
@@ -197,7 +201,7 @@ class ExpressionWriter:
         if left.type == SINGLE:
             raise NoPythonError(f"'{spell(expr)}' is computed in single precision")
         rank = _SIGNS[op]
-        if op is Operator.DIVIDE and left.type == INTEGER:
+        if op is Operator.DIVIDE and left.type == right.type == INTEGER:
             # The quotient of two numbers of 32 bits is never rounded to a whole number.
             return TypedText(f"int({left.within(rank)} / {right.within(rank + 1)})", INTEGER)
         above = ATOM if right.rank == SIGN else rank + 1
@@ -259,7 +263,7 @@ class ExpressionWriter:
 
     def _sum(self, section: Section) -> TypedText:
         """Return the sum of the elements of a section, from zero on, columns first."""
-        boxes = list(map(self._positions, section.items))
+        boxes = [self._positions(item, axis) for axis, item in enumerate(section.items)]
         if not isinstance(section.base, Name) or len(boxes) != len(("i", "j")):
             raise NoPythonError(f"'{spell(section)}' is no section of a field")
         columns, rows = boxes
@@ -272,13 +276,13 @@ class ExpressionWriter:
                 texts.append(element.text)
         return TypedText(" + ".join(texts), DOUBLE, SUM)
 
-    def _positions(self, item: Expr) -> list[Expr]:
+    def _positions(self, item: Expr, axis: int) -> list[Expr]:
         """Return the indices of a triplet, whose ends lie at known distances from the point."""
         if not isinstance(item, Range):
             return [item]
         if item.lower is None or item.upper is None or item.step is not None:
             raise NoPythonError("a section has no ends that are known")
-        (first, _), (last, _) = (self.names.offset((one, one)) for one in (item.lower, item.upper))
+        first, last = (self.names.distance(one, axis) for one in (item.lower, item.upper))
         if last - first > _MOST:
             raise NoPythonError(f"a section has more than {_MOST} points")
         return [Binary(Operator.PLUS, item.lower, Literal(str(by), INTEGER.intrinsic))
@@ -326,7 +330,7 @@ def _power(left: TypedText, right: TypedText, exponent: int | None) -> TypedText
     if right.type == INTEGER:
         if left.type == INTEGER and (exponent is None or exponent < 0):
             raise NoPythonError("a power of whole numbers has an exponent that is not known")
-    else:
+    elif right.type == DOUBLE:
         left, right = alike(as_double(left) if left.type == INTEGER else left, right)
     if SINGLE in (left.type, right.type):
         raise NoPythonError("a power is computed in single precision")

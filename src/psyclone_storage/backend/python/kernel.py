@@ -13,7 +13,7 @@ from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.backend.python.expressions import ExpressionWriter, Offset, checked
 from psyclone_storage.backend.python.module import ModuleNames, reserved
-from psyclone_storage.backend.python.values import INTEGER, NoPythonError
+from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
@@ -90,7 +90,6 @@ class KernelWriter:
     scope: CScope
     module: ModuleNames
     distances: Distances
-    names: dict[str, str] = field(default_factory=dict)
     read: dict[str, str] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
     loops: list[str] = field(default_factory=list)
@@ -120,25 +119,33 @@ class KernelWriter:
 
     def local(self, key: str) -> str:
         """Return an argument or a local variable by its name in Python."""
-        if key not in self.names:
-            self.names[key] = f"{key}_" if reserved(key) else key
-        return self.names[key]
+        return self.module.local(key)
 
     def offset(self, items: tuple[Expr, ...]) -> Offset:
         """Return how far from the point an element lies."""
-        found = [self._distance(item) for item in items]
-        if len(found) == _AXES and found[0] is not None and found[0] == found[1]:
-            return found[0].by, found[0].by
-        for axis, (item, one) in enumerate(zip(items, found, strict=True)):
-            if one is None or one.axis != axis or len(found) != _AXES:
-                raise NoPythonError(f"'{spell(item)}' is no distance from the point that is known")
-        return tuple(one.by for one in found if one is not None)  # type: ignore[return-value]
+        if len(items) != _AXES:
+            text = ", ".join(map(spell, items))
+            raise NoPythonError(f"'({text})' is no element of a field in two dimensions")
+        first, second = (self.distance(item, axis) for axis, item in enumerate(items))
+        return first, second
+
+    def distance(self, item: Expr, axis: int) -> int:
+        """Return how far from the point an index lies along an axis."""
+        found = self._distance(item)
+        if found is None or found.axis != axis:
+            raise NoPythonError(f"'{spell(item)}' is no distance from the point that is known")
+        return found.by
 
     def array(self, key: str) -> str | None:
         """Return an argument that is an array."""
         declared = self.code.declared(key)
-        is_array = key in self.code.dummy_keys and declared is not None and bool(declared.shape)
-        return self.local(key) if is_array else None
+        if key not in self.code.dummy_keys or declared is None or not declared.shape:
+            return None
+        for bound in declared.shape:
+            lower = bound.lower if isinstance(bound, Range) else None
+            if lower is not None and self.scope.integer(lower) != 1:
+                raise NoPythonError(f"'{declared.name}' begins at {spell(lower)}, not at 1")
+        return self.local(key)
 
     def scalar(self, symbol: Symbol, scope: CScope) -> str:
         """Return a scalar: of the kernel, or of a module."""
@@ -160,12 +167,13 @@ class KernelWriter:
         """Return a local that holds what a variable of another module is when the kernel runs."""
         type_ = scope.type_of(symbol)
         checked(type_, symbol.name)
+        original = key_in_python(symbol.name)
+        if original != key_of(symbol.name) and scope.around.symbol(symbol.module_key, original):
+            raise NoPythonError(f"'{symbol.name}' and '{original}' would be one name in Python")
         word = {"real": "float", "integer": "int", "logical": "bool"}[type_.intrinsic.value]
         name = self.local(symbol.key)
         self.module.imported.setdefault(symbol.module_key)
-        self.read.setdefault(
-            name, f"{name}: {word} = {symbol.module_key}.{key_in_python(symbol.name)}"
-        )
+        self.read.setdefault(name, f"{name}: {word} = {symbol.module_key}.{original}")
         return name
 
     def _distance(self, expr: Expr) -> _Distance | None:
@@ -317,7 +325,9 @@ class KernelWriter:
             raise NoPythonError("the step of this loop is not known")
         last = integer_value(line.stop)
         sign = "+" if step > 0 else "-"
-        behind = f"{stop.text} {sign} 1" if last is None else str(last + (1 if step > 0 else -1))
+        behind = (
+            f"{stop.within(SUM)} {sign} 1" if last is None else str(last + (1 if step > 0 else -1))
+        )
         bounds = [start.text, behind, *([str(step)] if step != 1 else [])]
         changed = _assigned_in(line.body) | {line.variable.key}
         before = {key: _DIFFERS if key in changed else one for key, one in self.distances.items()}

@@ -14,7 +14,7 @@ from psyclone_storage.backend.python.expressions import ExpressionWriter, Offset
 from psyclone_storage.backend.python.values import SINGLE, NoPythonError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.ir.expr import Expr, Sort, Symbol
+from psyclone_storage.ir.expr import Expr, Sort, Symbol, spell
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intrinsic
 
@@ -34,6 +34,7 @@ class ModuleNames:
     imported: dict[str, None] = field(default_factory=dict)
     in_place: bool = False
     _known: dict[tuple[str, str], str] = field(default_factory=dict)
+    _locals: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, taken: Iterable[str], *, in_place: bool = False) -> ModuleNames:
@@ -42,6 +43,12 @@ class ModuleNames:
         Constants stand `in_place` where the module is never imported.
         """
         return cls(NameTable((*RESERVED, *taken)), in_place=in_place)
+
+    def local(self, key: str) -> str:
+        """Return the name of an argument or a local, which is that of nothing else."""
+        if key not in self._locals:
+            self._locals[key] = self.fresh.fresh(f"{key}_") if reserved(key) else key
+        return self._locals[key]
 
     def constant(self, symbol: Symbol, scope: CScope) -> str:
         """Return the name of a constant, which the module declares."""
@@ -87,6 +94,10 @@ class _OfConstants:
     def offset(self, items: tuple[Expr, ...]) -> Offset:
         """Refuse: constants have no points."""
         raise NoPythonError(f"a constant has {len(items)} subscripts")
+
+    def distance(self, item: Expr, _axis: int) -> int:
+        """Refuse: constants have no points."""
+        raise NoPythonError(f"'{spell(item)}' is a subscript of a constant")
 
     def array(self, _key: str) -> str | None:
         """Return nothing: there are no arrays."""

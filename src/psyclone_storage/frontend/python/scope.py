@@ -94,7 +94,9 @@ class KernelScope:
 
     def variable_of(self, module: str, name: str, type_: Intrinsic) -> Name:
         """Return the variable `name` of another module, which is read when the kernel runs."""
-        key = "_".join((*module.split("."), name, "of_module")).lower()
+        key = "_".join((*map(_spelled_out, (*module.split("."), name)), "of_module"))
+        while key in {one.lower() for one in (*self.arguments, *self.assigned)}:
+            key += "_"
         self.imported[key] = ModuleVariable(key, self.modules[module], name, type_)
         return Name(key)
 
@@ -106,6 +108,15 @@ class KernelScope:
         """Note that a local has a value from here on."""
         if self.known is not None:
             self.known |= {name}
+
+
+def _spelled_out(word: str) -> str:
+    """Return a word of a dotted name so that no two names are one when joined in lower case.
+
+    Digits begin no word: `_0` and `_1` stand for an underscore and for the next letter's case.
+    """
+    word = word.replace("_", "_0")
+    return "".join(f"_1{one.lower()}" if one != one.lower() else one for one in word)
 
 
 _SHOWN = 60
