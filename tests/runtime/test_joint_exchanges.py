@@ -23,6 +23,8 @@ CALL = re.compile(
     r"call (?:exchange_fields|exchange_several|\w+%start)\("
     r"\[(?P<fields>[^\]]*)\], \[(?P<depths>[^\]]*)\]"
 )
+ITEM_ENDS = re.compile(r", (?![^(]*\))")
+"""The commas between items, which are not in parentheses: `max(1_i_def, depth)` is one item."""
 RANKS = 4
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
@@ -37,8 +39,9 @@ def without_field(text: str, place: int) -> str:
 
     def shorter(match: re.Match[str]) -> str:
         kept = match[0]
-        for name in ("fields", "depths"):
-            items = match[name].split(", ")
+        parts = {name: ITEM_ENDS.split(match[name]) for name in ("fields", "depths")}
+        assert len(parts["fields"]) == len(parts["depths"])
+        for name, items in parts.items():
             kept = kept.replace(f"[{match[name]}]", f"[{', '.join(left_out(items, place))}]")
         return kept
 
