@@ -91,10 +91,10 @@ contains
 
     if (.not. allocated(entries)) return
     place = place_of(entries, address)
+    if (.not. c_associated(entries(place)%address)) return
     storage => entries(place)%storage
-    nullify (entries(place)%storage)
-    entries(place)%stamp = 0
-    if (associated(storage)) deallocate (storage)
+    call free_place(place)
+    deallocate (storage)
   end subroutine forget_address
 
   !> Return the storage of an array that is only read and has no owner with a stamp: its type and
@@ -194,21 +194,52 @@ contains
     call move_alloc(more, entries)
   end subroutine make_room
 
+  !> Make a place free, so that all entries behind it are found as before.
+  subroutine free_place(place)
+    integer, intent(in) :: place
+
+    integer :: free, next, places
+
+    places = size(entries)
+    free = place
+    next = place
+    do
+      next = 1 + modulo(next, places)
+      if (.not. c_associated(entries(next)%address)) exit
+      ! An entry moves to the free place unless it would lie before the one that it chooses.
+      if (modulo(next - first_place(entries(next)%address, places), places) < &
+          modulo(next - free, places)) cycle
+      entries(free) = entries(next)
+      free = next
+    end do
+    entries(free) = entry_type()
+    used = used - 1
+  end subroutine free_place
+
   !> Return the place of an address, or the free one where it is to be.
   pure function place_of(entries, address) result(place)
     type(entry_type), intent(in) :: entries(:)
     type(c_ptr), intent(in) :: address
     integer :: place
 
-    integer(c_intptr_t) :: number
-
-    ! Arrays begin at multiples of 16 bytes, and great ones often at the same distance.
-    number = transfer(address, number) / 16
-    place = 1 + int(modulo(ieor(number, number / 4096), size(entries, kind=c_intptr_t)))
+    place = first_place(address, size(entries))
     do while (c_associated(entries(place)%address))
       if (c_associated(entries(place)%address, address)) return
       place = 1 + modulo(place, size(entries))
     end do
   end function place_of
+
+  !> Return the place that an address chooses of this number of places.
+  pure function first_place(address, places) result(place)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: places
+    integer :: place
+
+    integer(c_intptr_t) :: number
+
+    ! Arrays begin at multiples of 16 bytes, and great ones often at the same distance.
+    number = transfer(address, number) / 16
+    place = 1 + int(modulo(ieor(number, number / 4096), int(places, c_intptr_t)))
+  end function first_place
 
 end module storage_registry_mod

@@ -1,7 +1,8 @@
 !> Owns the storages of arrays that code only reads: maps, sizes, coefficients.
 !>
 !> They are found by the address and the size of the array, and made at first sight of it. Whoever
-!> frees or changes an array says so before with `forget_table`.
+!> frees or changes an array says so before with `forget_table`. A pointer that stands for an array
+!> has to be `contiguous`: else compilers may pass a copy, which has another address.
 module storage_tables_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_loc, c_ptr
@@ -72,22 +73,20 @@ contains
   end subroutine release_at
 
   ! -- one procedure for each type and number of dimensions ---------------------------------------
+  !
+  ! The text of those that acquire and release is acquire_table.inc and release_table.inc.
 
   subroutine acquire_int32_1(array, space, values)
     integer(int32), target, contiguous, intent(in) :: array(:)
-    integer(c_int), intent(in) :: space
     integer(int32), pointer, contiguous, intent(out) :: values(:)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_int32, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_int32
+    include 'acquire_table.inc'
   end subroutine acquire_int32_1
 
   subroutine release_int32_1(array, space)
     integer(int32), target, contiguous, intent(in) :: array(:)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_int32, size(array), space)
+    integer(c_int), parameter :: element = element_int32
+    include 'release_table.inc'
   end subroutine release_int32_1
 
   subroutine forget_int32_1(array)
@@ -98,19 +97,15 @@ contains
 
   subroutine acquire_int32_2(array, space, values)
     integer(int32), target, contiguous, intent(in) :: array(:, :)
-    integer(c_int), intent(in) :: space
     integer(int32), pointer, contiguous, intent(out) :: values(:, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_int32, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_int32
+    include 'acquire_table.inc'
   end subroutine acquire_int32_2
 
   subroutine release_int32_2(array, space)
     integer(int32), target, contiguous, intent(in) :: array(:, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_int32, size(array), space)
+    integer(c_int), parameter :: element = element_int32
+    include 'release_table.inc'
   end subroutine release_int32_2
 
   subroutine forget_int32_2(array)
@@ -121,19 +116,15 @@ contains
 
   subroutine acquire_int32_3(array, space, values)
     integer(int32), target, contiguous, intent(in) :: array(:, :, :)
-    integer(c_int), intent(in) :: space
     integer(int32), pointer, contiguous, intent(out) :: values(:, :, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_int32, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_int32
+    include 'acquire_table.inc'
   end subroutine acquire_int32_3
 
   subroutine release_int32_3(array, space)
     integer(int32), target, contiguous, intent(in) :: array(:, :, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_int32, size(array), space)
+    integer(c_int), parameter :: element = element_int32
+    include 'release_table.inc'
   end subroutine release_int32_3
 
   subroutine forget_int32_3(array)
@@ -144,19 +135,15 @@ contains
 
   subroutine acquire_int32_4(array, space, values)
     integer(int32), target, contiguous, intent(in) :: array(:, :, :, :)
-    integer(c_int), intent(in) :: space
     integer(int32), pointer, contiguous, intent(out) :: values(:, :, :, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_int32, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_int32
+    include 'acquire_table.inc'
   end subroutine acquire_int32_4
 
   subroutine release_int32_4(array, space)
     integer(int32), target, contiguous, intent(in) :: array(:, :, :, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_int32, size(array), space)
+    integer(c_int), parameter :: element = element_int32
+    include 'release_table.inc'
   end subroutine release_int32_4
 
   subroutine forget_int32_4(array)
@@ -167,19 +154,15 @@ contains
 
   subroutine acquire_real32_1(array, space, values)
     real(real32), target, contiguous, intent(in) :: array(:)
-    integer(c_int), intent(in) :: space
     real(real32), pointer, contiguous, intent(out) :: values(:)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_real32, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_real32
+    include 'acquire_table.inc'
   end subroutine acquire_real32_1
 
   subroutine release_real32_1(array, space)
     real(real32), target, contiguous, intent(in) :: array(:)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_real32, size(array), space)
+    integer(c_int), parameter :: element = element_real32
+    include 'release_table.inc'
   end subroutine release_real32_1
 
   subroutine forget_real32_1(array)
@@ -190,19 +173,15 @@ contains
 
   subroutine acquire_real32_2(array, space, values)
     real(real32), target, contiguous, intent(in) :: array(:, :)
-    integer(c_int), intent(in) :: space
     real(real32), pointer, contiguous, intent(out) :: values(:, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_real32, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_real32
+    include 'acquire_table.inc'
   end subroutine acquire_real32_2
 
   subroutine release_real32_2(array, space)
     real(real32), target, contiguous, intent(in) :: array(:, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_real32, size(array), space)
+    integer(c_int), parameter :: element = element_real32
+    include 'release_table.inc'
   end subroutine release_real32_2
 
   subroutine forget_real32_2(array)
@@ -213,19 +192,15 @@ contains
 
   subroutine acquire_real32_3(array, space, values)
     real(real32), target, contiguous, intent(in) :: array(:, :, :)
-    integer(c_int), intent(in) :: space
     real(real32), pointer, contiguous, intent(out) :: values(:, :, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_real32, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_real32
+    include 'acquire_table.inc'
   end subroutine acquire_real32_3
 
   subroutine release_real32_3(array, space)
     real(real32), target, contiguous, intent(in) :: array(:, :, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_real32, size(array), space)
+    integer(c_int), parameter :: element = element_real32
+    include 'release_table.inc'
   end subroutine release_real32_3
 
   subroutine forget_real32_3(array)
@@ -236,19 +211,15 @@ contains
 
   subroutine acquire_real32_4(array, space, values)
     real(real32), target, contiguous, intent(in) :: array(:, :, :, :)
-    integer(c_int), intent(in) :: space
     real(real32), pointer, contiguous, intent(out) :: values(:, :, :, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_real32, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_real32
+    include 'acquire_table.inc'
   end subroutine acquire_real32_4
 
   subroutine release_real32_4(array, space)
     real(real32), target, contiguous, intent(in) :: array(:, :, :, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_real32, size(array), space)
+    integer(c_int), parameter :: element = element_real32
+    include 'release_table.inc'
   end subroutine release_real32_4
 
   subroutine forget_real32_4(array)
@@ -259,19 +230,15 @@ contains
 
   subroutine acquire_real64_1(array, space, values)
     real(real64), target, contiguous, intent(in) :: array(:)
-    integer(c_int), intent(in) :: space
     real(real64), pointer, contiguous, intent(out) :: values(:)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_real64, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_real64
+    include 'acquire_table.inc'
   end subroutine acquire_real64_1
 
   subroutine release_real64_1(array, space)
     real(real64), target, contiguous, intent(in) :: array(:)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_real64, size(array), space)
+    integer(c_int), parameter :: element = element_real64
+    include 'release_table.inc'
   end subroutine release_real64_1
 
   subroutine forget_real64_1(array)
@@ -282,19 +249,15 @@ contains
 
   subroutine acquire_real64_2(array, space, values)
     real(real64), target, contiguous, intent(in) :: array(:, :)
-    integer(c_int), intent(in) :: space
     real(real64), pointer, contiguous, intent(out) :: values(:, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_real64, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_real64
+    include 'acquire_table.inc'
   end subroutine acquire_real64_2
 
   subroutine release_real64_2(array, space)
     real(real64), target, contiguous, intent(in) :: array(:, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_real64, size(array), space)
+    integer(c_int), parameter :: element = element_real64
+    include 'release_table.inc'
   end subroutine release_real64_2
 
   subroutine forget_real64_2(array)
@@ -305,19 +268,15 @@ contains
 
   subroutine acquire_real64_3(array, space, values)
     real(real64), target, contiguous, intent(in) :: array(:, :, :)
-    integer(c_int), intent(in) :: space
     real(real64), pointer, contiguous, intent(out) :: values(:, :, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_real64, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_real64
+    include 'acquire_table.inc'
   end subroutine acquire_real64_3
 
   subroutine release_real64_3(array, space)
     real(real64), target, contiguous, intent(in) :: array(:, :, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_real64, size(array), space)
+    integer(c_int), parameter :: element = element_real64
+    include 'release_table.inc'
   end subroutine release_real64_3
 
   subroutine forget_real64_3(array)
@@ -328,19 +287,15 @@ contains
 
   subroutine acquire_real64_4(array, space, values)
     real(real64), target, contiguous, intent(in) :: array(:, :, :, :)
-    integer(c_int), intent(in) :: space
     real(real64), pointer, contiguous, intent(out) :: values(:, :, :, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_real64, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_real64
+    include 'acquire_table.inc'
   end subroutine acquire_real64_4
 
   subroutine release_real64_4(array, space)
     real(real64), target, contiguous, intent(in) :: array(:, :, :, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_real64, size(array), space)
+    integer(c_int), parameter :: element = element_real64
+    include 'release_table.inc'
   end subroutine release_real64_4
 
   subroutine forget_real64_4(array)
@@ -351,19 +306,15 @@ contains
 
   subroutine acquire_logical_1(array, space, values)
     logical, target, contiguous, intent(in) :: array(:)
-    integer(c_int), intent(in) :: space
     logical, pointer, contiguous, intent(out) :: values(:)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_logical, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_logical
+    include 'acquire_table.inc'
   end subroutine acquire_logical_1
 
   subroutine release_logical_1(array, space)
     logical, target, contiguous, intent(in) :: array(:)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_logical, size(array), space)
+    integer(c_int), parameter :: element = element_logical
+    include 'release_table.inc'
   end subroutine release_logical_1
 
   subroutine forget_logical_1(array)
@@ -374,19 +325,15 @@ contains
 
   subroutine acquire_logical_2(array, space, values)
     logical, target, contiguous, intent(in) :: array(:, :)
-    integer(c_int), intent(in) :: space
     logical, pointer, contiguous, intent(out) :: values(:, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_logical, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_logical
+    include 'acquire_table.inc'
   end subroutine acquire_logical_2
 
   subroutine release_logical_2(array, space)
     logical, target, contiguous, intent(in) :: array(:, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_logical, size(array), space)
+    integer(c_int), parameter :: element = element_logical
+    include 'release_table.inc'
   end subroutine release_logical_2
 
   subroutine forget_logical_2(array)
@@ -397,19 +344,15 @@ contains
 
   subroutine acquire_logical_3(array, space, values)
     logical, target, contiguous, intent(in) :: array(:, :, :)
-    integer(c_int), intent(in) :: space
     logical, pointer, contiguous, intent(out) :: values(:, :, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_logical, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_logical
+    include 'acquire_table.inc'
   end subroutine acquire_logical_3
 
   subroutine release_logical_3(array, space)
     logical, target, contiguous, intent(in) :: array(:, :, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_logical, size(array), space)
+    integer(c_int), parameter :: element = element_logical
+    include 'release_table.inc'
   end subroutine release_logical_3
 
   subroutine forget_logical_3(array)
@@ -420,19 +363,15 @@ contains
 
   subroutine acquire_logical_4(array, space, values)
     logical, target, contiguous, intent(in) :: array(:, :, :, :)
-    integer(c_int), intent(in) :: space
     logical, pointer, contiguous, intent(out) :: values(:, :, :, :)
-    type(c_ptr) :: address
-
-    call acquire_at(c_loc(array), element_logical, size(array), space, address)
-    call c_f_pointer(address, values, shape(array))
+    integer(c_int), parameter :: element = element_logical
+    include 'acquire_table.inc'
   end subroutine acquire_logical_4
 
   subroutine release_logical_4(array, space)
     logical, target, contiguous, intent(in) :: array(:, :, :, :)
-    integer(c_int), intent(in) :: space
-
-    call release_at(c_loc(array), element_logical, size(array), space)
+    integer(c_int), parameter :: element = element_logical
+    include 'release_table.inc'
   end subroutine release_logical_4
 
   subroutine forget_logical_4(array)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from libraries import archive_in
+from libraries import LFRIC_EMULATED, Library, archive_in
 from runtime.programs import FLAGS, command, compile_sources
 
 PROGRAMS = Path(__file__).parent / "infrastructure"
@@ -143,13 +143,17 @@ def program(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Builder:
 
     @cache
     def built(name: str) -> Path:
-        folder = tmp_path_factory.mktemp(name)
-        compile_sources([SHARED, PROGRAMS / f"{name}.f90"], folder, (library,))
-        objects = [f"{SHARED.stem}.o", f"{name}.o"]
-        command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", name], folder)
-        return folder / name
+        return build(name, library, tmp_path_factory.mktemp(name))
 
     return built
+
+
+def build(name: str, library: Path, folder: Path) -> Path:
+    """Build a program in a folder and return its path."""
+    compile_sources([SHARED, PROGRAMS / f"{name}.f90"], folder, (library,))
+    objects = [f"{SHARED.stem}.o", f"{name}.o"]
+    command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", name], folder)
+    return folder / name
 
 
 @pytest.fixture(scope="session")
@@ -176,6 +180,17 @@ def test_a_program_checks_itself_and_answers_the_same(
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("sphere")])
 def test_three_ranks_have_two_panels_of_a_sphere_each(answers: Runner, name: str) -> None:
     assert answers(name, 3) == answers(name, 1)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_a_device_reads_the_maps_of_spaces_that_are_made_anew(
+    built: Callable[[Library], Path], tmp_path: Path, ranks: int
+) -> None:
+    """Old copies would be read where maps lie where others of their size were, which is often."""
+    path = build("anew", built(LFRIC_EMULATED), tmp_path)
+    reused = command([*MPIRUN, str(ranks), str(path)], tmp_path).split()
+    assert reused.count("reused") == ranks
+    assert reused.count("T") >= ranks
 
 
 def test_exact_sums_are_answered(answers: Runner) -> None:

@@ -135,6 +135,7 @@ contains
     integer :: place
 
     do place = 1, size(self%spaces)
+      call self%spaces(place)%space%clear()
       deallocate (self%spaces(place)%space)
     end do
     deallocate (self%spaces)

@@ -14,6 +14,7 @@ module function_space_mod
   use reference_element_mod, only: B, FACE_OFFSET, W
   use stencil_2D_dofmap_mod, only: stencil_2D_dofmap_type
   use stencil_dofmap_mod, only: stencil_dofmap_type
+  use storage_tables_mod, only: forget_table
 
   implicit none
   private
@@ -110,6 +111,7 @@ module function_space_mod
     procedure, public :: get_ncolours
     procedure, public :: get_colours
     procedure, public :: get_cell_orientation
+    procedure, public :: clear
   end type function_space_type
 
   interface function_space_type
@@ -584,5 +586,30 @@ contains
 
     cell_orientation => self%orientation
   end function get_cell_orientation
+
+  !> Give the stencil maps back, and up what devices have of all maps, before the space is freed.
+  subroutine clear(self)
+    class(function_space_type), target, intent(inout) :: self
+
+    integer :: place
+
+    if (.not. allocated(self%stencils)) return
+    call forget_table(self%numbering%dofmap)
+    call forget_table(self%boundary_dofs)
+    call forget_table(self%orientation)
+    call forget_table(self%levels)
+    call forget_table(self%element%nodes)
+    call forget_table(self%element%entities)
+    do place = 1, size(self%stencils)
+      call self%stencils(place)%map%clear()
+      deallocate (self%stencils(place)%map)
+    end do
+    do place = 1, size(self%stencils_2D)
+      call self%stencils_2D(place)%map%clear()
+      deallocate (self%stencils_2D(place)%map)
+    end do
+    deallocate (self%stencils, self%stencils_2D)
+    allocate (self%stencils(0), self%stencils_2D(0))
+  end subroutine clear
 
 end module function_space_mod

@@ -7,6 +7,7 @@ module stencil_2D_dofmap_mod
   use constants_mod, only: i_def
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_mod, only: mesh_type
+  use storage_tables_mod, only: forget_table
   use surface_mod, only: sides
 
   implicit none
@@ -90,8 +91,14 @@ contains
   subroutine clear(self)
     class(stencil_2D_dofmap_type), intent(inout) :: self
 
-    if (allocated(self%sizes)) deallocate (self%sizes)
-    if (allocated(self%dofmap)) deallocate (self%dofmap)
+    if (allocated(self%sizes)) then
+      call forget_table(self%sizes)
+      deallocate (self%sizes)
+    end if
+    if (allocated(self%dofmap)) then
+      call forget_table(self%dofmap)
+      deallocate (self%dofmap)
+    end if
   end subroutine clear
 
 end module stencil_2D_dofmap_mod

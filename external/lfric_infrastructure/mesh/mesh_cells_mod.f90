@@ -8,6 +8,7 @@ module mesh_cells_mod
   use constants_mod, only: i_def, l_def
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_colouring_mod, only: colours_of_cells
+  use storage_tables_mod, only: forget_table
 
   implicit none
   private
@@ -23,6 +24,7 @@ module mesh_cells_mod
     integer(i_def), allocatable :: colour_map(:, :)
   contains
     procedure, public :: initialise_cells
+    procedure, public :: forget_cells
     procedure, private :: colour_cells
     procedure, private :: last_of_colour
 
@@ -340,5 +342,14 @@ contains
 
     cstat = allocated(self%colour_map)
   end function is_coloured
+
+  !> Give up what devices have of the colours, before these are freed.
+  subroutine forget_cells(self)
+    class(mesh_cells_type), target, intent(in) :: self
+
+    if (.not. self%is_coloured()) return
+    call forget_table(self%ncells_of_colour)
+    call forget_table(self%colour_map)
+  end subroutine forget_cells
 
 end module mesh_cells_mod

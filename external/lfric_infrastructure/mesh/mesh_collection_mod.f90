@@ -167,6 +167,7 @@ contains
     integer :: place
 
     do place = 1, size(self%meshes)
+      call self%meshes(place)%mesh%clear()
       deallocate (self%meshes(place)%mesh)
     end do
     deallocate (self%meshes)

@@ -3,6 +3,7 @@ module mesh_map_mod
 
   use constants_mod, only: i_def
   use linked_list_data_mod, only: linked_list_data_type
+  use storage_tables_mod, only: forget_table
 
   implicit none
   private
@@ -112,7 +113,10 @@ contains
   subroutine clear(self)
     class(mesh_map_type), intent(inout) :: self
 
-    if (allocated(self%cells)) deallocate (self%cells)
+    if (allocated(self%cells)) then
+      call forget_table(self%cells)
+      deallocate (self%cells)
+    end if
   end subroutine clear
 
 end module mesh_map_mod

@@ -13,6 +13,7 @@ module mesh_mod
   use mesh_map_mod, only: mesh_map_type
   use mesh_tiles_mod, only: mesh_tiles_type
   use reference_element_mod, only: B, T, reference_cube_type, reference_element_type
+  use storage_tables_mod, only: forget_table
   use surface_mod, only: opposite, sides
 
   implicit none
@@ -88,6 +89,7 @@ module mesh_mod
     procedure, public :: add_mesh_map
     procedure, public :: get_mesh_map
     procedure, public :: query_mesh_map
+    procedure, public :: clear
   end type mesh_type
 
   interface mesh_type
@@ -595,4 +597,24 @@ contains
     mesh_map_exists = any([(self%maps(place)%map%get_target_id() == target_mesh%get_id(), &
                             place=1, size(self%maps))])
   end function query_mesh_map
+
+  !> Give the maps to other meshes back, and up what devices have of all maps, before the mesh is
+  !> freed.
+  subroutine clear(self)
+    class(mesh_type), target, intent(inout) :: self
+
+    integer :: place
+
+    call self%forget_cells()
+    call self%forget_tiles()
+    if (allocated(self%adjacent_face)) call forget_table(self%adjacent_face)
+    if (.not. allocated(self%maps)) return
+    do place = 1, size(self%maps)
+      call self%maps(place)%map%clear()
+      deallocate (self%maps(place)%map)
+    end do
+    deallocate (self%maps)
+    allocate (self%maps(0))
+  end subroutine clear
+
 end module mesh_mod

@@ -7,6 +7,7 @@ module mesh_tiles_mod
   use constants_mod, only: i_def, l_def
   use mesh_cells_mod, only: mesh_cells_type
   use mesh_tiling_mod, only: mesh_tiling_type
+  use storage_tables_mod, only: forget_table
 
   implicit none
   private
@@ -17,6 +18,7 @@ module mesh_tiles_mod
     type(mesh_tiling_type) :: tiling
   contains
     procedure, public :: initialise_tiles
+    procedure, public :: forget_tiles
     procedure, private :: tiles_up_to
     procedure, private :: cells_of_tiles_up_to
 
@@ -309,5 +311,15 @@ contains
 
     coloured_tiling_map => self%tiling%map
   end function get_coloured_tiling_map
+
+  !> Give up what devices have of the tiles, before these are freed.
+  subroutine forget_tiles(self)
+    class(mesh_tiles_type), target, intent(in) :: self
+
+    if (.not. allocated(self%tiling%map)) return
+    call forget_table(self%tiling%ntiles_of_colour)
+    call forget_table(self%tiling%ncells_of_tile)
+    call forget_table(self%tiling%map)
+  end subroutine forget_tiles
 
 end module mesh_tiles_mod
