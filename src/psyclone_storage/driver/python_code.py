@@ -95,9 +95,13 @@ def _read_back(made: PythonText, path: Path, settings: Settings) -> Iterator[Dia
             dummies = APIS[Api.GOCEAN].dummies(kernel)
             python_body.read_code(GOCEAN_WORDS, source, parsed.procedure, dummies)
         except CompileError as error:
+            # A name that is read twice in one statement is one thing that is wrong with it.
+            found = {}
             for problem in error.problems:
                 message = f"The kernel '{name}' has no form in Python: {problem.message}"
-                yield Diagnostic("G006", message, _origin(made, problem), hint=problem.hint)
+                place = _origin(made, problem)
+                found[message, place] = Diagnostic("G006", message, place, hint=problem.hint)
+            yield from found.values()
 
 
 def _origin(made: PythonText, problem: Diagnostic) -> Span | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from psyclone_storage.backend.python.file import PythonText, laid_out
 from psyclone_storage.backend.python.kernel import PlacedLine, without_end
 from psyclone_storage.backend.python.numbers import AlgorithmExpressions
-from psyclone_storage.backend.python.values import NoPythonError
+from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
@@ -115,6 +115,11 @@ def _uses(file: SourceFile, unit: ProgramUnit) -> Iterator[Use]:
                 yield item.use
 
 
+def _counters(body: tuple[Line, ...]) -> frozenset[str]:
+    """Return the counters of the loops in `body`, which count something else behind them."""
+    return frozenset(line.variable.key for line in walk_lines(body) if isinstance(line, Do))
+
+
 def _named(name: str) -> str:
     return AlgorithmExpressions.name(name)
 
@@ -129,6 +134,7 @@ class _UnitWriter:
     imports: dict[str, None]
     problems: list[Diagnostic] = field(default_factory=list)
     grids: dict[str, list[str]] = field(default_factory=dict)
+    ended: frozenset[str] = frozenset()
 
     @property
     def declared(self) -> dict[str, Declare]:
@@ -143,20 +149,31 @@ class _UnitWriter:
     @property
     def numbers(self) -> AlgorithmExpressions:
         """What writes expressions."""
-        return AlgorithmExpressions(self.declared)
+        return AlgorithmExpressions(self.declared, self.ended)
 
     def lines(self) -> list[PlacedLine]:
         """Return the body of the function."""
         found: list[PlacedLine] = []
+        self._check_names()
         for one in self.declared.values():
             if one.value is not None and "parameter" in one.attributes:
                 try:
-                    found.append(PlacedLine(f"{_named(one.name)} = {self.numbers.of(one.value)}"))
+                    found.append(
+                        PlacedLine(f"{_named(one.name)} = {self.numbers.of(one.value, one)}")
+                    )
                 except NoPythonError as error:
                     self._refuse(error.reason, self.unit.place)
             elif one.value is not None:
                 self._refuse(f"'{one.name}' keeps its value between calls", self.unit.place)
         return [*found, *self._block(self.unit.body)]
+
+    def _check_names(self) -> None:
+        """Refuse names that differ in Fortran alone."""
+        keys = {*self.declared, *map(key_of, self.unit.dummies), key_of(self.unit.name)}
+        keys |= {item.key for use in self.uses for item in use.names}
+        for key in sorted(keys):
+            if (named := _named(key)) != key and named in keys:
+                self._refuse(f"'{key}' and '{named}' would be one name", self.unit.place)
 
     def _refuse(self, why: str, place: Span | None) -> None:
         message = f"'{self.unit.name}' has no form in Python: {why}."
@@ -200,8 +217,11 @@ class _UnitWriter:
             case Do(name=""):
                 return self._do(line)
             case While(name="", condition=condition):
-                test = "True" if condition is None else self.numbers.of(condition)
-                return [PlacedLine(f"while {test}:"), *self._inner(line.body)]
+                self.ended |= _counters(line.body)
+                test = "True" if condition is None else self.numbers.condition(condition)
+                body = self._inner(line.body)
+                self.ended |= _counters(line.body)
+                return [PlacedLine(f"while {test}:"), *body]
             case Return(None):
                 return [PlacedLine("return")]
             case Exit("") | Cycle(""):
@@ -210,12 +230,17 @@ class _UnitWriter:
 
     def _if(self, line: If) -> list[PlacedLine]:
         found: list[PlacedLine] = []
+        before, behind = self.ended, self.ended
         for number, branch in enumerate(line.branches):
+            self.ended = before
             word = "elif" if number else "if"
-            head = f"{word} {self.numbers.of(branch.condition)}:"
+            head = f"{word} {self.numbers.condition(branch.condition)}:"
             found += [PlacedLine(head, branch.place), *self._inner(branch.body)]
+            behind |= self.ended
+        self.ended = before
         if line.otherwise:
             found += [PlacedLine("else:"), *self._inner(line.otherwise)]
+        self.ended |= behind
         return found
 
     def _do(self, line: Do) -> list[PlacedLine]:
@@ -224,10 +249,17 @@ class _UnitWriter:
             raise NoPythonError("the step of this loop is not known")
         by, last = (1 if step > 0 else -1), integer_value(line.stop)
         behind = str(last + by) if last is not None else (
-            f"{self.numbers.of(line.stop)} {'+' if by > 0 else '-'} 1")  # fmt: skip
-        bounds = [self.numbers.of(line.start), behind, *([str(step)] if step != 1 else [])]
+            f"{self.numbers.whole(line.stop, SUM)} {'+' if by > 0 else '-'} 1")  # fmt: skip
+        bounds = [self.numbers.whole(line.start), behind, *([str(step)] if step != 1 else [])]
+        key = line.variable.key
+        is_own = key in self.declared and key not in map(key_of, self.unit.dummies)
+        if not is_own or self.numbers.type_of(line.variable) != INTEGER:
+            raise NoPythonError(f"'{line.variable.text}' is no whole number of its own")
         head = f"for {_named(line.variable.text)} in range({', '.join(bounds)}):"
-        return [PlacedLine(head, line.place), *self._inner(line.body)]
+        self.ended = (self.ended | _counters(line.body)) - {key}
+        body = self._inner(line.body)
+        self.ended |= _counters(line.body) | {key}
+        return [PlacedLine(head, line.place), *body]
 
     # ------------------------------------------------------------------------ invokes
 
@@ -282,6 +314,7 @@ class _UnitWriter:
         if key not in self.declared or key in map(key_of, self.unit.dummies):
             raise NoPythonError(f"'{line.target.text}' is known elsewhere, and is assigned to")
         yield f"{name} = {self.numbers.of(line.value, self.declared[key])}"
+        self.ended -= {key}
 
     def _periodic(self, bounds: tuple[Expr, ...]) -> str:
         known = ("go_bc_periodic", "go_bc_external", "go_bc_none")

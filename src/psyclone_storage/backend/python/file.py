@@ -72,7 +72,9 @@ def emit_kernels(
         try:
             head = _head(one, writer.arguments())
         except NoPythonError as error:
-            problems.append(Diagnostic("G006", f"{error.reason}.", error.place or one.parsed.span))
+            hint = "Let 'meta_args' describe what the subroutine takes behind its point."
+            place = error.place or one.parsed.span
+            problems.append(Diagnostic("G006", f"{error.reason}.", place, hint=hint))
             continue
         problems += writer.problems
         lines += [PlacedLine(""), PlacedLine(""), *head, *(line.indented() for line in body)]
@@ -109,8 +111,9 @@ def _head(one: TranslatedKernel, arguments: list[str]) -> list[PlacedLine]:
     ]  # fmt: skip
     entries = _entries(components.get(words.COMPONENTS[0]), parsed)
     if len(entries) != len(arguments):
-        text = f"the kernel '{parsed.name}' takes {len(arguments)} arguments behind its point, and "
-        raise NoPythonError(f"{text}its metadata describe {len(entries)}", parsed.span)
+        many = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
+        text = f"The kernel '{parsed.name}' takes {many} behind its point, and its metadata"
+        raise NoPythonError(f"{text} describe {len(entries)}", parsed.span)
     lines = [PlacedLine(f"@kernel({', '.join(given)})", parsed.span)]
     lines.append(PlacedLine(f"def {key_of(parsed.name)}(", one.code.module.routine))
     for name, entry in zip(arguments, entries, strict=True):
@@ -120,7 +123,7 @@ def _head(one: TranslatedKernel, arguments: list[str]) -> list[PlacedLine]:
 
 def _entries(component: MetadataComponent | None, parsed: ParsedKernel) -> tuple[MetadataItem, ...]:
     if component is None:
-        raise NoPythonError(f"the kernel '{parsed.name}' has no arguments", parsed.span)
+        raise NoPythonError(f"The kernel '{parsed.name}' has no arguments", parsed.span)
     return component.items
 
 

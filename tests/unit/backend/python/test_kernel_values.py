@@ -173,3 +173,9 @@ def test_a_constant_keeps_its_name_beside_a_word_of_python(tmp_path: Path) -> No
     module = loaded(text, tmp_path)
     assert module.small.at(0.0, 4.0) == 47.0
     assert module.other.at(0.0, 4.0) == 8.0
+
+
+def test_one_name_without_a_value_is_told_once(tmp_path: Path) -> None:
+    text = "    integer :: n\n    if (x(i,j) > 0.0_go_wp) n = 1\n    y(i,j) = n + n * n"
+    said = run_in_python(module_text({"small": text}), tmp_path)
+    assert said.count("'n' may have no value here") == 1
