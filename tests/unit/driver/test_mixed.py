@@ -94,6 +94,16 @@ def test_both_languages_in_one_invoke(
     assert np.array_equal(new.values, smoothed())
 
 
+@pytest.mark.parametrize("words", ["file={file!r}, name='smooth'", "name='smooth', file={file!r}",
+                                   "{file!r}, name='smooth'"])  # fmt: skip
+def test_compiled_ahead_with_keywords(folder: Path, words: str) -> None:
+    text = ALGORITHM.replace('{file!r}, "smooth"', words).format(file="smooth_mod.f90")
+    assert "name=" in text
+    (folder / "alg.py").write_text(text)
+    done = run_command(["alg.py", "-d", ".", "-oalg", "made.py", "-opsy", "alg_psy.py"], folder)
+    assert done.status == 0, done.err
+
+
 @pytest.mark.parametrize("target", ["c", "numpy"])
 def test_compiled_ahead(folder: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["alg.py", "-d", ".", "-oalg", "made.py", "-opsy", "alg_psy.py", "--target", target]

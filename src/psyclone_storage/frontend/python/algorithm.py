@@ -27,6 +27,7 @@ from psyclone_storage.ir.parsed import (
 )
 
 _INVOKE, _FORTRAN = "invoke", "fortran_kernel"
+_PARAMETERS = ("file", "name")
 
 
 def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
@@ -96,14 +97,15 @@ def _of_fortran(tree: Tree, names: ImportedNames) -> Iterator[ParsedUse]:
     for node in tree.module.body:
         match node:
             case ast.Assign(
-                targets=[ast.Name(id=name) as target],
-                value=ast.Call(
-                    func=called,
-                    args=[ast.Constant(value=str(file)), ast.Constant(value=str(original))],
-                ),
+                targets=[ast.Name(id=name) as target], value=ast.Call(func=called) as call
             ) if names.meant(called) == _FORTRAN:
-                used = UsedName(name, original, tree.span(target))
-                yield ParsedUse(PurePath(file).stem.lower(), (used,), (), tree.span(node))
+                given: dict[str, ast.expr] = dict(zip(_PARAMETERS, call.args, strict=False))
+                given |= {one.arg: one.value for one in call.keywords if one.arg}
+                match [given.get(word) for word in _PARAMETERS]:
+                    case [ast.Constant(value=str(file)), ast.Constant(value=str(original))]:
+                        used = UsedName(name, original, tree.span(target))
+                        stem = PurePath(file).stem.lower()
+                        yield ParsedUse(stem, (used,), (), tree.span(node))
 
 
 def _use(tree: Tree, node: ast.Import | ast.ImportFrom) -> ParsedUse:

@@ -108,5 +108,7 @@ class DeviceLibrary(CompiledLibrary):
 
     def text(self) -> str:
         """Return the text as C."""
-        order = int(os.environ.get(ORDER_VARIABLE, "0"))
+        order = os.environ.get(ORDER_VARIABLE, "0")
+        if order not in ("0", "1", "2"):
+            raise ValueError(f"{ORDER_VARIABLE} is 0, 1 or 2, not '{order}'.")
         return f"#define PSY_ORDER {order}\n{_HEADER}{super().text()}"
