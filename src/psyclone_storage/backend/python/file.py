@@ -22,6 +22,7 @@ from psyclone_storage.ir.unit import Declare
 
 _STEP = "    "
 _WIDTH = 100
+_DESCRIBED = "Let 'meta_args' describe what the subroutine takes behind its point."
 _OFFSET = re.compile(r"\[(-?\d+), (-?\d+)\]")
 _TIED = "\N{NO-BREAK SPACE}"
 _HEAD = re.compile(r"(?P<head>\s*(?:[\w\[\], ]+ = |(?:if|elif) ))(?P<value>.+?)(?P<end>:?)\Z")
@@ -72,9 +73,11 @@ def emit_kernels(
         try:
             head = _head(one, writer.arguments())
         except NoPythonError as error:
-            hint = "Let 'meta_args' describe what the subroutine takes behind its point."
-            place = error.place or one.parsed.span
-            problems.append(Diagnostic("G006", f"{error.reason}.", place, hint=hint))
+            problems.append(
+                Diagnostic(
+                    "G006", f"{error.reason}.", error.place or one.parsed.span, hint=_DESCRIBED
+                )
+            )
             continue
         problems += writer.problems
         lines += [PlacedLine(""), PlacedLine(""), *head, *(line.indented() for line in body)]
