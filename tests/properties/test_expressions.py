@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fparser_reader import RULES, agree, differences, outcome
@@ -31,6 +32,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 TESTS = Path(__file__).parents[1]
 CORPORA = ("corpus/lfric", "corpus/gocean", "corpus/lfric_2019", "runtime", "compile", "cases")
+SIGNED_NEGATION = re.compile(r"[-+]\s*\.not\.", re.IGNORECASE)
 
 names = st.sampled_from(["a", "B", "c_1", "field", "e3", "d0", "true", "x"]).map(Name)
 literals = st.sampled_from(
@@ -105,6 +107,8 @@ def test_any_text_is_read_as_a_whole_or_refused_with_a_position(text) -> None:
 
 @given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join))
 def test_what_fparser_understands_is_understood(text) -> None:
+    # The standard has no sign before a negation (R1006, R1014); fparser takes it.
+    assume(not SIGNED_NEGATION.search(text))
     ours, theirs = (outcome(rule, text) for rule in RULES["expression"])
     assert theirs is None or agree(ours, theirs), text
 

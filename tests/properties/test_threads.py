@@ -159,7 +159,9 @@ def test_what_is_refused_as_a_race_is_one() -> None:
     assert counted["grid"][False] == 0
     assert counted["grid"][True] > 100
     assert counted["plane"][True] > 300
-    assert counted["plane"][False] < counted["plane"][True] / 4, counted
+    # About one field in five is on a space of unknown continuity and shares no dof; and a mask may
+    # leave out the cells that would race.
+    assert counted["plane"][False] < counted["plane"][True] / 3, counted
 
 
 def test_loops_of_several_calls_run_in_parallel_only_if_that_is_no_race() -> None:
