@@ -54,13 +54,13 @@ FIRST_ORDER = "11"
 Reader = Callable[..., Answers]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def answers(
     suite_program: Callable[[Mode], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Reader:
     """Return what gives the answers of a mode on a number of ranks, with elements of an order.
 
-    It keeps a few: a quarter of a gigabyte each.
+    It keeps a few, until the last of these tests: a quarter of a gigabyte each.
     """
 
     @lru_cache(maxsize=3)
