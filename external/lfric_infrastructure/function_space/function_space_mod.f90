@@ -14,6 +14,7 @@ module function_space_mod
   use reference_element_mod, only: B, FACE_OFFSET, W
   use stencil_2D_dofmap_mod, only: stencil_2D_dofmap_type
   use stencil_dofmap_mod, only: stencil_dofmap_type
+  use stencil_maps_mod, only: stencil_maps_type
   use storage_tables_mod, only: forget_table
 
   implicit none
@@ -28,20 +29,6 @@ module function_space_mod
 
   !> Spaces that have dofs at the bottom and the top which, as in LFRic, nothing tells from others.
   integer(i_def), parameter :: unmarked_at_boundaries(2) = [W0, W2trace]
-
-  !> A stencil map that has been asked for.
-  type :: stencil_holder
-    integer(i_def) :: shape = 0
-    integer(i_def) :: extent = 0
-    type(stencil_dofmap_type), pointer :: map => null()
-  end type stencil_holder
-
-  !> A two-dimensional stencil map that has been asked for.
-  type :: stencil_2D_holder
-    integer(i_def) :: shape = 0
-    integer(i_def) :: extent = 0
-    type(stencil_2D_dofmap_type), pointer :: map => null()
-  end type stencil_2D_holder
 
   !> The routing of a halo exchange that has been asked for.
   type :: halo_routing_holder
@@ -60,8 +47,7 @@ module function_space_mod
     integer(i_def), allocatable :: boundary_dofs(:, :)
     integer(i_def), allocatable :: orientation(:)
     real(r_def), allocatable :: levels(:)
-    type(stencil_holder), allocatable :: stencils(:)
-    type(stencil_2D_holder), allocatable :: stencils_2D(:)
+    type(stencil_maps_type) :: stencils
     type(halo_routing_holder), allocatable :: routings(:)
   contains
     procedure, private :: find_levels
@@ -145,7 +131,6 @@ contains
     if (present(ndata_first)) values_first = ndata_first
     instance%element = new_element(lfric_fs, element_order_h, element_order_v, &
                                    instance%mesh%get_reference_element())
-    allocate (instance%stencils(0), instance%stencils_2D(0))
     allocate (instance%routings(instance%mesh%get_halo_depth()))
     instance%numbering = dof_numbering_type(instance%element, instance%mesh, values, values_first)
     call instance%find_levels()
@@ -519,21 +504,11 @@ contains
     integer(i_def), intent(in) :: stencil_extent
     type(stencil_dofmap_type), pointer :: map
 
-    type(stencil_holder) :: holder
-    integer :: place
-
-    do place = 1, size(self%stencils)
-      holder = self%stencils(place)
-      map => holder%map
-      if (holder%shape == stencil_shape .and. holder%extent == stencil_extent) return
-    end do
-    holder%shape = stencil_shape
-    holder%extent = stencil_extent
-    allocate (holder%map)
-    holder%map = stencil_dofmap_type(stencil_shape, stencil_extent, self%mesh, &
-                                     self%numbering%dofmap)
-    self%stencils = [self%stencils, holder]
-    map => holder%map
+    map => self%stencils%get(stencil_shape, stencil_extent)
+    if (associated(map)) return
+    call self%stencils%add(stencil_shape, stencil_extent, stencil_dofmap_type( &
+      stencil_shape, stencil_extent, self%mesh, self%numbering%dofmap))
+    map => self%stencils%get(stencil_shape, stencil_extent)
   end function get_stencil_dofmap
 
   !> Return the stencils of a shape and an extent, which are made when first asked for.
@@ -543,21 +518,11 @@ contains
     integer(i_def), intent(in) :: stencil_extent
     type(stencil_2D_dofmap_type), pointer :: map
 
-    type(stencil_2D_holder) :: holder
-    integer :: place
-
-    do place = 1, size(self%stencils_2D)
-      holder = self%stencils_2D(place)
-      map => holder%map
-      if (holder%shape == stencil_shape .and. holder%extent == stencil_extent) return
-    end do
-    holder%shape = stencil_shape
-    holder%extent = stencil_extent
-    allocate (holder%map)
-    holder%map = stencil_2D_dofmap_type(stencil_shape, stencil_extent, self%mesh, &
-                                     self%numbering%dofmap)
-    self%stencils_2D = [self%stencils_2D, holder]
-    map => holder%map
+    map => self%stencils%get_2D(stencil_shape, stencil_extent)
+    if (associated(map)) return
+    call self%stencils%add_2D(stencil_shape, stencil_extent, stencil_2D_dofmap_type( &
+      stencil_shape, stencil_extent, self%mesh, self%numbering%dofmap))
+    map => self%stencils%get_2D(stencil_shape, stencil_extent)
   end function get_stencil_2D_dofmap
 
   !> Return the number of colours of the mesh.
@@ -591,25 +556,14 @@ contains
   subroutine clear(self)
     class(function_space_type), target, intent(inout) :: self
 
-    integer :: place
-
-    if (.not. allocated(self%stencils)) return
+    if (.not. allocated(self%levels)) return
     call forget_table(self%numbering%dofmap)
     call forget_table(self%boundary_dofs)
     call forget_table(self%orientation)
     call forget_table(self%levels)
     call forget_table(self%element%nodes)
     call forget_table(self%element%entities)
-    do place = 1, size(self%stencils)
-      call self%stencils(place)%map%clear()
-      deallocate (self%stencils(place)%map)
-    end do
-    do place = 1, size(self%stencils_2D)
-      call self%stencils_2D(place)%map%clear()
-      deallocate (self%stencils_2D(place)%map)
-    end do
-    deallocate (self%stencils, self%stencils_2D)
-    allocate (self%stencils(0), self%stencils_2D(0))
+    call self%stencils%clear()
   end subroutine clear
 
 end module function_space_mod

@@ -11,6 +11,7 @@ module mesh_mod
   use extrusion_mod, only: extrusion_type
   use local_mesh_mod, only: local_mesh_type
   use mesh_map_mod, only: mesh_map_type
+  use mesh_maps_mod, only: mesh_maps_type
   use mesh_tiles_mod, only: mesh_tiles_type
   use reference_element_mod, only: B, T, reference_cube_type, reference_element_type
   use storage_tables_mod, only: forget_table
@@ -18,11 +19,6 @@ module mesh_mod
 
   implicit none
   private
-
-  !> A map to another mesh.
-  type :: mesh_map_holder
-    type(mesh_map_type), pointer :: map => null()
-  end type mesh_map_holder
 
   !> A mesh of hexahedra in columns.
   type, extends(mesh_tiles_type), public :: mesh_type
@@ -37,7 +33,7 @@ module mesh_mod
     real(r_def) :: domain_top = 1.0_r_def
     real(r_def), allocatable :: eta(:)
     integer(i_def), allocatable :: adjacent_face(:, :)
-    type(mesh_map_holder), allocatable :: maps(:)
+    type(mesh_maps_type) :: maps
   contains
     procedure, public :: get_reference_element
     procedure, public :: get_mesh_name
@@ -125,7 +121,6 @@ contains
     self%domain_top = extrusion%get_atmosphere_top()
     allocate (self%eta(0:self%nlayers))
     call extrusion%extrude(self%eta)
-    allocate (self%maps(0))
     call self%initialise_cells( &
       [(local_mesh%get_last_inner_cell(depth), depth=1, local_mesh%get_inner_depth())], &
       local_mesh%get_last_edge_cell(), &
@@ -562,13 +557,10 @@ contains
     class(mesh_type), intent(inout) :: self
     type(mesh_type), pointer, intent(in) :: target_mesh
 
-    type(mesh_map_holder) :: holder
-
     if (self%query_mesh_map(target_mesh)) return
-    allocate (holder%map)
-    holder%map = mesh_map_type(self%get_id(), target_mesh%get_id(), &
-                               self%local_mesh%get_cells_covered(target_mesh%local_mesh))
-    self%maps = [self%maps, holder]
+    call self%maps%add(mesh_map_type( &
+      self%get_id(), target_mesh%get_id(), &
+      self%local_mesh%get_cells_covered(target_mesh%local_mesh)))
   end subroutine add_mesh_map
 
   !> Return the map to another mesh, which must have been added.
@@ -577,13 +569,10 @@ contains
     type(mesh_type), pointer, intent(in) :: target_mesh
     type(mesh_map_type), pointer :: mesh_map
 
-    integer :: place
-
-    do place = 1, size(self%maps)
-      mesh_map => self%maps(place)%map
-      if (mesh_map%get_target_id() == target_mesh%get_id()) return
-    end do
-    error stop 'get_mesh_map: no map to the target mesh has been added'
+    mesh_map => self%maps%get(target_mesh%get_id())
+    if (.not. associated(mesh_map)) then
+      error stop 'get_mesh_map: no map to the target mesh has been added'
+    end if
   end function get_mesh_map
 
   !> Return whether a map to another mesh has been added.
@@ -592,10 +581,7 @@ contains
     type(mesh_type), pointer, intent(in) :: target_mesh
     logical(l_def) :: mesh_map_exists
 
-    integer :: place
-
-    mesh_map_exists = any([(self%maps(place)%map%get_target_id() == target_mesh%get_id(), &
-                            place=1, size(self%maps))])
+    mesh_map_exists = associated(self%maps%get(target_mesh%get_id()))
   end function query_mesh_map
 
   !> Give the maps to other meshes back, and up what devices have of all maps, before the mesh is
@@ -603,18 +589,10 @@ contains
   subroutine clear(self)
     class(mesh_type), target, intent(inout) :: self
 
-    integer :: place
-
     call self%forget_cells()
     call self%forget_tiles()
     if (allocated(self%adjacent_face)) call forget_table(self%adjacent_face)
-    if (.not. allocated(self%maps)) return
-    do place = 1, size(self%maps)
-      call self%maps(place)%map%clear()
-      deallocate (self%maps(place)%map)
-    end do
-    deallocate (self%maps)
-    allocate (self%maps(0))
+    call self%maps%clear()
   end subroutine clear
 
 end module mesh_mod
