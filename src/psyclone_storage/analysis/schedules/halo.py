@@ -370,8 +370,7 @@ class _HaloWalk:
                 self._pinned(event.key, event.pinned)
             following[event.key].popleft()
         if self._keeps_annexed:
-            for key in self._states:
-                state = self._states[key]
+            for key, state in tuple(self._states.items()):
                 if state.annexed is not Fresh.YES:
                     touch = Touch(key, _RESTORE, END)
                     self._states[key] = self._exchange(END, key, state, ((touch, _RESTORE),))
