@@ -89,7 +89,7 @@ class NamesInPython(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExpressionWriter:
-    """Writes expressions whose names are seen from `scope`."""
+    """A writer of expressions whose names are seen from `scope`."""
 
     scope: CScope
     names: NamesInPython

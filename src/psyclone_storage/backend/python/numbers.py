@@ -64,7 +64,7 @@ _TAKEN = (*keyword.kwlist, "invoke", "range", "float")
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmExpressions:
-    """Writes the expressions of a procedure that declares `declared`, by their keys.
+    """A writer of the expressions of a procedure that declares `declared`, by their keys.
 
     Counters of loops that have `ended` are not read: they are another number in Fortran.
     """

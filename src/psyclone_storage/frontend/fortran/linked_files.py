@@ -27,9 +27,10 @@ from psyclone_storage.ir.program_units import (
     SourceFile,
     SpecificationItem,
     UnitKind,
+    UseStatement,
 )
 from psyclone_storage.ir.rewrite import rewritten
-from psyclone_storage.ir.symbols import ModuleSymbols
+from psyclone_storage.ir.symbols import ModuleSymbols, declared_symbol
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Opaque
 
@@ -69,8 +70,7 @@ def _linked(unit: ProgramUnit, seen: _Seen) -> ProgramUnit:
 def _specified(item: SpecificationItem, linker: Linker) -> SpecificationItem:
     if not isinstance(item, DeclarationStatement):
         return item
-    declares = tuple(map(linker.declared, item.declares))
-    return item if declares == item.declares else replace(item, declares=declares)
+    return replace(item, declares=tuple(map(linker.declared, item.declares)))
 
 
 class _Seen(LookedUpNames):
@@ -91,7 +91,9 @@ class _Seen(LookedUpNames):
         self._scopes = scopes
         place = unit.place or unit.extent
         own = _NOTHING if place is None else scopes.get(place.start, _NOTHING)
-        self._uses = own.uses
+        self._uses = own.uses or tuple(
+            item.use for item in unit.specification if isinstance(item, UseStatement)
+        )
         self._parent = ""
         self.is_open: bool = bool(own.included) or (outer is not None and outer.is_open)
         if found := _OF_SUBMODULE.match(unit.opening):
@@ -140,9 +142,16 @@ class _Seen(LookedUpNames):
 
 
 def _own_symbols(unit: ProgramUnit, own: ModuleSymbols) -> dict[str, Symbol]:
-    """Return what a unit declares, its arguments among it, by key."""
+    """Return what a unit declares, its arguments among it, by key.
+
+    A main program without its first statement has its declarations alone to tell.
+    """
     dummies = {name.lower() for name in unit.dummies}
     known = {key: Symbol(key, key, Origin.DUMMY) for key in dummies}
+    if own is _NOTHING:
+        items = [item for item in unit.specification if isinstance(item, DeclarationStatement)]
+        declared = [declared_symbol(one, Origin.LOCAL) for item in items for one in item.declares]
+        known |= {symbol.key: symbol for symbol in declared}
     for key, symbol in own.symbols.items():
         origin = Origin.DUMMY if key in dummies else Origin.LOCAL
         if symbol.is_called or unit.kind is UnitKind.MODULE:
