@@ -32,6 +32,12 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.driver.traced.asked_for",
         "psyclone_storage.driver.traced.run_invoke",
     },
+    "driver/apis.py": {
+        "psyclone_storage.driver.gocean.GOCEAN",
+        "psyclone_storage.driver.gocean.TARGETS",
+        "psyclone_storage.driver.lfric.LFRIC",
+        "psyclone_storage.driver.lfric.TARGETS",
+    },
     "driver/compile.py": {
         "psyclone_storage.driver.placing.place_kernels",
         "psyclone_storage.driver.coherence.check_coherence",

@@ -11,7 +11,7 @@ from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import shared_file, surroundings
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
-from psyclone_storage.driver.apis import APIS
+from psyclone_storage.driver.apis import parts_of
 from psyclone_storage.driver.c_code import CForm, KernelRequest, generate_c
 from psyclone_storage.driver.kernel_tools import check_kernel_file, generate_caller, generate_stub
 from psyclone_storage.driver.python_code import generate_python
@@ -50,7 +50,7 @@ def _generated(options: KernelOptions, api: Api, settings: Settings) -> str:
         return generate_stub(file, options.type_name, api, settings)
     if options.generate == "alg":
         return generate_caller(file, options.type_name, api, settings)
-    shipped = shared_file(f"external/{APIS[api].infrastructure}")
+    shipped = shared_file(f"external/{parts_of(api).infrastructure}")
     folders = options.directories or (file.parent,)
     wanted = KernelRequest(options.type_name, folders, shipped)
     if options.generate == "python":

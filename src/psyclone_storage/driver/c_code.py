@@ -11,7 +11,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.driver.apis import APIS
+from psyclone_storage.driver.apis import parts_of
 from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
@@ -40,7 +40,7 @@ def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: Ke
         raise CompileError(Diagnostic("L006", message, file=str(path)))
     for name in names:
         parsed = read_kernel(source, name)
-        if form is not CForm.FUNCTION and not APIS[api].interpret(parsed, settings).points:
+        if form is not CForm.FUNCTION and not parts_of(api).interpret(parsed, settings).points:
             problems.append(_no_loop(name, parsed.span))
             continue
         for procedure in parsed.implementations:

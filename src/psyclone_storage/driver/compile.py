@@ -18,7 +18,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
-from psyclone_storage.driver.apis import APIS, lower, target_of
+from psyclone_storage.driver.apis import lower, parts_of, target_of
 from psyclone_storage.driver.extensions import check_extensions
 from psyclone_storage.driver.kernels import (
     CalledKernels,
@@ -266,7 +266,7 @@ def make_compiler(
     """
     name = API_NAMES[request.api] if request.api else settings.api
     api, target = row or (
-        APIS[name],
+        parts_of(name),
         target_of(name, request.target, request.suffix, settings.data_movement),
     )
     index = index or index_directories(request.directories, request.includes, suffixes_of(request))

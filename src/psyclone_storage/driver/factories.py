@@ -16,7 +16,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
-from psyclone_storage.driver.apis import APIS, target_of
+from psyclone_storage.driver.apis import parts_of, target_of
 from psyclone_storage.driver.compile import Compiler, make_compiler
 from psyclone_storage.driver.kernels import CalledKernels, find_kernels, read_checked
 from psyclone_storage.driver.request import CompileRequest, LineLimit, for_file
@@ -128,7 +128,7 @@ class KernelTypeFactory:
         else:
             name = _api_of(api, settings)
             chosen = self.targets.get(name, "")
-            self._parts = APIS[name]
+            self._parts = parts_of(name)
             self._target = target_of(name, chosen, movement=settings.data_movement)
         self._settings = self._target.adapted(settings)
 
@@ -359,7 +359,9 @@ class PSyFactory:
         return Psy(program, rules, compiler.kernels, psyclone=True, context=context)
 
     def _parts(self, settings: Settings) -> ApiParts:
-        return self._api[0] if isinstance(self._api, tuple) else APIS[_api_of(self._api, settings)]
+        return (
+            self._api[0] if isinstance(self._api, tuple) else parts_of(_api_of(self._api, settings))
+        )
 
 
 def _api_of(api: str, settings: Settings) -> Api:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from psyclone_storage.backend.abi_storage import ACQUIRE
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
@@ -125,8 +127,12 @@ GOCEAN = ApiParts(
     abi.GOceanModule.KINDS,
     checks_syntax=True,
 )
-DL_ESM_INF = Target(FORTRAN, _infrastructure, asks=_extensions)
-GOCEAN_STORAGE = Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages)
-GRIDS_IN_PYTHON = Target(python(GOCEAN_WORDS), _grids)
-GRIDS_IN_C = Target(python_with_c(GOCEAN_WORDS), _grids_in_c)
-GRIDS_IN_CUDA = Target(python_with_cuda(GOCEAN_WORDS), _grids_in_c)
+
+TARGETS: Mapping[str, Target] = {
+    "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),
+    "c": Target(python_with_c(GOCEAN_WORDS), _grids_in_c),
+    "storage": Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages),
+    "numpy": Target(python(GOCEAN_WORDS), _grids),
+    "cuda": Target(python_with_cuda(GOCEAN_WORDS), _grids_in_c),
+}
+"""What can be generated for grids, by name; the first is what is by default."""

@@ -11,7 +11,7 @@ from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.driver.apis import APIS, target_of
+from psyclone_storage.driver.apis import parts_of, target_of
 from psyclone_storage.driver.rows import Language
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -24,7 +24,7 @@ def generate_stub(path: Path, type_name: str | None, api: Api, settings: Setting
         CompileError: the file or its metadata is wrong, or it holds several kernels and
             `type_name` names none of them.
     """
-    parts, language = APIS[api], target_of(api).language
+    parts, language = parts_of(api), target_of(api).language
     kernel = parts.interpret(_kernel_in(path, type_name, language), settings)
     stub = lower_stub(kernel, parts.dummies(kernel), parts.kinds_module)
     return language.emit_unit(stub, InlinedProcedures())
@@ -36,7 +36,7 @@ def generate_caller(path: Path, type_name: str | None, api: Api, settings: Setti
     Raises:
         CompileError: as `generate_stub`; or the API tells nothing of what is passed, `L001`.
     """
-    parts, language = APIS[api], target_of(api).language
+    parts, language = parts_of(api), target_of(api).language
     if parts.passed is None:
         text = f"'-gen alg' is for kernels of LFRic, not of {api.value}."
         hint = "What a kernel for grids is passed is what its metadata list: write the invoke."
@@ -55,7 +55,7 @@ def check_kernel_file(
 
     With `type_name` only that kernel is looked at. A file without kernels is all right.
     """
-    parts, language, source = APIS[api], target_of(api).language, read_source(path)
+    parts, language, source = parts_of(api), target_of(api).language, read_source(path)
     problems: list[Diagnostic] = list(language.check_syntax(source, ()))
     for name in language.kernel_types(source) if type_name is None else (type_name,):
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.checks import CheckLevel
@@ -77,5 +79,9 @@ LFRIC = ApiParts(
     structures=STRUCTURES,
     passed=passed_to,
 )
-LFRIC_CORE = Target(FORTRAN, _infrastructure)
-LFRIC_STORAGE = Target(FORTRAN, _storages, asks=_extensions_of_storages)
+
+TARGETS: Mapping[str, Target] = {
+    "lfric": Target(FORTRAN, _infrastructure),
+    "storage": Target(FORTRAN, _storages, asks=_extensions_of_storages),
+}
+"""What can be generated for finite elements, by name; the first is what is by default."""

@@ -11,7 +11,7 @@ from psyclone_storage.backend.python.file import PythonText, TranslatedKernel, e
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.driver.apis import APIS
+from psyclone_storage.driver.apis import parts_of
 from psyclone_storage.driver.c_code import KernelRequest, make_finder
 from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.driver.fortran import FORTRAN
@@ -49,7 +49,7 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     kernels = []
     for name in names:
         parsed = read_kernel(source, name)
-        APIS[api].interpret(parsed, settings)
+        parts_of(api).interpret(parsed, settings)
         kernels.append(TranslatedKernel(parsed, printer.read(source, parsed.implementations[0])))
     made = emit_kernels(kernels, printer.around, f"Translated from {path.name}.")
     raise_if_any(list(_read_back(made, path, settings)))
@@ -91,8 +91,8 @@ def _read_back(made: PythonText, path: Path, settings: Settings) -> Iterator[Dia
     for name in python_metadata.kernel_types(GOCEAN_WORDS, source):
         try:
             parsed = python_metadata.read_kernel(GOCEAN_WORDS, source, name)
-            kernel = APIS[Api.GOCEAN].interpret(parsed, settings)
-            dummies = APIS[Api.GOCEAN].dummies(kernel)
+            kernel = parts_of(Api.GOCEAN).interpret(parsed, settings)
+            dummies = parts_of(Api.GOCEAN).dummies(kernel)
             python_body.read_code(GOCEAN_WORDS, source, parsed.procedure, dummies)
         except CompileError as error:
             # A name that is read twice in one statement is one thing that is wrong with it.

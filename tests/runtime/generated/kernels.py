@@ -17,7 +17,7 @@ from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.driver.apis import APIS
+from psyclone_storage.driver.apis import parts_of
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.routine import read_routine
@@ -26,7 +26,7 @@ from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.types import ScalarType
 from runtime.generated.bodies import write_body
 
-LFRIC = APIS[Api.LFRIC]
+LFRIC = parts_of(Api.LFRIC)
 OWN_NUMBERS = {
     *(Role.FIELD, Role.DOF_VALUE, Role.OPERATOR, Role.CMA_MATRIX, Role.SCALAR, Role.SCALAR_ARRAY),
 }

@@ -17,7 +17,7 @@ import pytest
 from command import run_command
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.apis import APIS, TARGETS
+from psyclone_storage.driver.apis import parts_of, targets_of
 from psyclone_storage.driver.factories import KernelTypeFactory, PSyFactory, parse
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.scripting import (
@@ -287,7 +287,8 @@ def test_the_psy_layer() -> None:
 
 def test_an_api_of_one_s_own() -> None:
     """An API is a row of parts: metadata get another meaning, and all stages follow it."""
-    lfric, target = APIS[default_settings().api], next(iter(TARGETS.values()))
+    api = default_settings().api
+    lfric, target = parts_of(api), next(iter(targets_of(api).values()))
 
     def careful(parsed: object, settings: object) -> object:
         """Take every field that is written for one that is read before."""
