@@ -146,6 +146,7 @@ class Compiler:
         refused: Refused = ()
         if self.requested is not None:
             program, refused = self.requested.apply(program, rules, self.kernels, journal)
+            self._check_schedules(program)
         program = self._finished(program, rules, checks=self.checks)
         placed, unit = self._lowered(program, numbering)
         language = self.target.language
@@ -171,6 +172,11 @@ class Compiler:
             inlined = {} if language.emit_beside else dict(placed.heads)
             check_output(build, inlined | helpers, language)
         return build
+
+    def _check_schedules(self, program: Program) -> None:
+        """Raise `CompileError` for what steps made of schedules that no data can be used so."""
+        check = self.api.domain(self.settings).check_schedule
+        raise_if_any([one for invoke in program.invokes for one in check(invoke.schedule)])
 
     def planned(self, algorithm: ParsedAlgorithm, called: CalledKernels) -> tuple[Program, Rules]:
         """Return the schedules of an algorithm with their halo exchanges, and the rules for them.

@@ -333,16 +333,17 @@ def _operators(run: _HaloExecution, loop: Loop, call: KernelCall) -> None:
 
 
 def _stops(schedule: Schedule, world: HaloScenario) -> bool:
-    """Return whether the generated code stops: a variable takes a stencil beyond an operator."""
+    """Return whether the generated code stops: a variable takes a call beyond an operator."""
     return any(
         described.kind.is_operator
-        and actual.extent is not None
-        and integer_value(actual.extent) is None
-        and _number(actual.extent, world) > _OPERATOR_LEVELS
+        and asked is not None
+        and integer_value(asked) is None
+        and _number(asked, world) > _OPERATOR_LEVELS
         for item in in_sequence(schedule)
         if isinstance(item, Loop)
         for _, call in calls_in(item)
         for described, actual in zip(call.kernel.args, call.args, strict=True)
+        for asked in (actual.extent, call.halo_depth)
     )
 
 

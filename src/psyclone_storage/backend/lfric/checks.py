@@ -3,12 +3,13 @@
 Four mistakes of an algorithm show at run time only: a field that is not on the function space
 that its kernel's metadata name, one that has not the number of layers or of values at a dof that
 they state, a field to be written that is read-only, and a halo that is not as deep as a stencil, an
-exchange or a loop needs. Each is reported through the log.
+exchange or a loop needs. Each is reported through the log. A fifth stops the program unasked: a
+kernel that uses an operator and is called for more of the halo than the operator has values for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 
 from psyclone_storage.backend.depths import depth_value
@@ -20,7 +21,7 @@ from psyclone_storage.backend.lfric.mesh import halo_depth
 from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.spaces import space_for_mesh, space_of
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.infrastructures.lfric import SPACES, spaces_meant
+from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH, SPACES, spaces_meant
 from psyclone_storage.ir.expr import (
     Binary,
     Element,
@@ -49,7 +50,24 @@ _LEVELS = {CheckLevel.WARN: abi.Log.WARNING, CheckLevel.ERROR: abi.Log.ERROR}
 
 
 def check_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
-    """Return the tests that the calls and exchanges of a schedule call for, each once."""
+    """Return the tests that the calls and exchanges of a schedule call for, each once.
+
+    That operators have values where they are used is tested at every level.
+    """
+    stops = dict(_operator_checks(context))
+    return _lines(context, stops, abi.Log.ERROR) + _asked_lines(context, level)
+
+
+def _lines(
+    context: LoweringContext, found: Mapping[object, tuple[Expr, str]], level: abi.Log
+) -> tuple[If, ...]:
+    return tuple(
+        If((Branch(condition, (log_call(context, words, level),)),))
+        for condition, words in found.values()
+    )
+
+
+def _asked_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
     if level is CheckLevel.NONE:
         return ()
     found: dict[object, tuple[Expr, str]] = {}
@@ -58,10 +76,7 @@ def check_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
             if arg.kind is ArgKind.FIELD:
                 found.update(_field_checks(context, call, position, arg))
     found.update(_depth_checks(context))
-    return tuple(
-        If((Branch(condition, (log_call(context, words, _LEVELS[level]),)),))
-        for condition, words in found.values()
-    )
+    return _lines(context, found, _LEVELS[level])
 
 
 Check = tuple[object, tuple[Expr, str]]
@@ -121,6 +136,32 @@ def _is_elsewhere(context: LoweringContext, datum: Datum, allowed: tuple[str, ..
     for test in tests[1:]:
         condition = Binary(Operator.AND, condition, test)
     return condition
+
+
+def _operator_checks(context: LoweringContext) -> Iterator[Check]:
+    """Yield a test of each depth to which an algorithm calls a kernel that uses an operator.
+
+    Those that are written as numbers were looked at when the schedule was built.
+    """
+    for item in statements(context.schedule):
+        if not isinstance(item, Loop) or not item.computed.reach.in_halo:
+            continue
+        for call in kernel_calls(item):
+            if not any(arg.kind.is_operator for arg in call.kernel.args):
+                continue
+            depth = item.computed.depth
+            if Depth.of(OPERATOR_DEPTH).covers(depth) is Fresh.YES:
+                continue
+            space = space_of(context, call, item.bounds_from)
+            condition = Binary(
+                Operator.GREATER, depth_value(context, depth, space), whole(OPERATOR_DEPTH)
+            )
+            words = (
+                f"{context.schedule.name}: {call.kernel.name} is called for halo cells to"
+                f" level {describe_depth(depth)}, but operators have values to level"
+                f" {OPERATOR_DEPTH} only."
+            )
+            yield ("operators", depth), (condition, words)
 
 
 def _depth_checks(context: LoweringContext) -> Iterator[Check]:

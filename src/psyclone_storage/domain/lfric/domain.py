@@ -9,20 +9,19 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.domain.build import BoundInvoke, Kernels, kernel_of
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.lfric.binding import bind_call, vectors_of
+from psyclone_storage.domain.lfric.operators import check_operators
 from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.domain.lfric.slots import BindingContext
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
-from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
-from psyclone_storage.ir.walk import calls_in, outer_loops
 
 
 @dataclass(frozen=True, slots=True)
 class LfricDomain:
     """What building and planning ask of LFRic."""
 
-    rules: Rules = field(default_factory=LfricRules)
+    rules: LfricRules = field(default_factory=LfricRules)
 
     def bind_invoke(
         self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels
@@ -46,18 +45,12 @@ class LfricDomain:
         return iteration_argument(kernel)
 
     def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
-        """Return the stencils of operators that reach where no operator has values.
+        """Return the operators that are used where they have no values.
 
-        Other extents follow from the metadata and need no look before a step changes them. A scalar
-        is only written by a reduction, which all ranks share.
+        All else of extents follows from the metadata. A scalar is only written by a reduction,
+        which all ranks share.
         """
-        return tuple(
-            problem
-            for loop in outer_loops(schedule)
-            for around, call in calls_in(loop)
-            if any(arg.kind.is_operator and arg.stencil for arg in call.kernel.args)
-            for problem in self.rules.check_extent(around, call)
-        )
+        return tuple(check_operators(schedule, self.rules)) if schedule.distributed else ()
 
 
 def _mixed_meshes(invoke: ParsedInvoke, kernels: Kernels) -> Iterator[Diagnostic]:

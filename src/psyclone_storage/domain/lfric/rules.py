@@ -232,7 +232,7 @@ class LfricRules:
         """
         problems = []
         for at, described in enumerate(call.kernel.args):
-            if described.kind.is_operator and _goes_too_far(loop.extent):
+            if described.kind.is_operator and _goes_too_far(loop.extent, call):
                 problems.append(_operator_problem(loop, call, at))
             elif described.kind.is_operator and described.stencil:
                 problems += _matrices_problem(loop, call, at)
@@ -420,9 +420,14 @@ def _dofs_left(reach: Reach, depth: Depth, continuous: bool) -> HaloLeft:
 # ---------------------------------------------------------------------------- what must not be
 
 
-def _goes_too_far(extent: Extent) -> bool:
-    """Return whether a loop may enter halo cells for which an operator has no memory."""
-    return extent.reach.in_halo and Depth.of(OPERATOR_DEPTH).covers(extent.depth) is not Fresh.YES
+def _goes_too_far(extent: Extent, call: KernelCall) -> bool:
+    """Return whether a loop enters halo cells for which an operator has no memory, or may.
+
+    Where a variable of the algorithm says how far, the generated code looks.
+    """
+    known = Depth.of(OPERATOR_DEPTH).covers(extent.depth)
+    seen_later = call.kernel.iteration.takes_halo_depth and known is Fresh.MAYBE
+    return extent.reach.in_halo and known is not Fresh.YES and not seen_later
 
 
 def _stencil_fits(extent: Extent, call: KernelCall) -> bool:
