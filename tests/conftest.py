@@ -22,6 +22,7 @@ from building import shared_folder
 from cpu_times import CpuTimes
 from golden import Compare, compare_folder
 from libraries import Library, find_library
+from mpi_waiting import settings_of_ranks
 
 TESTS = Path(__file__).parent
 # No test depends on how busy the machine is.
@@ -83,6 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("PSYCLONE_STORAGE_CHECK", "1")
     keep_bytecode(config)
     keep_libraries(config)
+    let_ranks_sleep(config)
     if most := config.getoption("--cpu-times"):
         config.pluginmanager.register(CpuTimes(most))
     unknown = required_markers(config) - set(TOOL_MARKERS)
@@ -107,6 +109,13 @@ def keep_libraries(config: pytest.Config) -> None:
     kept = config.pluginmanager.has_plugin("cacheprovider") and config.cache
     if kept:
         os.environ.setdefault("PSYCLONE_STORAGE_LIBRARIES", str(kept.mkdir("libraries")))
+
+
+def let_ranks_sleep(config: pytest.Config) -> None:
+    """Set MPI for all that tests start, but for what the user has set."""
+    kept = config.pluginmanager.has_plugin("cacheprovider") and config.cache
+    for name, value in settings_of_ranks(kept.mkdir("libraries") if kept else None).items():
+        os.environ.setdefault(name, value)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import conftest
 from golden import compare_folder
+from mpi_waiting import PRELOADED
 
 pytest_plugins = ["pytester"]
 
@@ -142,3 +148,22 @@ def test_workers_begin_with_what_takes_longest(
 
 def test_what_takes_longest_is_there() -> None:
     assert all((conftest.TESTS / name).exists() for name in conftest.LONGEST)
+
+
+@pytest.mark.mpi
+def test_ranks_that_wait_sleep() -> None:
+    """They find, of all that a test starts only they, the library that lets them."""
+    assert "LD_PRELOAD" not in os.environ
+    if PRELOADED not in os.environ:
+        pytest.skip("pytest keeps nothing, or there is no C compiler")
+    asks = "import os; print(os.environ['LD_PRELOAD'])"
+    words = ["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-c", asks]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    (library,) = set(done.stdout.split())
+    sched_yield = ctypes.CDLL(library).sched_yield
+    start, busy = time.monotonic(), time.thread_time()
+    for _ in range(400):
+        sched_yield()
+    passed = time.monotonic() - start
+    assert passed > 0.02
+    assert time.thread_time() - busy < passed / 2

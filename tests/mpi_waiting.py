@@ -1,0 +1,53 @@
+"""MPI ranks that wait for others sleep.
+
+Owns how Open MPI is set for tests. A rank that waits looks again and again, and gives its core away
+in between at best; with more ranks than cores the system then switches between them all the time:
+four ranks, beside two other programs on two cores, took 12 seconds of processor time instead of 3.
+So the ranks of tests sleep for 50 microseconds where they would give their core away.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from building import built_once, fingerprint
+
+SOURCE = Path(__file__).with_suffix(".c")
+# A test machine may run everything as root, which Open MPI refuses unless told twice. All ranks are
+# on one machine: to look for networks would take half a second of each run.
+SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_pml": "ob1",
+}
+PRELOADED = "OMPI_MCA_mca_base_env_list"
+"""The setting that names the variables of ranks, and of nothing else that a test starts."""
+
+
+def settings_of_ranks(kept: Path | None) -> dict[str, str]:
+    """Return the environment of tests that start ranks.
+
+    The library that lets these sleep is in `kept`. Without it they wait as Open MPI does.
+    """
+    library = sleeping_library(kept) if kept else None
+    return SETTINGS | ({PRELOADED: f"LD_PRELOAD={library}"} if library else {})
+
+
+def sleeping_library(kept: Path) -> Path | None:
+    """Return the library whose sched_yield sleeps, compiled in `kept` by the first who asks."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not sys.platform.startswith("linux") or not compiler or not shutil.which("mpirun"):
+        return None
+    words = [compiler, "-O1", "-shared", "-fPIC", str(SOURCE), "-o"]
+
+    def build(folder: Path) -> None:
+        subprocess.run([*words, str(folder / "sleep.so")], capture_output=True, check=False)
+
+    name = fingerprint(SOURCE.parent, [SOURCE], *words)
+    library = built_once(kept.resolve() / f"mpi_waiting-{name}", build) / "sleep.so"
+    # Spaces and semicolons have a meaning where Open MPI reads the path.
+    return library if library.exists() and not {" ", ";", ":"} & set(str(library)) else None
