@@ -70,7 +70,9 @@ EXTENSIONS = [
     Extension(
         "psyclone_storage.storage.core._compiled",
         [f"{CORE}.c"],
-        depends=[f"{CORE}_{part}.h" for part in ("replica", "ledger", "moves", "faces", "block")],
+        depends=[
+            f"{CORE}_{part}.h" for part in ("replica", "ledger", "moves", "faces", "block", "ways")
+        ],
         py_limited_api=True,
         optional=True,
     )

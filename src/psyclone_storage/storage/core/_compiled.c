@@ -25,6 +25,7 @@
 #include "_compiled_moves.h"
 #include "_compiled_faces.h"
 #include "_compiled_block.h"
+#include "_compiled_ways.h"
 
 static PyObject *module_register(PyObject *module, PyObject *args, PyObject *keywords)
 {
@@ -106,6 +107,7 @@ static int name_all(void)
         {"writable", &names.writable}, {"pending", &names.pending},
         {"_make_valid_carefully", &names.bring_carefully},
         {"view", &names.view},         {"to_numpy", &names.to_numpy},
+        {"labels", &names.labels},     {"origin", &names.origin}, {"dims", &names.dims},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
@@ -113,7 +115,8 @@ static int name_all(void)
     PyObject *threads = PyImport_ImportModule("_thread");
     words.lock = threads == NULL ? NULL : PyObject_GetAttrString(threads, "allocate_lock");
     Py_XDECREF(threads);
-    return words.lock != NULL ? 0 : -1;
+    no_things = PyTuple_New(0);
+    return words.lock != NULL && no_things != NULL ? 0 : -1;
 }
 
 /* Initialised in one phase: there is one core for a process, which other interpreters refuse. */
@@ -131,8 +134,8 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Windows", &Windows_spec, &WindowsType) < 0 ||
         add_type(module, "Sides", &Sides_spec, &SidesType) < 0 ||
         add_type(module, "Sliceable", &Sliceable_spec, &SliceableType) < 0 ||
-        add_type(module, "BindingBlock", &Block_spec, &BlockType) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 4) < 0 ||
+        add_type(module, "BindingBlock", &Block_spec, &BlockType) < 0 || open_ways() < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 5) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -107,19 +107,17 @@ static PyObject *slot_of_things;
 static PyObject *new_arguments(PyObject *things)
 {
     static newfunc make;
-    static PyObject *nothing;
-    if (nothing == NULL) {
+    if (make == NULL) {
         PyTypeObject *type = (PyTypeObject *)words.arguments;
         slot_of_things = PyObject_GetAttr((PyObject *)type, names.things);
         if (slot_of_things == NULL)
             return NULL;
         make = (newfunc)PyType_GetSlot(type, Py_tp_new);
         set_slot = (descrsetfunc)PyType_GetSlot(Py_TYPE(slot_of_things), Py_tp_descr_set);
-        nothing = PyTuple_New(0);
     }
     PyObject *arrays = spare_arguments_count > 0
                            ? spare_arguments[--spare_arguments_count]
-                           : make((PyTypeObject *)words.arguments, nothing, NULL);
+                           : make((PyTypeObject *)words.arguments, no_things, NULL);
     if (arrays != NULL &&
         (set_slot(slot_of_things, arrays, things) < 0 || PyDict_Update(arrays, things) < 0))
         Py_CLEAR(arrays);
@@ -174,18 +172,14 @@ static Block *block_new(void)
     return self;
 }
 
-static int block_fill(Block *self, PyObject *arguments, PyObject *device, PyObject *writes)
+static void block_fill(Block *self, PyObject *arguments, PyObject *device, PyObject *writes)
 {
-    PyObject *none = PyTuple_New(0);
-    if (none == NULL)
-        return -1;
     set_field(&self->arguments, arguments);
     set_field(&self->device, device);
     set_field(&self->writes, writes);
-    give_field(&self->tokens, Py_NewRef(none));
-    give_field(&self->guests, none);
+    set_field(&self->tokens, no_things);
+    set_field(&self->guests, no_things);
     set_field(&self->block, Py_None);
-    return 0;
 }
 
 static int Block_init(Block *self, PyObject *args, PyObject *keywords)
@@ -194,14 +188,15 @@ static int Block_init(Block *self, PyObject *args, PyObject *keywords)
     PyObject *arguments, *device, *writes;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO", known, &arguments, &device, &writes))
         return -1;
-    return block_fill(self, arguments, device, writes);
+    block_fill(self, arguments, device, writes);
+    return 0;
 }
 
 static PyObject *Block_get_tokens(Block *self, void *unused)
 {
     (void)unused;
     if (self->busy)
-        return PyTuple_New(0);
+        return Py_NewRef(no_things);
     if (!self->entered)
         return Py_NewRef(self->tokens != NULL ? self->tokens : Py_None);
     PyObject *held = PyList_New(0);
@@ -235,7 +230,8 @@ static int stands_in(PyObject *names_, PyObject *name)
 
 static int is_empty(PyObject *things)
 {
-    return things != NULL && PyTuple_CheckExact(things) && PyTuple_Size(things) == 0;
+    return things == no_things ||
+           (things != NULL && PyTuple_CheckExact(things) && PyTuple_Size(things) == 0);
 }
 
 /* Find out about one argument: yes (1), not simple (0), error (-1). */
@@ -277,7 +273,7 @@ static int argument_look(Argument *seen, Block *self, PyObject *name, PyObject *
 }
 
 /* Say whether an argument is what it was, and its token is at nobody else's hands. */
-static int argument_lasts(Argument *seen, PyObject *name, PyObject *thing)
+static inline Py_ALWAYS_INLINE int argument_lasts(Argument *seen, PyObject *name, PyObject *thing)
 {
     if (seen->name != name || seen->thing != thing || !is_unused(seen->token))
         return 0;
@@ -345,26 +341,17 @@ static int block_look(Block *self)
             return 1;
     }
     block_forget(self);
+    give_arguments_back(self);
     int simple = block_look_anew(self, count, 1);
     return simple == UNCLEAR ? block_look_anew(self, count, 0) : simple;
 }
 
-/* Say whether the dictionary has the arrays: a block may have changed it. */
-static int has_arrays(Block *self, PyObject *arrays)
-{
-    PyObject *name, *array;
-    Py_ssize_t at = 0, done = 0;
-    while (done < self->count && PyDict_Next(arrays, &at, &name, &array) &&
-           name == self->seen[done].name && array == self->seen[done].array)
-        done++;
-    return done == self->count && PyDict_Size(arrays) == done;
-}
-
-/* Return the dictionary of arrays, the one of the last time if nobody else has it. */
+/* Return the dictionary of arrays: that of the last time, which cannot be changed but by ways
+ * around its methods, as by code that is executed in it and leaves more names there. */
 static PyObject *block_arrays(Block *self)
 {
     PyObject *arrays = self->arrays;
-    if (arrays != NULL && Py_REFCNT(arrays) == 1 && has_arrays(self, arrays))
+    if (arrays != NULL && PyDict_Size(arrays) == self->count)
         return Py_NewRef(arrays);
     arrays = new_arguments(self->arguments);
     if (arrays == NULL)
@@ -419,9 +406,8 @@ static PyObject *block_enter(Block *self)
 
 /* Of threads that come at once one enters: between the look at `claimed` and its change nothing
  * else runs. */
-static PyObject *Block_enter(Block *self, PyObject *unused)
+static PyObject *Block_enter(Block *self)
 {
-    (void)unused;
     if (self->claimed) /* which raises */
         return PyObject_CallMethodObjArgs((PyObject *)self, names.refuse, NULL);
     self->claimed = 1;
@@ -450,12 +436,8 @@ static PyObject *block_exit(Block *self, PyObject *const *args)
                                       NULL);
 }
 
-static PyObject *Block_exit(Block *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *Block_exit(Block *self, PyObject *const *args)
 {
-    if (count != 3) {
-        PyErr_SetString(PyExc_TypeError, "__exit__() takes three arguments.");
-        return NULL;
-    }
     PyObject *left = block_exit(self, args);
     if (left == NULL) {
         PyObject *kind, *value, *trace;
@@ -495,12 +477,9 @@ static PyObject *module_bound(PyObject *module, PyObject *const *args, Py_ssize_
             return NULL;
     }
     if (simple) {
-        PyObject *nothing = writes == NULL ? PyTuple_New(0) : Py_NewRef(writes);
         Block *block = block_new();
-        if (nothing == NULL || block == NULL ||
-            block_fill(block, args[0], device, nothing) < 0)
-            Py_CLEAR(block);
-        Py_XDECREF(nothing);
+        if (block != NULL)
+            block_fill(block, args[0], device, writes == NULL ? no_things : writes);
         return (PyObject *)block;
     }
     PyObject *given = PyTuple_New(count), *by_name = PyDict_New();
@@ -532,11 +511,8 @@ static PyMemberDef Block_members[] = {
     HIDDEN(Block, guests), HIDDEN(Block, block), NO_MORE};
 static PyGetSetDef Block_getset[] = {
     {"_tokens", (getter)Block_get_tokens, (setter)Block_set_tokens, NULL, NULL}, NO_MORE};
-static PyMethodDef Block_methods[] = {
-    METHOD("__enter__", Block_enter, METH_NOARGS), METHOD("__exit__", Block_exit, METH_FASTCALL),
-    {0}};
 static PyType_Slot Block_slots[] = {
     COLLECTED(Block), {Py_tp_init, Block_init}, {Py_tp_members, Block_members},
-    {Py_tp_getset, Block_getset}, {Py_tp_methods, Block_methods}, {0, NULL}};
+    {Py_tp_getset, Block_getset}, {0, NULL}};
 static PyType_Spec Block_spec = {
     "psyclone_storage.storage.core._compiled.Block", sizeof(Block), 0, FLAGS, Block_slots};

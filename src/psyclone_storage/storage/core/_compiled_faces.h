@@ -9,7 +9,7 @@ typedef struct {
 } Acquirable;
 RECORD(Acquirable, 4)
 
-static Ledger *ledger_of(Acquirable *buffer)
+static inline Py_ALWAYS_INLINE Ledger *ledger_of(Acquirable *buffer)
 {
     PyObject *table = buffer->table;
     return IS(table, Ledger) ? (Ledger *)table : NULL;
@@ -83,7 +83,7 @@ static PyObject *Acquirable_acquire(Acquirable *self, PyObject *const *args, Py_
 }
 
 /* End an access the short way: yes (1), no (0), or with an error (-1). */
-static int acquirable_end(Acquirable *self, Access *token)
+static inline Py_ALWAYS_INLINE int acquirable_end(Acquirable *self, Access *token)
 {
     Ledger *ledger = ledger_of(self);
     int writes = access_writes(token);
@@ -332,12 +332,35 @@ static PyObject *Sliceable_view(Sliceable *self, PyObject *const *args, Py_ssize
 }
 
 /* Return the array of a storage that is one of the host, without a buffer. */
-static PyObject *Sliceable_shown(Sliceable *self, PyObject *unused)
+static PyObject *Sliceable_get_shown(Sliceable *self, void *unused)
 {
     (void)unused;
     int plain = self->array != NULL && !is_given(self->backing);
     return plain ? PyObject_CallMethodObjArgs(self->array, names.view, NULL)
                  : PyObject_CallMethodObjArgs((PyObject *)self, names.to_numpy, NULL);
+}
+
+/* Return what the labels say; those of a view are made when they are first asked for. */
+static PyObject *said_by_labels(Sliceable *self, PyObject *name)
+{
+    PyObject *labels = self->labels != NULL && !PyTuple_CheckExact(self->labels)
+                           ? Py_NewRef(self->labels)
+                           : PyObject_GetAttr((PyObject *)self, names.labels);
+    PyObject *said = labels == NULL ? NULL : PyObject_GetAttr(labels, name);
+    Py_XDECREF(labels);
+    return said;
+}
+
+static PyObject *Sliceable_get_origin(Sliceable *self, void *unused)
+{
+    (void)unused;
+    return said_by_labels(self, names.origin);
+}
+
+static PyObject *Sliceable_get_dims(Sliceable *self, void *unused)
+{
+    (void)unused;
+    return said_by_labels(self, names.dims);
 }
 
 /* What a key is, as far as is seen at once. */
@@ -447,12 +470,18 @@ static PyObject *Sliceable_subscript(Sliceable *self, PyObject *key)
 static PyMemberDef Sliceable_members[] = {
     HIDDEN(Sliceable, array), HIDDEN(Sliceable, labels), HIDDEN(Sliceable, backing),
     HIDDEN(Sliceable, windows), NO_MORE};
-static PyMethodDef Sliceable_methods[] = {
-    METHOD("_view", Sliceable_view, METH_FASTCALL), METHOD("_shown", Sliceable_shown, METH_NOARGS),
-    {0}};
+static PyGetSetDef Sliceable_getset[] = {
+    {"_shown", (getter)Sliceable_get_shown, NULL, "The array, as today's GT4Py looks for it.", NULL},
+    {"__gt_origin__", (getter)Sliceable_get_origin, NULL,
+     "The first point behind the halo, as today's GT4Py asks for it; None without one.", NULL},
+    {"__gt_dims__", (getter)Sliceable_get_dims, NULL,
+     "The names of the dimensions, None for those of the stencil's argument.", NULL},
+    NO_MORE};
+static PyMethodDef Sliceable_methods[] = {METHOD("_view", Sliceable_view, METH_FASTCALL), {0}};
 static PyType_Slot Sliceable_slots[] = {
     COLLECTED(Sliceable), {Py_tp_init, Sliceable_init}, {Py_tp_members, Sliceable_members},
-    {Py_tp_methods, Sliceable_methods}, {Py_mp_subscript, Sliceable_subscript}, {0, NULL}};
+    {Py_tp_getset, Sliceable_getset}, {Py_tp_methods, Sliceable_methods},
+    {Py_mp_subscript, Sliceable_subscript}, {0, NULL}};
 static PyType_Spec Sliceable_spec = {
     "psyclone_storage.storage.core._compiled.Sliceable", sizeof(Sliceable), 0, FLAGS,
     Sliceable_slots};

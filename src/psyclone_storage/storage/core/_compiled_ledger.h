@@ -114,7 +114,7 @@ static Access *access_new(PyObject *buffer, PyObject *replica, PyObject *space, 
 }
 
 /* Say whether the access writes; -1 with an error. */
-static int access_writes(Access *self)
+static inline Py_ALWAYS_INLINE int access_writes(Access *self)
 {
     if (self->mode == words.read)
         return 0;
@@ -214,19 +214,19 @@ static int Ledger_init(Ledger *self, PyObject *args, PyObject *keywords)
 }
 
 /* Say whether the ledger must be left to Python code: it is in use, or was taken apart. */
-static int is_busy(Ledger *self)
+static inline Py_ALWAYS_INLINE int is_busy(Ledger *self)
 {
     return self->lock == NULL || self->holders == NULL || !PyList_CheckExact(self->holders) ||
            Py_TYPE(self->lock) != GateType || ((Gate *)self->lock)->held;
 }
 
 /* Say whether anybody waits; an empty line is none. -1 with an error. */
-static int has_queue(Ledger *self)
+static inline Py_ALWAYS_INLINE int has_queue(Ledger *self)
 {
     return is_given(self->queue) ? PyObject_IsTrue(self->queue) : 0;
 }
 
-static int is_held(Ledger *self) { return self->first != NULL || Py_SIZE(self->holders) > 0; }
+static inline Py_ALWAYS_INLINE int is_held(Ledger *self) { return self->first != NULL || Py_SIZE(self->holders) > 0; }
 
 /* Put the only holder into the list. */
 static int ledger_spill(Ledger *self)
@@ -259,7 +259,7 @@ static int Ledger_set_holders(Ledger *self, PyObject *holders, void *unused)
     return 0;
 }
 
-static int ledger_grant(Ledger *self, Access *token, int writes)
+static inline Py_ALWAYS_INLINE int ledger_grant(Ledger *self, Access *token, int writes)
 {
     if (!is_held(self))
         self->first = Py_NewRef((PyObject *)token);
@@ -282,7 +282,7 @@ static int ledger_acquire(Ledger *self, Access *claim)
     return ledger_grant(self, claim, writes);
 }
 
-static int ledger_begin(Ledger *self, Access *token)
+static inline Py_ALWAYS_INLINE int ledger_begin(Ledger *self, Access *token)
 {
     int writes = access_writes(token), queue = has_queue(self);
     if (writes < 0 || queue < 0)
@@ -303,7 +303,7 @@ static int ledger_begin(Ledger *self, Access *token)
 }
 
 /* Strike a claim out; the caller keeps it alive. */
-static int ledger_strike(Ledger *self, Access *claim, int writes)
+static inline Py_ALWAYS_INLINE int ledger_strike(Ledger *self, Access *claim, int writes)
 {
     if (self->first == (PyObject *)claim)
         Py_CLEAR(self->first);
@@ -326,7 +326,7 @@ static int ledger_strike(Ledger *self, Access *claim, int writes)
     return 1;
 }
 
-static int ledger_end(Ledger *self, Access *token)
+static inline Py_ALWAYS_INLINE int ledger_end(Ledger *self, Access *token)
 {
     int writes = access_writes(token), queue = has_queue(self);
     if (writes < 0 || queue < 0)

@@ -76,8 +76,10 @@ static struct {
     PyObject *acquire_carefully, *release_carefully, *release, *picked, *backing, *enter, *leave;
     PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
     PyObject *host_accessible, *jobs, *copies_plainly, *pointer, *capacity, *writable, *pending;
-    PyObject *bring_carefully, *view, *to_numpy;
+    PyObject *bring_carefully, *view, *to_numpy, *labels, *origin, *dims;
 } names;
+
+static PyObject *no_things; /* a tuple */
 
 static int is_given(PyObject *thing) { return thing != NULL && thing != Py_None; }
 
@@ -89,11 +91,7 @@ static struct {
 
 static int is_kind(PyObject *thing, PyTypeObject *type, PyTypeObject **met)
 {
-    if (thing == NULL)
-        return 0;
     PyTypeObject *own = Py_TYPE(thing);
-    if (own == *met)
-        return 1;
     if (!PyType_IsSubtype(own, type))
         return 0;
     if (*met == NULL)
@@ -101,7 +99,8 @@ static int is_kind(PyObject *thing, PyTypeObject *type, PyTypeObject **met)
     return 1;
 }
 
-#define IS(thing, Name) is_kind(thing, Name##Type, &usual.Name)
+#define IS(thing, Name)                                                                            \
+    ((thing) != NULL && (Py_TYPE(thing) == usual.Name || is_kind(thing, Name##Type, &usual.Name)))
 
 /* -- Gate: a lock that shows whether somebody is inside ------------------------------------------ */
 

@@ -23,7 +23,7 @@ _NUMBERS = frozenset((int,))
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
-EDITION = 4
+EDITION = 5
 """Counts the changes that one of the two cores cannot make without the other."""
 
 FRAMES = 1
@@ -400,12 +400,33 @@ class Sliceable:
         view._windows = None  # noqa: SLF001
         return view
 
+    @property
     def _shown(self) -> Any:
         """Return the array of a storage that is one of the host, without a buffer."""
         return self._array.view() if self._backing is None else self.to_numpy()
 
+    @property
+    def __gt_origin__(self) -> tuple[int, ...] | None:
+        """Return the first point behind the halo, as today's GT4Py asks for it; None without one.
+
+        The entries are in the order of GT4Py (I, J, K, then numbers), whatever that here is.
+        """
+        origin: tuple[int, ...] | None = self.labels.origin
+        return origin
+
+    @property
+    def __gt_dims__(self) -> tuple[str, ...] | None:
+        """Return the names of the dimensions, None for those of the stencil's argument."""
+        dims: tuple[str, ...] | None = self.labels.dims
+        return dims
+
     def to_numpy(self) -> Any:
         """Return the host buffer as an array."""
+        raise NotImplementedError
+
+    @property
+    def labels(self) -> Any:
+        """Return halo, names of dimensions and aligned point."""
         raise NotImplementedError
 
     def _element(self, key: tuple[int, ...]) -> Any:
@@ -483,7 +504,7 @@ class BindingBlock:
             if array is None:
                 tokens.clear()
                 return None
-            arrays[name] = array
+            dict.__setitem__(arrays, name, array)
             tokens.append(token)
         if not tokens or not begin(tokens):
             tokens.clear()

@@ -31,7 +31,6 @@ from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing
 from psyclone_storage.storage.gdp.described import described
 from psyclone_storage.storage.gdp.indexing import host_key, on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
-from psyclone_storage.storage.gdp.labels import origin_behind as gt_origin
 from psyclone_storage.storage.gdp.opened import StorageAccess
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters, checked_device
 from psyclone_storage.storage.gdp.plan import Plan, plan_memory
@@ -188,23 +187,6 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
             )
             or Ellipsis
         ]
-
-    @property
-    def __gt_origin__(self) -> tuple[int, ...] | None:
-        """Return the first point behind the halo, as today's GT4Py asks for it; None without one.
-
-        The entries are in the order of GT4Py (I, J, K, then numbers), whatever that here is.
-        """
-        labels = self._labels
-        if isinstance(labels, tuple):
-            labels = self.labels
-        return gt_origin(labels.halo, labels.dims)
-
-    @property
-    def __gt_dims__(self) -> tuple[str, ...] | None:
-        """Return the names of the dimensions, None for those of the stencil's argument."""
-        labels = self._labels
-        return self.labels.dims if isinstance(labels, tuple) else labels.dims
 
     @property
     def __gt_data_interface__(self) -> dict[str | None, dict[str, Any]]:

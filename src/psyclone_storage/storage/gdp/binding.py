@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -47,7 +47,10 @@ class TransferWarning(UserWarning):
 
 
 class Arguments(dict[str, Any]):
-    """The arrays of a call by name, and what the halos say about its domain (GDP-19)."""
+    """The arrays of a call by name, and what the halos say about its domain (GDP-19).
+
+    It can only be read: a block that is entered again hands out the same one.
+    """
 
     __slots__ = ("_things",)
 
@@ -76,6 +79,16 @@ class Arguments(dict[str, Any]):
                 inner = extent - low - high
                 extents[dim] = min(extents.get(dim, inner), inner)
         return tuple(extents[dim] for dim in "IJK" if dim in extents)
+
+    def _refuse(self, *args: Any, **keywords: Any) -> NoReturn:
+        """Raise `TypeError`: this is what stands for each way to change a dictionary."""
+        raise TypeError("The arrays of a block can only be read: dict(arrays) is a copy of yours.")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle a plain dictionary."""
+        return dict, (dict(self),)
 
     def _halo(self, name: str) -> tuple[tuple[int, int], ...]:
         found = self._info(name).get("halo")
@@ -159,15 +172,15 @@ class Binding(BindingBlock):
                 storage = thing if isinstance(thing, Storage) else self._as_storage(thing)
                 token = None if storage is None else storage.token(device, mode)
                 if storage is None or token is None:
-                    arrays[name] = self._receive(name, thing)
+                    _put(arrays, name, self._receive(name, thing))
                 else:
-                    arrays[name] = None
+                    _put(arrays, name, None)
                     lent.append((name, storage))
                     tokens.append(token)
             self._tokens = tokens
             acquire_all(tokens)
             for (name, storage), token in zip(lent, tokens, strict=True):
-                arrays[name] = storage.window_for(token)
+                _put(arrays, name, storage.window_for(token))
             if device is not None:
                 block = tokens[0].on_device() if tokens else memory_of(device_space()).bound()
                 block.__enter__()  # pylint: disable=unnecessary-dunder-call  # left in __exit__
@@ -262,6 +275,11 @@ class Binding(BindingBlock):
         finally:
             for guest in guests:
                 call(guest.info, "release")
+
+
+def _put(arrays: Arguments, name: str, array: Any) -> None:
+    """Set what the users of `arrays` cannot."""
+    dict.__setitem__(arrays, name, array)
 
 
 def _touch(guests: Iterable[_Guest], device: Device) -> None:

@@ -73,10 +73,8 @@ class CPUStorage(Storage):
     managed: ClassVar[Managed | None] = "gt4py"
     device_data: ClassVar[None] = None
     data = property(_data)
-    ndarray = property(
-        Storage._shown,  # noqa: SLF001  # pylint: disable=protected-access
-        doc="The host buffer, where today's GT4Py looks for the array of a field first.",
-    )
+    # The host buffer, where today's GT4Py looks for the array of a field first.
+    ndarray = Storage._shown  # noqa: SLF001  # pylint: disable=protected-access
     __array_interface__ = property(_array_interface)
     __buffer__ = _buffer_protocol
 

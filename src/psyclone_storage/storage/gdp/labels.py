@@ -6,7 +6,7 @@ Labels say nothing about memory; cutting and permuting a storage cuts and permut
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import index
 from typing import Any, Protocol, TypeAlias
@@ -30,7 +30,8 @@ class Labels:
     """The points of a storage.
 
     `aligned_index` None stands for the first point behind the halo (GDP-63). `dims` None stands for
-    dimensions that nobody named.
+    dimensions that nobody named. `origin` is the first point behind the halo in the order of GT4Py,
+    None where there is no halo.
     """
 
     halo: Halo
@@ -38,6 +39,11 @@ class Labels:
     aligned_index: tuple[int, ...] | None = None
     alignment_size: int = 1
     label: str = ""
+    origin: tuple[int, ...] | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Note what GT4Py asks for with each call."""
+        object.__setattr__(self, "origin", origin_behind(self.halo, self.dims))
 
     @property
     def aligned_point(self) -> tuple[int, ...]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
 import warnings
+import weakref
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -303,22 +308,65 @@ def test_a_block_gives_the_arrays_whatever_was_done_to_its_last_answer(device: s
         block = gt.bound(fields, device=device, writes=("b",))
         with block as arrays:
             expected = dict(arrays)
-        del arrays
         changes: list[Any] = [
             lambda answer: answer.update(a=None),
             lambda answer: answer.pop("a"),
-            lambda answer: answer.update(c=None),
+            lambda answer: answer.popitem(),
+            lambda answer: answer.setdefault("c", None),
             lambda answer: answer.clear(),
+            lambda answer: answer.__setitem__("a", None),
+            lambda answer: answer.__delitem__("a"),
+            lambda answer: answer.__ior__({"c": None}),
         ]
         for change in changes:
-            with block as arrays:
+            with block as arrays, pytest.raises(TypeError, match=r"dict\(arrays\)"):
                 change(arrays)
-            del arrays
-            with block as arrays:
-                assert list(arrays) == ["a", "b"]
-                assert all(arrays[name] is expected[name] for name in "ab")
-                assert arrays.domain == (3,)
-            del arrays
+            assert all(arrays[name] is expected[name] for name in "ab")
+        # Code that is executed there leaves its names in spite of that.
+        with block as arrays:
+            exec("global a; a = None", arrays)
+        with block as arrays:
+            assert list(arrays) == ["a", "b"]
+            assert all(arrays[name] is expected[name] for name in "ab")
+            assert arrays.domain == (3,)
+        assert type(copy.copy(arrays)) is dict
+        assert list(pickle.loads(pickle.dumps(arrays))) == ["a", "b"]
+
+
+def test_blocks_are_entered_and_left_by_whoever_asks_for_their_methods() -> None:
+    field = gt.zeros((3,))
+    fields: dict[str, Any] = {"a": field}
+    for _ in range(3):
+        with ExitStack() as stack:
+            stack.enter_context(gt.bound(fields, writes=("a",)))["a"][...] += 1.0
+    block: Any = gt.bound(fields, writes=("a",))
+    ways = [(block.__enter__, block.__exit__) for _ in range(10)]
+    for enter, leave in ways:
+        enter()["a"][...] += 1.0
+        assert field.buffer.table.writers == 1
+        leave(None, None, None)
+    kind = type(block)
+    kind.__enter__(block)["a"][...] += 1.0
+    kind.__exit__(block, None, None, None)
+    assert field.data_ro.tolist() == [14.0] * 3
+    for wrong, given, named in (
+        (block.__enter__, (None,), {}),
+        (block.__enter__, (), {"way": 1}),
+        (block.__exit__, (None, None), {}),
+        (block.__exit__, (None,) * 4, {}),
+        (kind.__enter__, (None,), {}),
+        (kind.__enter__, (), {}),
+        (kind.__exit__, (None,) * 9, {}),
+    ):
+        with pytest.raises((TypeError, AttributeError)):
+            wrong(*given, **named)
+    with block:
+        pass
+    gone = weakref.ref(field)
+    fields["leave"] = block.__exit__
+    del field, fields, block, ways, enter, leave, wrong
+    gc.collect()
+    assert gone() is None
 
 
 def test_names_that_are_equal_are_written_as_those_that_are_identical() -> None:
