@@ -1,7 +1,7 @@
 !> Owns the fields of kind r_def.
 module field_mod
 
-  use precision_types_mod, only: field_type, field_proxy_type, field_pointer_type
+  use precision_fields_mod, only: field_type, field_proxy_type, field_pointer_type
 
   implicit none
   private

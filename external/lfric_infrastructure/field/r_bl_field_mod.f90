@@ -1,7 +1,7 @@
 !> Owns the fields of kind r_bl.
 module r_bl_field_mod
 
-  use precision_types_mod, only: r_bl_field_type, r_bl_field_proxy_type, r_bl_field_pointer_type
+  use precision_fields_mod, only: r_bl_field_type, r_bl_field_proxy_type, r_bl_field_pointer_type
 
   implicit none
   private

@@ -1,8 +1,8 @@
 !> Owns the fields of kind r_solver.
 module r_solver_field_mod
 
-  use precision_types_mod, only: r_solver_field_type, r_solver_field_proxy_type, &
-                                 r_solver_field_pointer_type
+  use precision_fields_mod, only: r_solver_field_type, r_solver_field_proxy_type, &
+                                  r_solver_field_pointer_type
 
   implicit none
   private

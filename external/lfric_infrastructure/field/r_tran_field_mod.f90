@@ -1,8 +1,8 @@
 !> Owns the fields of kind r_tran.
 module r_tran_field_mod
 
-  use precision_types_mod, only: r_tran_field_type, r_tran_field_proxy_type, &
-                                 r_tran_field_pointer_type
+  use precision_fields_mod, only: r_tran_field_type, r_tran_field_proxy_type, &
+                                  r_tran_field_pointer_type
 
   implicit none
   private

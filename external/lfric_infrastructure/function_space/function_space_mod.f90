@@ -9,13 +9,11 @@ module function_space_mod
   use fs_continuity_mod, only: W0, W2trace, Wchi
   use halo_routing_mod, only: halo_routing_type
   use linked_list_data_mod, only: linked_list_data_type
-  use mesh_collection_mod, only: mesh_collection
   use mesh_mod, only: mesh_type
   use reference_element_mod, only: B, FACE_OFFSET, W
   use stencil_2D_dofmap_mod, only: stencil_2D_dofmap_type
   use stencil_dofmap_mod, only: stencil_dofmap_type
   use stencil_maps_mod, only: stencil_maps_type
-  use storage_tables_mod, only: forget_table
 
   implicit none
   private
@@ -110,6 +108,8 @@ contains
   !> otherwise; with `ndata_first` the values of a dof are contiguous.
   function new_function_space(mesh_id, element_order_h, element_order_v, lfric_fs, ndata, &
                               ndata_first) result(instance)
+    use mesh_collection_mod, only: mesh_collection
+
     integer(i_def), intent(in) :: mesh_id
     integer(i_def), intent(in) :: element_order_h
     integer(i_def), intent(in) :: element_order_v
@@ -554,6 +554,8 @@ contains
 
   !> Give the stencil maps back, and up what devices have of all maps, before the space is freed.
   subroutine clear(self)
+    use storage_tables_mod, only: forget_table
+
     class(function_space_type), target, intent(inout) :: self
 
     if (.not. allocated(self%levels)) return

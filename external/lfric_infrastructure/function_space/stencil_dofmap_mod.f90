@@ -9,7 +9,6 @@ module stencil_dofmap_mod
   use constants_mod, only: i_def
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_mod, only: mesh_type
-  use storage_tables_mod, only: forget_table
   use surface_mod, only: sides
 
   implicit none
@@ -185,6 +184,8 @@ contains
 
   !> Give the memory back.
   subroutine clear(self)
+    use storage_tables_mod, only: forget_table
+
     class(stencil_dofmap_type), intent(inout) :: self
 
     if (allocated(self%sizes)) then

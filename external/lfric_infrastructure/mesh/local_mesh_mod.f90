@@ -6,12 +6,10 @@
 module local_mesh_mod
 
   use constants_mod, only: i_def, l_def, r_def, str_def
-  use cubed_sphere_mod, only: cubed_sphere_type
   use ids_mod, only: number_in_order
   use local_cells_mod, only: local_cells_type
   use message_passing_mod, only: get_number_of_ranks, get_rank
   use partition_mod, only: partition_type
-  use plane_mod, only: plane_type
   use surface_mod, only: sides, surface_type
 
   implicit none
@@ -83,6 +81,8 @@ contains
   !> mapped to each other.
   function new_planar_mesh(mesh_name, cells_x, cells_y, width_x, width_y, periodic_x, periodic_y, &
                            halo_depth, cells_together) result(self)
+    use plane_mod, only: plane_type
+
     character(*), intent(in) :: mesh_name
     integer(i_def), intent(in) :: cells_x
     integer(i_def), intent(in) :: cells_y
@@ -107,6 +107,8 @@ contains
   !> Return what this rank holds of a cubed sphere with `edge_cells` cells along each edge of its
   !> panels. Its radius is the height of the bottom of the extrusion.
   function new_cubed_sphere_mesh(mesh_name, edge_cells, halo_depth, cells_together) result(self)
+    use cubed_sphere_mod, only: cubed_sphere_type
+
     character(*), intent(in) :: mesh_name
     integer(i_def), intent(in) :: edge_cells
     integer(i_def), optional, intent(in) :: halo_depth

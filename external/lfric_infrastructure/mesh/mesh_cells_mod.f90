@@ -8,7 +8,6 @@ module mesh_cells_mod
   use constants_mod, only: i_def, l_def
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_colouring_mod, only: colours_of_cells
-  use storage_tables_mod, only: forget_table
 
   implicit none
   private
@@ -345,6 +344,8 @@ contains
 
   !> Give up what devices have of the colours, before these are freed.
   subroutine forget_cells(self)
+    use storage_tables_mod, only: forget_table
+
     class(mesh_cells_type), target, intent(in) :: self
 
     if (.not. self%is_coloured()) return

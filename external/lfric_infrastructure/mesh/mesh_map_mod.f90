@@ -3,7 +3,6 @@ module mesh_map_mod
 
   use constants_mod, only: i_def
   use linked_list_data_mod, only: linked_list_data_type
-  use storage_tables_mod, only: forget_table
 
   implicit none
   private
@@ -111,6 +110,8 @@ contains
 
   !> Give the memory back.
   subroutine clear(self)
+    use storage_tables_mod, only: forget_table
+
     class(mesh_map_type), intent(inout) :: self
 
     if (allocated(self%cells)) then

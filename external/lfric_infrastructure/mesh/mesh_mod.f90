@@ -14,7 +14,6 @@ module mesh_mod
   use mesh_maps_mod, only: mesh_maps_type
   use mesh_tiles_mod, only: mesh_tiles_type
   use reference_element_mod, only: B, T, reference_cube_type, reference_element_type
-  use storage_tables_mod, only: forget_table
   use surface_mod, only: opposite, sides
 
   implicit none
@@ -587,6 +586,8 @@ contains
   !> Give the maps to other meshes back, and up what devices have of all maps, before the mesh is
   !> freed.
   subroutine clear(self)
+    use storage_tables_mod, only: forget_table
+
     class(mesh_type), target, intent(inout) :: self
 
     call self%forget_cells()

@@ -7,7 +7,6 @@ module mesh_tiles_mod
   use constants_mod, only: i_def, l_def
   use mesh_cells_mod, only: mesh_cells_type
   use mesh_tiling_mod, only: mesh_tiling_type
-  use storage_tables_mod, only: forget_table
 
   implicit none
   private
@@ -314,6 +313,8 @@ contains
 
   !> Give up what devices have of the tiles, before these are freed.
   subroutine forget_tiles(self)
+    use storage_tables_mod, only: forget_table
+
     class(mesh_tiles_type), target, intent(in) :: self
 
     if (.not. allocated(self%tiling%map)) return

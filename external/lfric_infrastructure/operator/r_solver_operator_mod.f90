@@ -1,7 +1,7 @@
 !> Owns the operators of kind r_solver.
 module r_solver_operator_mod
 
-  use precision_types_mod, only: r_solver_operator_type, r_solver_operator_proxy_type
+  use precision_operators_mod, only: r_solver_operator_type, r_solver_operator_proxy_type
 
   implicit none
   private

@@ -1,7 +1,7 @@
 !> Owns the operators of kind r_tran.
 module r_tran_operator_mod
 
-  use precision_types_mod, only: r_tran_operator_type, r_tran_operator_proxy_type
+  use precision_operators_mod, only: r_tran_operator_type, r_tran_operator_proxy_type
 
   implicit none
   private

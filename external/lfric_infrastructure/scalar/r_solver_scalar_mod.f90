@@ -1,7 +1,7 @@
 !> Owns the scalars of kind r_solver.
 module r_solver_scalar_mod
 
-  use precision_types_mod, only: r_solver_scalar_type
+  use precision_scalars_mod, only: r_solver_scalar_type
 
   implicit none
   private

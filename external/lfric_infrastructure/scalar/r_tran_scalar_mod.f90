@@ -1,7 +1,7 @@
 !> Owns the scalars of kind r_tran.
 module r_tran_scalar_mod
 
-  use precision_types_mod, only: r_tran_scalar_type
+  use precision_scalars_mod, only: r_tran_scalar_type
 
   implicit none
   private

@@ -1,7 +1,7 @@
 !> Owns the scalars of kind r_def.
 module scalar_mod
 
-  use precision_types_mod, only: scalar_type
+  use precision_scalars_mod, only: scalar_type
 
   implicit none
   private

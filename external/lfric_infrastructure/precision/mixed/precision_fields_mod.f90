@@ -1,9 +1,9 @@
-!> Owns which concrete type stands for each named precision: the mixed set.
+!> Owns which field type stands for each named precision: the mixed set.
 !>
 !> Agrees with precision_kinds_mod of the same folder, which it cannot check by itself: a name
 !> cannot be chosen by the value of a constant in Fortran, which is why there is a module of
 !> this kind for each set.
-module precision_types_mod
+module precision_fields_mod
 
   use field_real32_mod, only: &
     r_solver_field_type => field_real32_type, &
@@ -19,20 +19,6 @@ module precision_types_mod
     r_bl_field_type => field_real64_type, &
     r_bl_field_proxy_type => field_real64_proxy_type, &
     r_bl_field_pointer_type => field_real64_pointer_type
-  use operator_real32_mod, only: &
-    r_solver_operator_type => operator_real32_type, &
-    r_solver_operator_proxy_type => operator_real32_proxy_type, &
-    r_tran_operator_type => operator_real32_type, &
-    r_tran_operator_proxy_type => operator_real32_proxy_type
-  use operator_real64_mod, only: &
-    operator_type => operator_real64_type, &
-    operator_proxy_type => operator_real64_proxy_type
-  use scalar_real32_mod, only: &
-    r_solver_scalar_type => scalar_real32_type, &
-    r_tran_scalar_type => scalar_real32_type
-  use scalar_real64_mod, only: &
-    scalar_type => scalar_real64_type, &
-    r_bl_scalar_type => scalar_real64_type
 
   implicit none
   private
@@ -49,15 +35,5 @@ module precision_types_mod
   public :: r_bl_field_type
   public :: r_bl_field_proxy_type
   public :: r_bl_field_pointer_type
-  public :: r_solver_operator_type
-  public :: r_solver_operator_proxy_type
-  public :: r_tran_operator_type
-  public :: r_tran_operator_proxy_type
-  public :: operator_type
-  public :: operator_proxy_type
-  public :: r_solver_scalar_type
-  public :: r_tran_scalar_type
-  public :: scalar_type
-  public :: r_bl_scalar_type
 
-end module precision_types_mod
+end module precision_fields_mod
