@@ -5,6 +5,7 @@ Owns the rules of when a test is skipped, and how a folder of input becomes a te
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shlex
@@ -48,6 +49,10 @@ LONGEST = (
     "differential/",
 )
 
+# Few of the objects of a test are in cycles, and those of all tests' names and parameters, half a
+# million, stay to the end: to look at them again and again took a tenth of the time of many tests.
+OBJECTS_BETWEEN_COLLECTIONS = 100_000
+
 # Each test compiles anew, but those that are about what is kept.
 os.environ["PSYCLONE_STORAGE_CACHE"] = ""
 
@@ -85,6 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
     keep_bytecode(config)
     keep_libraries(config)
     let_ranks_sleep(config)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     if most := config.getoption("--cpu-times"):
         config.pluginmanager.register(CpuTimes(most))
     unknown = required_markers(config) - set(TOOL_MARKERS)
@@ -122,6 +128,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let workers begin with what takes longest; one process alone keeps the usual order."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: length_rank(item.path))
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage look at what has been collected, which stays."""
+    gc.freeze()
 
 
 def length_rank(path: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import subprocess
 import sys
@@ -148,6 +149,11 @@ def test_workers_begin_with_what_takes_longest(
 
 def test_what_takes_longest_is_there() -> None:
     assert all((conftest.TESTS / name).exists() for name in conftest.LONGEST)
+
+
+def test_no_search_for_garbage_looks_at_the_tests_themselves() -> None:
+    assert gc.get_threshold()[0] == conftest.OBJECTS_BETWEEN_COLLECTIONS
+    assert gc.get_freeze_count() > 50_000
 
 
 @pytest.mark.mpi
