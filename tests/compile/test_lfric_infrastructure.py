@@ -26,6 +26,9 @@ SOURCES = sorted(INFRASTRUCTURE.glob("**/*.f90"))
 
 # Folders of modules that stand in for those that files.txt lists.
 ALTERNATIVES = ("precision/uniform/", "distribution/mpi/")
+# Folders of modules that are listed in the last alone: for those who call it from C.
+LISTS = ("files.txt", "c_interface/files.txt")
+FOR_C = ("distribution/caller/", "c_interface/")
 
 
 def programs(kind: str) -> list[Path]:
@@ -89,7 +92,19 @@ def test_every_source_file_is_in_the_list() -> None:
     assert len(listed) == len(set(listed))
     present = {path.relative_to(INFRASTRUCTURE).as_posix() for path in SOURCES}
     own = {name for name in listed if not name.startswith("../storage/")}
-    assert own == {name for name in present if not name.startswith(ALTERNATIVES)}
+    assert own == {name for name in present if not name.startswith((*ALTERNATIVES, *FOR_C))}
+
+
+def test_what_is_called_from_c_is_in_its_list() -> None:
+    """With what it needs of the infrastructure, in the same order."""
+    listed = (INFRASTRUCTURE / "c_interface/files.txt").read_text(encoding="utf-8").split()
+    present = {path.relative_to(INFRASTRUCTURE).as_posix() for path in SOURCES}
+    assert {one for one in present if one.startswith(FOR_C)} == {
+        one for one in listed if one.startswith(FOR_C)
+    }
+    shared = [one for one in listed if not one.startswith(FOR_C)]
+    others = (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split()
+    assert shared == [one for one in others if one in shared]
 
 
 def test_the_storage_library_is_listed_as_it_lists_itself() -> None:
@@ -100,9 +115,10 @@ def test_the_storage_library_is_listed_as_it_lists_itself() -> None:
     assert found == [name for name in storage if name != "field_storage_c_mod.f90"]
 
 
-def test_every_module_is_listed_after_those_that_it_uses() -> None:
+@pytest.mark.parametrize("listed", LISTS)
+def test_every_module_is_listed_after_those_that_it_uses(listed: str) -> None:
     known: set[str] = set()
-    for name in (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split():
+    for name in (INFRASTRUCTURE / listed).read_text(encoding="utf-8").split():
         text = (INFRASTRUCTURE / name).read_text(encoding="utf-8").lower()
         used = set(re.findall(r"^ *use +(\w+)", text, re.MULTILINE))
         assert used <= known, name

@@ -14,6 +14,8 @@ module partition_mod
   implicit none
   private
 
+  public :: why_not_cut
+
   !> More steps than any rank makes.
   integer(i_def), parameter :: far = 1000000000
 
@@ -52,42 +54,42 @@ contains
     integer(i_def), intent(in) :: halo_depth
     type(partition_type) :: self
 
+    character(:), allocatable :: problem
+
+    problem = why_not_cut(surface, ranks, together)
+    if (len(problem) > 0) then
+      write (error_unit, '(2a)') 'partition_type: ', problem
+      error stop 1
+    end if
     self%together = together
     self%blocks = [surface%cells_x, surface%cells_y] / together
-    if (any(self%blocks * together /= [surface%cells_x, surface%cells_y])) &
-      call refuse_squares(surface, together)
     self%parts = parts_for(surface%panels, self%blocks, ranks)
-    if (self%parts(1) == 0) call refuse_ranks(surface, self%blocks, together, ranks)
     self%pieces_of_rank = surface%panels * product(self%parts) / ranks
     call self%order_cells(surface, rank, halo_depth)
   end function new_partition
 
-  !> Stop the program because squares of cells that are to stay together do not make up a mesh.
-  subroutine refuse_squares(surface, together)
+  !> Return in words why a mesh cannot be cut for a number of ranks, in squares of `together` by
+  !> `together` cells, and for how many it can; nothing if it can.
+  function why_not_cut(surface, ranks, together) result(problem)
     class(surface_type), intent(in) :: surface
-    integer(i_def), intent(in) :: together
-
-    character(:), allocatable :: size_in_words
-
-    size_in_words = size_of(surface)
-    write (error_unit, '(3a, 2(i0, a))') 'partition_type: ', size_in_words, &
-      ' do not consist of squares of ', together, ' x ', together, ' that are to stay together'
-    error stop 1
-  end subroutine refuse_squares
-
-  !> Stop the program because a mesh cannot be cut for a number of ranks, and say for how many it
-  !> can.
-  subroutine refuse_ranks(surface, blocks, together, ranks)
-    class(surface_type), intent(in) :: surface
-    integer(i_def), intent(in) :: blocks(2)
-    integer(i_def), intent(in) :: together
     integer(i_def), intent(in) :: ranks
+    integer(i_def), intent(in) :: together
+    character(:), allocatable :: problem
 
-    character(:), allocatable :: size_in_words
     character(64) :: squares
-    integer(i_def) :: fewer, parts(2)
+    character(96) :: cure
+    integer(i_def) :: blocks(2), fewer, parts(2)
 
-    size_in_words = size_of(surface)
+    problem = ''
+    blocks = [surface%cells_x, surface%cells_y] / together
+    if (any(blocks * together /= [surface%cells_x, surface%cells_y])) then
+      write (cure, '(2(a, i0), a)') ' do not consist of squares of ', together, ' x ', together, &
+        ' that are to stay together'
+      problem = size_of(surface) // trim(cure)
+      return
+    end if
+    parts = parts_for(surface%panels, blocks, ranks)
+    if (parts(1) > 0) return
     squares = ''
     if (together > 1) &
       write (squares, '(2(a, i0), a)') ', in squares of ', together, ' x ', together, ','
@@ -96,10 +98,10 @@ contains
       parts = parts_for(surface%panels, blocks, fewer)
       if (parts(1) > 0) exit
     end do
-    write (error_unit, '(4a, 2(i0, a))') 'partition_type: ', size_in_words, trim(squares), &
-      ' cannot be cut into ', ranks, ' parts, rows by columns; ', fewer, ' ranks can have it'
-    error stop 1
-  end subroutine refuse_ranks
+    write (cure, '(2(a, i0), a)') ' cannot be cut into ', ranks, ' parts, rows by columns; ', &
+      fewer, ' ranks can have it'
+    problem = size_of(surface) // trim(squares) // trim(cure)
+  end function why_not_cut
 
   !> Return the size of a mesh in words.
   function size_of(surface) result(words)

@@ -89,6 +89,7 @@ module function_space_mod
     generic, public :: get_last_dof_halo => get_last_dof_halo_any, get_last_dof_halo_deepest
     procedure, public :: get_halo_depth
     procedure, public :: get_halo_routing
+    procedure, public :: forget_routings
 
     procedure, public :: get_stencil_dofmap
     procedure, public :: get_stencil_2D_dofmap
@@ -99,7 +100,7 @@ module function_space_mod
   end type function_space_type
 
   interface function_space_type
-    module procedure new_function_space
+    module procedure new_function_space, new_function_space_on
   end interface function_space_type
 
 contains
@@ -118,10 +119,25 @@ contains
     logical(l_def), optional, intent(in) :: ndata_first
     type(function_space_type) :: instance
 
+    instance = new_function_space_on(mesh_collection%get_mesh(mesh_id), element_order_h, &
+                                     element_order_v, lfric_fs, ndata, ndata_first)
+  end function new_function_space
+
+  !> Return a space over a mesh.
+  function new_function_space_on(mesh, element_order_h, element_order_v, lfric_fs, ndata, &
+                                 ndata_first) result(instance)
+    type(mesh_type), pointer, intent(in) :: mesh
+    integer(i_def), intent(in) :: element_order_h
+    integer(i_def), intent(in) :: element_order_v
+    integer(i_def), intent(in) :: lfric_fs
+    integer(i_def), optional, intent(in) :: ndata
+    logical(l_def), optional, intent(in) :: ndata_first
+    type(function_space_type) :: instance
+
     integer(i_def) :: values
     logical(l_def) :: values_first
 
-    instance%mesh => mesh_collection%get_mesh(mesh_id)
+    instance%mesh => mesh
     instance%fs = lfric_fs
     instance%element_order_h = element_order_h
     instance%element_order_v = element_order_v
@@ -134,7 +150,7 @@ contains
     allocate (instance%routings(instance%mesh%get_halo_depth()))
     instance%numbering = dof_numbering_type(instance%element, instance%mesh, values, values_first)
     call instance%find_levels()
-  end function new_function_space
+  end function new_function_space_on
 
   !> Set the heights of dofs in layers, and which dofs lie at the bottom and the top.
   subroutine find_levels(self)
@@ -496,6 +512,18 @@ contains
     end associate
     routing => self%routings(depth)%routing
   end function get_halo_routing
+
+  !> Free the routings of halo exchanges. Nobody may have used them in exchanges of fields, which
+  !> remember them.
+  subroutine forget_routings(self)
+    class(function_space_type), intent(inout) :: self
+
+    integer :: depth
+
+    do depth = 1, size(self%routings)
+      if (associated(self%routings(depth)%routing)) deallocate (self%routings(depth)%routing)
+    end do
+  end subroutine forget_routings
 
   !> Return the stencils of a shape and an extent, which are made when first asked for.
   function get_stencil_dofmap(self, stencil_shape, stencil_extent) result(map)

@@ -5,6 +5,7 @@
 !> ranks, so that on one rank all numbers are those of the whole mesh.
 module local_mesh_mod
 
+  use, intrinsic :: iso_fortran_env, only: error_unit
   use constants_mod, only: i_def, l_def, r_def, str_def
   use ids_mod, only: number_in_order
   use local_cells_mod, only: local_cells_type
@@ -38,6 +39,8 @@ module local_mesh_mod
     procedure, public :: get_places
     procedure, public :: get_adjacent_faces
     procedure, public :: get_cells_covered
+    procedure, public :: why_not_covered
+    procedure, private :: cell_covered
     procedure, public :: get_vert_coords
     procedure, public :: get_cell_coords
     procedure, public :: get_extent
@@ -245,8 +248,7 @@ contains
 
   !> Return the cells of another mesh of the same surface that every cell but the ghosts covers,
   !> (x, y, cell), or the one that it lies in; 0 for those that are not in the other's halo. Stops
-  !> the program if the cells of one do not divide the other's, or an owned cell covers one that
-  !> is not.
+  !> the program if there is a reason why not.
   function get_cells_covered(self, other) result(covered)
     class(local_mesh_type), intent(in) :: self
     type(local_mesh_type), intent(in) :: other
@@ -254,28 +256,67 @@ contains
                               max(1, other%surface%cells_y / self%surface%cells_y), &
                               self%get_num_cells_in_layer())
 
-    integer(i_def) :: cell, i, j, panel, x, y
+    character(:), allocatable :: problem
+    integer(i_def) :: cell, i, j
 
-    if (.not. (divides(self%surface%cells_x, other%surface%cells_x) .and. &
-               divides(self%surface%cells_y, other%surface%cells_y) .and. &
-               self%surface%panels == other%surface%panels)) &
-      error stop 'get_cells_covered: the meshes are not nested'
+    problem = self%why_not_covered(other)
+    if (len(problem) > 0) then
+      write (error_unit, '(2a)') 'get_cells_covered: ', problem
+      error stop 1
+    end if
     do cell = 1, size(covered, 3, i_def)
-      call self%surface%find_place(self%get_gid_from_lid(cell), x, y, panel)
       do j = 1, size(covered, 2, i_def)
         do i = 1, size(covered, 1, i_def)
-          covered(i, j, cell) = other%get_lid_from_gid(other%surface%cell_at( &
-            ((x - 1) * other%surface%cells_x) / self%surface%cells_x + i, &
-            ((y - 1) * other%surface%cells_y) / self%surface%cells_y + j, panel))
+          covered(i, j, cell) = self%cell_covered(other, cell, i, j)
         end do
       end do
     end do
     where (covered > other%get_num_cells_in_layer()) covered = 0
-    associate (of_owned => covered(:, :, :self%get_last_edge_cell()))
-      if (any(of_owned == 0 .or. of_owned > other%get_last_edge_cell())) &
-        error stop 'get_cells_covered: the meshes are not partitioned alike'
-    end associate
   end function get_cells_covered
+
+  !> Return why cells have no cells of another mesh that they cover: the cells of one do not divide
+  !> the other's, or an owned cell covers one that is not. Return nothing if they have.
+  function why_not_covered(self, other) result(problem)
+    class(local_mesh_type), intent(in) :: self
+    type(local_mesh_type), intent(in) :: other
+    character(:), allocatable :: problem
+
+    integer(i_def) :: cell, i, j
+
+    problem = ''
+    if (.not. (divides(self%surface%cells_x, other%surface%cells_x) .and. &
+               divides(self%surface%cells_y, other%surface%cells_y) .and. &
+               self%surface%panels == other%surface%panels)) then
+      problem = 'the meshes are not nested'
+      return
+    end if
+    do cell = 1, self%get_last_edge_cell()
+      do j = 1, max(1_i_def, other%surface%cells_y / self%surface%cells_y)
+        do i = 1, max(1_i_def, other%surface%cells_x / self%surface%cells_x)
+          associate (covered => self%cell_covered(other, cell, i, j))
+            if (covered == 0 .or. covered > other%get_last_edge_cell()) &
+              problem = 'the meshes are not partitioned alike'
+          end associate
+        end do
+      end do
+    end do
+  end function why_not_covered
+
+  !> Return one of the cells of a nested mesh that a cell covers, (i, j) among these; 0 if this
+  !> rank does not hold it.
+  function cell_covered(self, other, cell, i, j) result(covered)
+    class(local_mesh_type), intent(in) :: self
+    type(local_mesh_type), intent(in) :: other
+    integer(i_def), intent(in) :: cell, i, j
+    integer(i_def) :: covered
+
+    integer(i_def) :: panel, x, y
+
+    call self%surface%find_place(self%get_gid_from_lid(cell), x, y, panel)
+    covered = other%get_lid_from_gid(other%surface%cell_at( &
+      ((x - 1) * other%surface%cells_x) / self%surface%cells_x + i, &
+      ((y - 1) * other%surface%cells_y) / self%surface%cells_y + j, panel))
+  end function cell_covered
 
   !> Return whether one of two numbers divides the other.
   pure function divides(a, b)
