@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from libraries import LFRIC, Library
-from psyclone_storage.config.locate import shared_file
+from psyclone_storage.base.shipped import shared_file
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"

@@ -1,4 +1,4 @@
-"""The compiler for C that generated code needs, as compiler and run time look for it."""
+"""The compilers that generated code needs, as compiler and run time look for them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,29 @@ from functools import cache
 from pathlib import Path
 
 VARIABLE = "CC"
+FORTRAN_VARIABLE = "FC"
 _COMPILERS = ("gcc", "cc", "clang")
+_FORTRAN_COMPILERS = ("gfortran",)
 
 
 class NoCompilerError(ImportError):
-    """No compiler for C was found, or it did not compile what was generated."""
+    """No compiler was found, or it did not compile what a program needs."""
 
 
 @cache
 def find_c_compiler() -> Path | None:
     """Return the compiler for C: that of the variable CC, or the first one that there is."""
-    wanted = os.environ.get(VARIABLE, "").split()[:1]
-    for name in (*wanted, *_COMPILERS):
+    return _first_of(os.environ.get(VARIABLE, ""), _COMPILERS)
+
+
+@cache
+def find_fortran_compiler() -> Path | None:
+    """Return the compiler for Fortran: that of the variable FC, or gfortran if there is one."""
+    return _first_of(os.environ.get(FORTRAN_VARIABLE, ""), _FORTRAN_COMPILERS)
+
+
+def _first_of(wanted: str, usual: tuple[str, ...]) -> Path | None:
+    for name in (*wanted.split()[:1], *usual):
         if found := shutil.which(name):
             return Path(found)
     return None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.cli.guard import failure
 from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import shared_file, surroundings
+from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.driver.apis import parts_of
 from psyclone_storage.driver.c_code import CForm, KernelRequest, generate_c

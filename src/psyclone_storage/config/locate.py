@@ -1,8 +1,4 @@
-"""Where the files that come with the package are, and where a user's settings file is.
-
-The default configuration and the Fortran runtime lie in the package's `share/` folder when it
-was installed from a wheel, and at the top of the checkout when it is used from there.
-"""
+"""Where a user's settings file is; where there is none, the default comes with the package."""
 
 from __future__ import annotations
 
@@ -10,13 +6,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.shipped import shared_file
 
 SETTINGS_FILE = "psyclone.cfg"
 ENVIRONMENT_VARIABLE = "PSYCLONE_CONFIG"
-
-_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +38,6 @@ def surroundings(environment: Mapping[str, str]) -> SearchContext:
         prefix=Path(sys.prefix),
         in_venv=sys.prefix != sys.base_prefix,
     )
-
-
-def shared_file(relative: str) -> Path:
-    """Return the path of a file or folder that comes with the package.
-
-    `relative` starts with `config`, `examples` or `external`, such as
-    `external/lfric_infrastructure`.
-
-    Raises:
-        InternalError: the installation does not have it.
-    """
-    for root in (_PACKAGE / "share", _PACKAGE.parents[1]):
-        path = root / relative
-        if path.exists():
-            return path
-    raise InternalError(f"The installation in '{_PACKAGE}' lacks '{relative}'.")
 
 
 def shipped_settings_file() -> Path:

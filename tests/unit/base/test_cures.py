@@ -14,9 +14,9 @@ from psyclone_storage.base.cures import CURES, cure_of
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.render import render_json, render_text
 from psyclone_storage.base.render_tools import render_github
+from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.cli import kern_options
 from psyclone_storage.cli import options as cli_options
-from psyclone_storage.config.locate import shared_file
 from psyclone_storage.transform.catalogue import RECIPES, STEPS
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")

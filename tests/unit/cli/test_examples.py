@@ -9,8 +9,8 @@ import pytest
 
 from command import run_command
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.cli.examples import unpack_examples
-from psyclone_storage.config.locate import shared_file
 
 
 def test_examples_and_what_they_link_to_are_written(tmp_path: Path) -> None:
