@@ -16,6 +16,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 Box = tuple[slice, ...]
 T = TypeVar("T")
+Scalar = TypeVar("Scalar", bound=Any)
 
 _LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
 """Variables by which launchers of MPI programs tell a process that it is one of several."""
@@ -58,6 +59,18 @@ class Ranks(Protocol):
     def sent_to(self, root: int, value: T) -> list[T] | None:
         """Return the values of all ranks on the rank `root`, None on the others."""
 
+    def swapped(self, parts: Sequence[Array]) -> list[Array]:
+        """Send each rank its part, of one dimension; return what each has sent to this one."""
+
+    def total(self, value: Scalar) -> Scalar:
+        """Return the sum of a number of each rank, in its own type."""
+
+    def least(self, value: Scalar) -> Scalar:
+        """Return the least of a number of each rank."""
+
+    def greatest(self, value: Scalar) -> Scalar:
+        """Return the greatest of a number of each rank."""
+
     def wait_for_all(self) -> None:
         """Return when every rank has come here."""
 
@@ -99,6 +112,22 @@ class SingleRank:
     def sent_to(self, root: int, value: T) -> list[T] | None:
         """Return the one value there is."""
         return [value]
+
+    def swapped(self, parts: Sequence[Array]) -> list[Array]:
+        """Return what this rank sends itself."""
+        return list(parts)
+
+    def total(self, value: Scalar) -> Scalar:
+        """Return the one number there is."""
+        return value
+
+    def least(self, value: Scalar) -> Scalar:
+        """Return the one number there is."""
+        return value
+
+    def greatest(self, value: Scalar) -> Scalar:
+        """Return the one number there is."""
+        return value
 
     def wait_for_all(self) -> None:
         """Return at once."""
@@ -168,9 +197,32 @@ class MpiRanks:
         found: list[T] | None = self._own.gather(value, root)
         return found
 
+    def swapped(self, parts: Sequence[Array]) -> list[Array]:
+        """Send each rank its part, of one dimension; return what each has sent to this one."""
+        found: list[Array] = self._own.alltoall(list(parts))
+        return found
+
+    def total(self, value: Scalar) -> Scalar:
+        """Return the sum of a number of each rank, as MPI adds numbers of its type."""
+        return self._reduced(value, self._mpi.SUM)
+
+    def least(self, value: Scalar) -> Scalar:
+        """Return the least of a number of each rank."""
+        return self._reduced(value, self._mpi.MIN)
+
+    def greatest(self, value: Scalar) -> Scalar:
+        """Return the greatest of a number of each rank."""
+        return self._reduced(value, self._mpi.MAX)
+
     def wait_for_all(self) -> None:
         """Return when every rank has come here."""
         self._own.Barrier()
+
+    def _reduced(self, value: Scalar, operation: Any) -> Scalar:
+        own, found = np.array([value]), np.empty(1, np.asarray(value).dtype)
+        self._own.Allreduce(own, found, operation)
+        made: Scalar = found[0]
+        return made
 
     def _layout(self, array: Array, boxes: Sequence[Box]) -> Any:
         """Return the type of all boxes of an array, at their addresses."""

@@ -1,0 +1,44 @@
+"""Meshes, function spaces, fields and operators, in the words of the LFRic API."""
+
+from psyclone_storage.runtime.lfric.cell_operator import CellOperator as Operator
+from psyclone_storage.runtime.lfric.cells import CellMap, Columns, CubedSphere, Plane
+from psyclone_storage.runtime.lfric.field import (
+    DofField as Field,
+)
+from psyclone_storage.runtime.lfric.field import (
+    FieldVector,
+    StartedExchange,
+    exchange,
+    start_exchange,
+)
+from psyclone_storage.runtime.lfric.kinds import KINDS, dtype_of
+from psyclone_storage.runtime.lfric.mesh import ColumnMesh as Mesh
+from psyclone_storage.runtime.lfric.quadrature import (
+    QuadratureEdge,
+    QuadratureFace,
+    QuadratureXYoZ,
+)
+from psyclone_storage.runtime.lfric.reductions import exact_sum
+from psyclone_storage.runtime.lfric.space import FunctionSpace, StencilDofs
+
+__all__ = [
+    "KINDS",
+    "CellMap",
+    "Columns",
+    "CubedSphere",
+    "Field",
+    "FieldVector",
+    "FunctionSpace",
+    "Mesh",
+    "Operator",
+    "Plane",
+    "QuadratureEdge",
+    "QuadratureFace",
+    "QuadratureXYoZ",
+    "StartedExchange",
+    "StencilDofs",
+    "dtype_of",
+    "exact_sum",
+    "exchange",
+    "start_exchange",
+]

@@ -1,0 +1,391 @@
+"""Fields on function spaces, whose halos are kept equal to what their owners hold.
+
+A field knows to which depth its halo is clean if whoever writes it says `set_dirty` and
+`set_clean`, as LFRic's fields do. Exchanges note what they have cleaned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.lfric.cells import MeshCells
+from psyclone_storage.runtime.lfric.exchange import JointMessages, side_of
+from psyclone_storage.runtime.lfric.kinds import dtype_of
+from psyclone_storage.runtime.lfric.library import Array
+from psyclone_storage.runtime.lfric.reductions import exact_sum
+from psyclone_storage.runtime.lfric.space import FunctionSpace
+from psyclone_storage.storage import RDWR, Storage, storage, zeros
+from psyclone_storage.storage.interop.xarray import labelled
+
+
+class DofField:
+    """Values at the dofs of a function space, those of this rank and of the halo around them.
+
+    `storage` holds them in the order of the dofs. Without `values` they are zero; these are a
+    number, a function of the coordinates x, y and z of dofs, or an array over all dofs of all
+    ranks, as `gather` returns it. `halo_depth` is to which depth the halo can be exchanged.
+
+    Raises:
+        ValueError: the halo of the mesh is not so deep, or `values` are not over the dofs.
+        TypeError: `dtype` is neither a kind of LFRic nor one of NumPy that data may have.
+    """
+
+    def __init__(
+        self,
+        space: FunctionSpace,
+        label: str = "",
+        *,
+        values: Any = None,
+        dtype: Any = "r_def",
+        halo_depth: int = 1,
+    ) -> None:
+        space.mesh.checked_depth(halo_depth)
+        self.space, self.label, self.halo_depth = space, label, halo_depth
+        self._storage: Storage = zeros(
+            (space.undf,), dtype_of(dtype), label=label, device=space.mesh.device
+        )
+        self._clean = 0
+        self._under_way: StartedExchange | None = None
+        if values is not None:
+            self._fill(values)
+
+    @property
+    def mesh(self) -> MeshCells:
+        """The mesh of the function space."""
+        return self.space.mesh
+
+    @property
+    def storage(self) -> Storage:
+        """The values of all dofs of this rank; always the same object."""
+        return self._storage
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return self._storage.dtype
+
+    @property
+    def values(self) -> Array:
+        """The values of the dofs that this rank owns, to be read."""
+        found: Array = self._storage.data_ro[: self.space.last_dof_owned]
+        return found
+
+    def to_xarray(self) -> Any:
+        """Return the owned dofs as a `DataArray` with their coordinates, over the same storage."""
+        owned = slice(0, self.space.last_dof_owned)
+        places = self.space.coordinates()
+        coords: dict[str, Any] = {axis: ("dof", places[at, owned]) for at, axis in enumerate("xyz")}
+        coords["global_dof"] = ("dof", self.space.global_dof_ids[owned])
+        return labelled(self._storage[owned], ("dof",), coords, self.label)
+
+    # -- halos -----------------------------------------------------------------------------------
+
+    def exchange(self, depth: int = 1) -> None:
+        """Make the halo equal to what its owners hold, up to a depth, and the annexed dofs with it.
+
+        Raises:
+            ValueError: the halo is not so deep.
+            RuntimeError: an exchange of the field has not been finished.
+        """
+        start_exchange([self], depth).finish()
+
+    def start_exchange(self, depth: int = 1) -> None:
+        """Start an exchange. Until it is finished the halo may not be used, nor a dof written.
+
+        Raises:
+            ValueError: the halo is not so deep.
+            RuntimeError: an exchange of the field has not been finished.
+        """
+        start_exchange([self], depth)
+
+    def finish_exchange(self) -> None:
+        """Finish the exchange that was started, of all its fields.
+
+        Raises:
+            RuntimeError: none was started, or a field was written since.
+        """
+        if self._under_way is None:
+            raise RuntimeError(f"{self._subject()} has no exchange under way.")
+        self._under_way.finish()
+
+    def is_dirty(self, depth: int = 1) -> bool:
+        """Return whether the halo at a depth may differ from what its owners hold.
+
+        Raises:
+            ValueError: the field has no halo of this depth.
+        """
+        return self.checked_depth(depth) > self._clean
+
+    def set_dirty(self) -> None:
+        """Note that the field was written."""
+        self._clean = 0
+
+    def set_clean(self, depth: int) -> None:
+        """Note that the halo is what its owners hold, up to a depth, which may be 0.
+
+        Raises:
+            ValueError: the field has no halo of this depth.
+        """
+        if depth:
+            self._clean = max(self._clean, self.checked_depth(depth))
+
+    def checked_depth(self, depth: int) -> int:
+        """Return a depth that the halo of the field has; raise `ValueError` for another."""
+        if not 1 <= depth <= self.halo_depth:
+            raise ValueError(
+                f"The halo of {self.describe()} is {self.halo_depth} deep, not {depth}: make the "
+                f"field with halo_depth={depth}, on a mesh that has so deep a halo."
+            )
+        return depth
+
+    def check_idle(self) -> None:
+        """Raise `RuntimeError` if an exchange is under way."""
+        if self._under_way is not None:
+            raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
+
+    def hold_for(self, exchange: StartedExchange | None) -> None:
+        """Note that an exchange of the field has been started, or that it has ended."""
+        self._under_way = exchange
+
+    def describe(self) -> str:
+        """Return the subject of an error message."""
+        return f"the field '{self.label}'" if self.label else "a field without a label"
+
+    def _subject(self) -> str:
+        words = self.describe()
+        return f"{words[:1].upper()}{words[1:]}"
+
+    # -- over all ranks --------------------------------------------------------------------------
+
+    def sum(self, *, reproducible: bool = False) -> float:
+        """Return the sum over the dofs of all ranks.
+
+        A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
+        ranks, and has the bits of the Fortran's exact sums.
+        """
+        if reproducible:
+            return float(exact_sum(self.mesh.ranks, self.values))
+        return float(self.mesh.ranks.total(self._reduced(lambda values: values.sum(), 0)))
+
+    def inner_product(self, other: DofField, *, reproducible: bool = False) -> float:
+        """Return the sum of the products with the values of another field, in 64 bits.
+
+        Raises:
+            ValueError: the other field is not on the same function space.
+        """
+        if other.space is not self.space:
+            raise ValueError(f"{self._subject()} and {other.describe()} are on different spaces.")
+        products = self.values.astype(np.float64) * other.values
+        ranks = self.mesh.ranks
+        if reproducible:
+            return float(exact_sum(ranks, products))
+        return float(ranks.total(np.float64(products.sum())))
+
+    def min(self) -> float:
+        """Return the least value at any dof of all ranks, nan if there is one."""
+        return self._extreme(np.min, lambda values: values.min())
+
+    def max(self) -> float:
+        """Return the greatest value at any dof of all ranks, nan if there is one."""
+        return self._extreme(np.max, lambda values: values.max())
+
+    def gather(self, root: int = 0) -> Array | None:
+        """Return the values of all dofs of all ranks on the rank `root`, None on the others.
+
+        They are in the order of the numbers that dofs have over all ranks.
+        """
+        owned = self.space.global_dof_ids[: self.space.last_dof_owned]
+        found = self.mesh.ranks.sent_to(root, (np.array(owned), np.array(self.values)))
+        if found is None:
+            return None
+        values = np.empty(self.space.ndof_global, self.dtype)
+        for places, part in found:
+            values[places] = part
+        return values
+
+    def _reduced(self, function: Callable[[Any], Any], empty: float) -> Any:
+        """Return what `function` makes of the owned dofs, computed where they are.
+
+        It is a number of their type; a rank without dofs has `empty`.
+        """
+        owned = self.space.last_dof_owned
+        if not owned:
+            return self.dtype.type(empty)
+        with self._storage.access(side_of([self._storage])) as array:
+            return self.dtype.type(function(array[:owned]).item())
+
+    def _extreme(self, of_ranks: Callable[[Any], Any], function: Callable[[Any], Any]) -> float:
+        owned = self.space.last_dof_owned
+        own = self._reduced(function, 0) if owned else None
+        found = [one for one in self.mesh.ranks.gathered(own) if one is not None]
+        answer: float = of_ranks(found).item()
+        return answer
+
+    # -- making ----------------------------------------------------------------------------------
+
+    def _fill(self, values: Any) -> None:
+        space = self.space
+        owned = slice(0, space.last_dof_owned)
+        found = np.asarray(values(*space.coordinates()[:, owned]) if callable(values) else values)
+        if not callable(values) and found.ndim:
+            if found.shape != (space.ndof_global,):
+                raise ValueError(
+                    f"Values of shape {found.shape} are not over the {space.ndof_global} dofs of "
+                    f"{space.describe()}."
+                )
+            found = found[space.global_dof_ids[owned]]
+        with self._storage.access(None, RDWR) as array:
+            array[owned] = found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: the values of this rank, halo included, and the space."""
+        self.check_idle()
+        return {
+            "space": self.space,
+            "label": self.label,
+            "halo_depth": self.halo_depth,
+            "values": np.array(self._storage.data_ro),
+            "ids": np.array(self.space.global_dof_ids),
+            "clean": self._clean,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a field on the same part of the mesh with the values of a pickle.
+
+        Raises:
+            ValueError: the program that reads it has divided the mesh otherwise.
+        """
+        space, values = state["space"], state["values"]
+        if not np.array_equal(state["ids"], space.global_dof_ids):
+            raise ValueError(
+                f"A pickled field holds {len(values)} dofs of another part of the mesh than this "
+                f"rank's, of {space.undf}: read it on the rank that wrote it, of as many."
+            )
+        self.__init__(  # type: ignore[misc]
+            space, state["label"], dtype=values.dtype, halo_depth=state["halo_depth"]
+        )
+        self._storage = storage(values, label=self.label, device=space.mesh.device)
+        self._clean = state["clean"]
+
+
+class FieldVector(Sequence[DofField]):
+    """Fields that are passed as one argument."""
+
+    def __init__(self, fields: Sequence[DofField], label: str = "") -> None:
+        """Hold fields.
+
+        Raises:
+            ValueError: there are none.
+        """
+        if not fields:
+            raise ValueError("A vector of fields has at least one field.")
+        self._fields, self.label = tuple(fields), label
+
+    def __len__(self) -> int:
+        """Return the number of fields."""
+        return len(self._fields)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a field, from 0, or a vector of some."""
+        if isinstance(key, slice):
+            return FieldVector(self._fields[key], self.label)
+        return self._fields[key]
+
+    def describe(self) -> str:
+        """Return the subject of an error message."""
+        return f"the vector '{self.label}'" if self.label else "a vector without a label"
+
+
+class StartedExchange:
+    """An exchange of halos that has been started."""
+
+    def __init__(self, fields: Sequence[DofField], depths: Sequence[int]) -> None:
+        """Start it; `start_exchange` sees that it can be."""
+        self._depths = dict(zip(fields, depths, strict=True))
+        self._versions = {field: field.storage.buffer.version for field in fields}
+        self._groups: list[tuple[JointMessages, list[DofField]]] = []
+        for group in _together(fields):
+            routings = [field.space.routing(self._depths[field]) for field in group]
+            if not any(one.sent or one.received for one in routings):
+                continue
+            storages = [field.storage for field in group]
+            packed = group[0].mesh.messages.take(storages, routings)
+            packed.start(storages)
+            self._groups.append((packed, group))
+        for field in fields:
+            field.hold_for(self)
+
+    def finish(self) -> None:
+        """Wait for it. A second call does nothing.
+
+        Raises:
+            RuntimeError: a field was written since it started.
+        """
+        written = [
+            field
+            for field, version in self._versions.items()
+            if field.storage.buffer.version != version
+        ]
+        for packed, group in self._groups:
+            packed.finish([field.storage for field in group])
+            group[0].mesh.messages.put(packed)
+        for field, depth in self._depths.items():
+            field.hold_for(None)
+            if field not in written:
+                field.set_clean(depth)
+        self._groups, self._versions, self._depths = [], {}, {}
+        if written:
+            raise RuntimeError(
+                f"{written[0].describe()} was written while an exchange of it was under way: what "
+                f"was sent is not what it holds. Finish the exchange first."
+            )
+
+
+def start_exchange(fields: Sequence[DofField], depths: int | Sequence[int] = 1) -> StartedExchange:
+    """Start to exchange the halos of fields, to one depth or to one for each, in joint messages.
+
+    Raises:
+        ValueError: a halo is not so deep.
+        RuntimeError: an exchange of a field has not been finished.
+    """
+    wanted: dict[DofField, int] = {}
+    each = [depths] * len(fields) if isinstance(depths, int) else depths
+    for field, depth in zip(fields, each, strict=True):
+        field.check_idle()
+        wanted[field] = max(field.checked_depth(depth), wanted.get(field, 0))
+    return StartedExchange(list(wanted), list(wanted.values()))
+
+
+def exchange(
+    fields: Sequence[DofField], depths: int | Sequence[int] = 1, *, only_dirty: bool = False
+) -> None:
+    """Exchange the halos of fields, to one depth or to one for each, in joint messages.
+
+    With `only_dirty`, fields whose halo is clean to their depth are left out; all ranks have to
+    agree on that, which they do if they write the same fields.
+
+    Raises:
+        ValueError: a halo is not so deep.
+        RuntimeError: an exchange of a field has not been finished.
+    """
+    each = [depths] * len(fields) if isinstance(depths, int) else depths
+    wanted = [
+        (field, depth)
+        for field, depth in zip(fields, each, strict=True)
+        if not only_dirty or field.is_dirty(depth)
+    ]
+    start_exchange([field for field, _ in wanted], [depth for _, depth in wanted]).finish()
+
+
+def _together(fields: Sequence[DofField]) -> Iterator[list[DofField]]:
+    """Yield the fields that share messages: those of the same ranks and of one type of values.
+
+    All ranks group them alike: where a rank has the values, the others do not know.
+    """
+    groups: dict[tuple[Any, ...], list[DofField]] = {}
+    for field in fields:
+        groups.setdefault((id(field.mesh.ranks), field.dtype), []).append(field)
+    yield from groups.values()

@@ -1,0 +1,37 @@
+"""What the library has said about an object once, as attributes of the object."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class Described(Protocol):
+    """Something that the library has described."""
+
+    described: dict[str, Any]
+
+
+class Known(Generic[T]):
+    """An attribute of the name that the library has for it."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+        self._name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, thing: None, owner: type) -> Known[T]: ...
+
+    @overload
+    def __get__(self, thing: Described, owner: type) -> T: ...
+
+    def __get__(self, thing: Described | None, owner: type) -> T | Known[T]:
+        """Return what is known."""
+        if thing is None:
+            return self
+        found: T = thing.described[self._name]
+        return found

@@ -1,0 +1,323 @@
+"""The Fortran that makes meshes and function spaces, as a library that is called from Python.
+
+`external/lfric_infrastructure` is compiled when it is first needed. It passes no messages of its
+own: it asks for numbers of other ranks, and gets them from `Ranks`. What it makes is held by
+handles, and shown as arrays over its own memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from psyclone_storage.base.compilers import (
+    FORTRAN_VARIABLE,
+    NoCompilerError,
+    find_fortran_compiler,
+)
+from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.runtime.compiling import digest_of, identity_of, load_kept, run_compiler
+from psyclone_storage.runtime.ranks import Ranks
+
+Array = np.ndarray[Any, Any]
+T = TypeVar("T")
+
+_SOURCES = "external/lfric_infrastructure"
+_LISTED = "c_interface/files.txt"
+_OPTIONS = ("-O1", "-ffp-contract=off", "-fPIC", "-shared", "-w")
+_ROOM_OF_MESSAGE = 256
+_ROOM_OF_LIST = 64
+
+
+class _ListEntry(ctypes.Structure):
+    """A number or an array, as the library shows it."""
+
+    _fields_ = (
+        ("name", ctypes.c_char * 48),
+        ("address", ctypes.c_void_p),
+        ("extents", ctypes.c_int64 * 4),
+        ("dimensions", ctypes.c_int),
+        ("holds", ctypes.c_int),
+    )
+
+
+_ELEMENTS: Mapping[int, Any] = {
+    1: np.dtype(np.int32),
+    2: np.dtype(np.int64),
+    3: np.dtype(np.float64),
+}
+_NUMBER = 0
+
+_int, _handle, _double = ctypes.c_int, ctypes.c_int64, ctypes.c_double
+_Ints, _Doubles = ctypes.POINTER(_int), ctypes.POINTER(_double)
+_Entries, _Handle = ctypes.POINTER(_ListEntry), ctypes.POINTER(_handle)
+_Swap = ctypes.CFUNCTYPE(
+    _int,
+    ctypes.c_void_p,
+    ctypes.POINTER(ctypes.c_int32),
+    ctypes.POINTER(ctypes.c_int32),
+    ctypes.POINTER(ctypes.c_void_p),
+)
+_TYPES: Mapping[str, tuple[Any, ...]] = {
+    "use_ranks": (_int, _int, _Swap),
+    "free": (_handle,),
+    "count_objects": (),
+    "new_plane": (_Ints, _Doubles, _Ints, _int, _int, _Handle, ctypes.c_char_p),
+    "new_sphere": (_int, _int, _int, _Handle, ctypes.c_char_p),
+    "new_mesh": (_handle, _int, _double, _double, _int, _Doubles, _Ints, _Handle, ctypes.c_char_p),
+    "describe_mesh": (_handle, _Entries, _int),
+    "describe_map": (_handle, _handle, _Entries, ctypes.c_char_p),
+    "space_named": (ctypes.c_char_p, _int),
+    "new_space": (_handle, _int, _Ints, _int, _int, _Handle, ctypes.c_char_p),
+    "describe_space": (_handle, _Entries, _int),
+    "describe_stencil": (_handle, _int, _int, _Entries, ctypes.c_char_p),
+    "describe_routing": (_handle, _int, _Entries, ctypes.c_char_p),
+    "evaluate_basis": (_handle, _int, _int, ctypes.c_void_p, ctypes.c_void_p),
+    "dof_coordinates": (_handle, ctypes.c_void_p),
+    "quadrature_xyoz": (_int, _Ints, *(ctypes.c_void_p,) * 4),
+    "quadrature_face": (_int, _Ints, _int, _int, ctypes.c_void_p, ctypes.c_void_p),
+    "quadrature_edge": (_int, _int, _int, _int, ctypes.c_void_p, ctypes.c_void_p),
+}
+"""The functions of the library, without the beginning of their names, and what they take."""
+_RESULTS: Mapping[str, Any] = {"use_ranks": None, "count_objects": ctypes.c_int64}
+
+
+class HeldObject:
+    """Something in the library; it is freed there when nobody has it here."""
+
+    __slots__ = ("__weakref__", "number")
+
+    def __init__(self, library: InfrastructureLibrary, number: int) -> None:
+        self.number = number
+        free = weakref.finalize(self, library.free, number)
+        free.atexit = False  # the process gives all of it back
+
+
+class _Window:
+    """An array of the library, which stays while somebody looks at it."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, entry: _ListEntry, owner: HeldObject) -> None:
+        dtype = _ELEMENTS[entry.holds]
+        shape = tuple(entry.extents[: entry.dimensions])
+        strides = [dtype.itemsize]
+        for extent in shape[:-1]:
+            strides.append(strides[-1] * extent)
+        self.owner = owner
+        self.__array_interface__ = {
+            "shape": shape,
+            "strides": tuple(strides),
+            "typestr": dtype.str,
+            "data": (entry.address, True),
+            "version": 3,
+        }
+
+
+def _seen(entry: _ListEntry, owner: HeldObject) -> Array:
+    """Return an array over the memory of the library, which nobody may write."""
+    if entry.address is None:
+        shape = tuple(entry.extents[: entry.dimensions])
+        nothing: Array = np.empty(shape, _ELEMENTS[entry.holds], order="F")
+        nothing.flags.writeable = False
+        return nothing
+    found: Array = np.asarray(_Window(entry, owner))
+    return found
+
+
+def numbers_of(values: Any, kind: Any = _int) -> Any:
+    """Return numbers as an array of C."""
+    return (kind * len(values))(*values)
+
+
+class InfrastructureLibrary:
+    """The functions of the library. One thread at a time calls it."""
+
+    def __init__(self, loaded: ctypes.CDLL) -> None:
+        self._lock = threading.RLock()
+        self._functions: dict[str, Any] = {}
+        for name, types in _TYPES.items():
+            function = loaded[f"lfric_{name}"]
+            function.argtypes, function.restype = types, _RESULTS.get(name, _int)
+            self._functions[name] = function
+
+    def call(self, name: str, *arguments: Any) -> int:
+        """Call a function; return what it returns."""
+        with self._lock:
+            found: int = self._functions[name](*arguments)
+            return found
+
+    def ask(self, name: str, *arguments: Any) -> None:
+        """Call a function that says what is wrong.
+
+        Raises:
+            ValueError: something is.
+        """
+        message = ctypes.create_string_buffer(_ROOM_OF_MESSAGE)
+        if self.call(name, *arguments, message):
+            words = message.value.decode()
+            raise ValueError(f"{words[:1].upper()}{words[1:]}.")
+
+    def new(self, name: str, ranks: Ranks, *arguments: Any) -> HeldObject:
+        """Call a function that makes something, on a rank of some.
+
+        Raises:
+            ValueError: it cannot be made.
+        """
+        number = _handle()
+        with self._as_rank_of(ranks):
+            self.ask(name, *arguments, ctypes.byref(number))
+        return HeldObject(self, number.value)
+
+    def free(self, number: int) -> None:
+        """Free what has a handle."""
+        self.call("free", number)
+
+    def listed(self, name: str, held: HeldObject) -> dict[str, Any]:
+        """Return what is listed for something, by name."""
+        entries = (_ListEntry * _ROOM_OF_LIST)()
+        count = self.call(name, held.number, entries, _ROOM_OF_LIST)
+        return self._read(entries[:count], held)
+
+    def shown(
+        self, name: str, held: HeldObject, count: int, *arguments: Any, ranks: Ranks | None = None
+    ) -> dict[str, Any]:
+        """Return `count` arrays that are shown if a function is asked for them, by name.
+
+        With `ranks`, all of them ask together.
+
+        Raises:
+            ValueError: there are none.
+        """
+        entries = (_ListEntry * count)()
+        if ranks is None:
+            self.ask(name, held.number, *arguments, entries)
+        else:
+            with self._as_rank_of(ranks):
+                self.ask(name, held.number, *arguments, entries)
+        return self._read(entries, held)
+
+    def _read(self, entries: Any, owner: HeldObject) -> dict[str, Any]:
+        return {
+            entry.name.decode(): int(entry.extents[0])
+            if entry.holds == _NUMBER
+            else _seen(entry, owner)
+            for entry in entries
+        }
+
+    def _as_rank_of(self, ranks: Ranks) -> _RankOfCaller:
+        return _RankOfCaller(self._lock, self._functions["use_ranks"], ranks)
+
+
+class _RankOfCaller:
+    """A block in which the library is a rank of some, and swaps numbers with the others."""
+
+    def __init__(self, lock: Any, use_ranks: Any, ranks: Ranks) -> None:
+        self._lock, self._use_ranks, self._ranks = lock, use_ranks, ranks
+        self._failure: BaseException | None = None
+        self._kept: Any = None
+        self._callback = _Swap(self._swap)
+
+    def __enter__(self) -> None:
+        """Wait for other threads, and tell the library."""
+        self._lock.acquire()
+        self._use_ranks(self._ranks.rank, self._ranks.size, self._callback)
+
+    def __exit__(self, *error: object) -> None:
+        """Let other threads in; raise what went wrong between ranks."""
+        self._lock.release()
+        if self._failure is not None:
+            raise self._failure
+
+    def _swap(self, ids: Any, counts: Any, received_counts: Any, received: Any) -> int:
+        """Swap numbers between ranks; nothing may be raised through Fortran."""
+        try:
+            sizes = counts[: self._ranks.size]
+            ends = np.cumsum(sizes)
+            total = int(ends[-1])
+            sent = np.empty(0, np.int64)
+            if total:
+                sent = np.ctypeslib.as_array((ctypes.c_int64 * total).from_address(ids))
+            parts = self._ranks.swapped(np.split(sent, ends[:-1]))
+            self._kept = np.concatenate(parts)
+            for rank, part in enumerate(parts):
+                received_counts[rank] = len(part)
+            received[0] = self._kept.ctypes.data
+        except BaseException as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            self._failure = error
+            return 1
+        return 0
+
+
+def agreed(ranks: Ranks, work: Callable[[], T]) -> T:
+    """Do something that all ranks do, which fails on all if it fails on one.
+
+    Raises:
+        ValueError: it fails on another rank; on this one it raises what it raises.
+    """
+    failure: Exception | None = None
+    try:
+        made = work()
+    except (ValueError, TypeError, ImportError, OSError) as error:
+        failure = error
+    told = ranks.gathered(None if failure is None else str(failure))
+    if failure is not None:
+        raise failure
+    for rank, words in enumerate(told):
+        if words is not None:
+            raise ValueError(f"On rank {rank}: {words}")
+    return made
+
+
+def infrastructure(ranks: Ranks) -> InfrastructureLibrary:
+    """Return the library; if it has to be compiled, the first rank does so.
+
+    Raises:
+        NoCompilerError: it has to be compiled, and cannot be.
+    """
+    if ranks.size > 1 and ranks.rank > 0:
+        ranks.wait_for_all()
+        return _library()
+    try:
+        return _library()
+    finally:
+        if ranks.size > 1:
+            ranks.wait_for_all()
+
+
+@cache
+def _library() -> InfrastructureLibrary:
+    root = shared_file(_SOURCES)
+    sources = [root / name for name in (root / _LISTED).read_text(encoding="utf-8").split()]
+    digest = digest_of(
+        platform.machine(),
+        identity_of(find_fortran_compiler()),
+        " ".join(_OPTIONS),
+        *(path.read_text(encoding="utf-8") for path in (*sources, *_included(root))),
+    )
+    return InfrastructureLibrary(load_kept(digest, partial(_build, sources), takes_long=True))
+
+
+def _included(root: Path) -> list[Path]:
+    return sorted(root.parent.glob("storage/*.inc"))
+
+
+def _build(sources: list[Path], folder: Path, made: Path) -> None:
+    compiler = find_fortran_compiler()
+    if compiler is None:
+        raise NoCompilerError(
+            "No compiler for Fortran was found, which meshes and function spaces of LFRic are "
+            f"compiled with when they are first needed: install gfortran, or name one that takes "
+            f"its options in the variable {FORTRAN_VARIABLE}. MPI is not needed for that."
+        )
+    files = map(str, sources)
+    command = [str(compiler), *_OPTIONS, f"-J{folder}", *files, "-o", str(made)]
+    run_compiler(command, made, "LFRic's infrastructure")

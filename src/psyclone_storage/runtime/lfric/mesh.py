@@ -1,0 +1,160 @@
+"""Meshes of LFRic, as programs make them, and the function spaces over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypedDict, Unpack
+
+from psyclone_storage.runtime.lfric.cells import Columns, CubedSphere, MeshCells, Plane
+from psyclone_storage.runtime.lfric.library import HeldObject
+from psyclone_storage.runtime.lfric.space import FunctionSpace
+from psyclone_storage.runtime.ranks import Ranks
+
+
+class ColumnOptions(TypedDict, total=False):
+    """The keywords that `Columns` takes."""
+
+    layers: int
+    bottom: float
+    top: float
+    extrusion: str | Sequence[float]
+    tiles: tuple[int, int]
+
+
+class MeshOptions(ColumnOptions, total=False):
+    """The keywords that all meshes take."""
+
+    halo_depth: int
+    cells_together: int
+    label: str
+    device: str | None
+    ranks: Ranks | None
+
+
+class ColumnMesh(MeshCells):
+    """Columns of cells, those of this rank and the halo around them, and the spaces over them.
+
+    `planar`, `cubed_sphere` and `extruded` make meshes; all ranks make them alike, and together.
+    """
+
+    def __init__(
+        self,
+        horizontal: Plane | CubedSphere,
+        columns: Columns,
+        *,
+        surface: HeldObject | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(horizontal, columns, surface=surface, **options)
+        self._spaces: dict[tuple[Any, ...], FunctionSpace] = {}
+
+    @classmethod
+    def planar(
+        cls,
+        cells: tuple[int, int],
+        widths: tuple[float, float] = (1.0, 1.0),
+        *,
+        periodic: tuple[bool, bool] = (True, True),
+        **options: Unpack[MeshOptions],
+    ) -> ColumnMesh:
+        """Return a plane of `cells` in x and in y, each `widths` metres wide, under columns.
+
+        Of two meshes that are mapped to each other the finer one keeps `cells_together`.
+
+        Raises:
+            ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
+        """
+        depth, together = options.get("halo_depth", 2), options.get("cells_together", 1)
+        plane = Plane(_pair(cells), _pair(widths), _pair(periodic), depth, together)
+        return cls._of(plane, options)
+
+    @classmethod
+    def cubed_sphere(cls, edge_cells: int, **options: Unpack[MeshOptions]) -> ColumnMesh:
+        """Return a sphere; its radius is the bottom of the columns.
+
+        Raises:
+            ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
+        """
+        depth, together = options.get("halo_depth", 2), options.get("cells_together", 1)
+        return cls._of(CubedSphere(edge_cells, depth, together), options)
+
+    @classmethod
+    def _of(cls, horizontal: Plane | CubedSphere, options: MeshOptions) -> ColumnMesh:
+        return cls(
+            horizontal,
+            _columns(Columns(), options),
+            label=options.get("label", ""),
+            device=options.get("device"),
+            ranks=options.get("ranks"),
+        )
+
+    def extruded(self, label: str = "", **columns: Unpack[ColumnOptions]) -> ColumnMesh:
+        """Return other columns over the same horizontal mesh, as this one's but for `columns`."""
+        return ColumnMesh(
+            self.horizontal,
+            _columns(self.columns, columns),
+            label=label,
+            device=self.device,
+            ranks=self.ranks,
+            surface=self.surface,
+        )
+
+    def space(
+        self,
+        name: str,
+        order: int | tuple[int, int] = 0,
+        *,
+        ndata: int = 1,
+        ndata_first: bool = False,
+    ) -> FunctionSpace:
+        """Return a function space of LFRic's name, always the same for the same question.
+
+        `order` is that of the element, in the horizontal and in the vertical. A dof has `ndata`
+        values, which are contiguous if `ndata_first`.
+
+        Raises:
+            ValueError: there is no such space.
+        """
+        orders = (order, order) if isinstance(order, int) else _pair(order)
+        key = name.lower(), orders, ndata, bool(ndata_first)
+        if key not in self._spaces:
+            self._spaces[key] = FunctionSpace(self, *key)
+        return self._spaces[key]
+
+    def __deepcopy__(self, memo: Any) -> ColumnMesh:
+        """Return the mesh itself: copies of fields are fields on it."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what the mesh is made of; its ranks are those of the program that reads it."""
+        return _made_again, (self.horizontal, self.columns, self.label, self.device)
+
+
+def _made_again(
+    horizontal: Plane | CubedSphere, columns: Columns, label: str, device: str | None
+) -> ColumnMesh:
+    return ColumnMesh(horizontal, columns, label=label, device=device)
+
+
+def _pair(values: Any) -> tuple[Any, Any]:
+    """Return two values; raise `ValueError` if there are not two."""
+    first, second = values
+    return first, second
+
+
+def _columns(given: Columns, options: Any) -> Columns:
+    """Return columns with what the options say of them.
+
+    Raises:
+        ValueError: the levels are not those of the layers.
+    """
+    named = {name: options[name] for name in Columns.__slots__ if name in options}
+    made = replace(given, **named)
+    if isinstance(made.extrusion, str):
+        return made
+    levels = tuple(float(level) for level in made.extrusion)
+    layers = named.get("layers", len(levels) - 1)
+    if len(levels) != layers + 1:
+        raise ValueError(f"{len(levels)} levels are not those of {layers} layers.")
+    return replace(made, extrusion=levels, layers=layers)

@@ -1,0 +1,30 @@
+"""Sums over all ranks whose bits do not depend on how many there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
+from psyclone_storage.runtime.lfric.library import Array
+from psyclone_storage.runtime.ranks import Ranks
+
+
+def exact_sum(ranks: Ranks, values: Array) -> Any:
+    """Return the exact sum of values of all ranks, rounded once, in their type.
+
+    Where one is infinite or not a number, it is the sum of those that are. These are the bits of
+    the Fortran's exact sums.
+    """
+    flat = np.ravel(values)
+    if flat.dtype.kind not in "f":
+        return flat.dtype.type(ranks.total(np.int64(flat.sum(dtype=np.int64))))
+    special = flat[~np.isfinite(flat)]
+    own = exact_multiple(flat[np.isfinite(flat)]), special.size
+    parts = ranks.gathered(own)
+    if any(number for _, number in parts):
+        with np.errstate(invalid="ignore"):
+            return flat.dtype.type(ranks.total(np.float64(special.sum(dtype=np.float64))))
+    with np.errstate(over="ignore"):
+        return flat.dtype.type(rounded(sum(multiple for multiple, _ in parts)))

@@ -1,0 +1,63 @@
+"""Which dofs a halo exchange moves: from which rank, to which rank.
+
+Fortran finds them, for a function space and a depth: those that others own and those that others
+ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from psyclone_storage.runtime.lfric.library import Array
+
+
+@dataclass(frozen=True)
+class DofMessage:
+    """What goes to or comes from one rank: runs of dofs, from 1, in a fixed order."""
+
+    rank: int
+    first: Array
+    length: Array
+
+    @cached_property
+    def places(self) -> Array:
+        """The places of the dofs in an array, from 0."""
+        starts = np.repeat(self.first - 1 - np.cumsum(self.length) + self.length, self.length)
+        return starts + np.arange(len(starts))
+
+    @property
+    def size(self) -> int:
+        """The number of values of one field."""
+        return int(self.length.sum())
+
+
+@dataclass(frozen=True)
+class Routing:
+    """The messages of an exchange, each list in the order of ranks."""
+
+    sent: tuple[DofMessage, ...]
+    received: tuple[DofMessage, ...]
+
+
+def routing_of(shown: Mapping[str, Array]) -> Routing:
+    """Return the routing that the library shows."""
+    return Routing(
+        _messages(shown["receivers"], shown, "sent"),
+        _messages(shown["senders"], shown, "received"),
+    )
+
+
+def _messages(ranks: Array, shown: Mapping[str, Array], way: str) -> tuple[DofMessage, ...]:
+    begin = shown[f"{way}_begin"] - 1
+    return tuple(
+        DofMessage(
+            int(rank),
+            shown[f"{way}_first"][begin[at] : begin[at + 1]],
+            shown[f"{way}_length"][begin[at] : begin[at + 1]],
+        )
+        for at, rank in enumerate(ranks)
+    )

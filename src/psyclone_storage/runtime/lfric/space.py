@@ -1,0 +1,190 @@
+"""Function spaces of LFRic: which dofs cells have, who owns them, and their basis functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.lfric.cells import MeshCells
+from psyclone_storage.runtime.lfric.known import Known
+from psyclone_storage.runtime.lfric.library import Array, agreed, numbers_of
+from psyclone_storage.runtime.lfric.quadrature import Quadrature
+from psyclone_storage.runtime.lfric.routing import Routing, routing_of
+
+STENCILS = ("point", "x1d", "y1d", "cross", "region", "cross2d")
+"""The shapes of stencils, in the order in which the library counts them."""
+
+
+@dataclass(frozen=True)
+class StencilDofs:
+    """The dofs of the cells around each cell.
+
+    `dofmap` is (dof, place, cell), `sizes` the number of cells in each stencil; for `cross2d` they
+    are (dof, place, branch, cell) and (branch, cell).
+    """
+
+    dofmap: Array
+    sizes: Array
+
+    @property
+    def size(self) -> int:
+        """The number of cells of the largest stencil, or of the longest branch."""
+        found: int = self.dofmap.shape[1]
+        return found
+
+
+class FunctionSpace:
+    """A space of functions over a mesh; `mesh.space` makes it.
+
+    Dofs count from 1: those that this rank owns come first, then the annexed ones, which owned
+    cells have and others own, then those of the halo by depth.
+    """
+
+    ndf = Known[int]("The number of dofs of a cell.")
+    undf = Known[int]("The number of values of this rank.")
+    ndof_global = Known[int]("The number of values of all ranks.")
+    ndof_interior = Known[int]("The number of dofs of a cell that cells above do not share.")
+    dim_space = Known[int]("The size of a value of the basis.")
+    dim_space_diff = Known[int]("The size of a value of the differentiated basis.")
+    last_dof_owned = Known[int]("The last dof that this rank owns.")
+    last_dof_annexed = Known[int]("The last dof of an owned cell.")
+    dofmap = Known[Array]("The dofs at the bottom of each column, (dof, cell).")
+    boundary_dofs = Known[Array]("0 for dofs at the bottom, (dof, 1), or the top, (dof, 2).")
+    nodes = Known[Array]("The places of the dofs in the reference cell, (3, dof).")
+    levels = Known[Array]("The heights at which a column has dofs, in layers.")
+    entity_dofs = Known[Array]("The label of what each dof of a cell belongs to.")
+    global_dof_ids = Known[Array]("The number of each dof over all ranks, from 0.")
+
+    def __init__(
+        self, mesh: MeshCells, name: str, order: tuple[int, int], ndata: int, ndata_first: bool
+    ) -> None:
+        self.mesh, self.name, self.order = mesh, name, order
+        self.ndata, self.ndata_first = ndata, ndata_first
+        library = mesh.library
+        encoded = name.encode()
+        which = library.call("space_named", encoded, len(encoded))
+        if not which:
+            raise ValueError(f"LFRic has no function space '{name}'.")
+        self.held = library.new(
+            "new_space",
+            mesh.ranks,
+            mesh.held.number,
+            which,
+            numbers_of(order),
+            ndata,
+            int(ndata_first),
+        )
+        self.described: dict[str, Any] = library.listed("describe_space", self.held)
+        self.routing: Callable[[int], Routing] = cache(self._routing)
+        self.stencil: Callable[[str, int], StencilDofs] = cache(self._stencil)
+        self.basis: Callable[[Quadrature | FunctionSpace], Array] = cache(
+            partial(self._basis, False)
+        )
+        self.diff_basis: Callable[[Quadrature | FunctionSpace], Array] = cache(
+            partial(self._basis, True)
+        )
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether neighbouring columns share dofs."""
+        return bool(self.described["is_continuous"])
+
+    @property
+    def ncell(self) -> int:
+        """The number of columns of this rank, those of the halo included."""
+        return self.mesh.ncells_2d
+
+    @property
+    def nlayers(self) -> int:
+        """The number of layers."""
+        return self.mesh.nlayers
+
+    @property
+    def halo_depth(self) -> int:
+        """How deep the halo is."""
+        return self.mesh.halo_depth
+
+    def last_dof_halo(self, depth: int | None = None) -> int:
+        """Return the last dof of the halo to a depth, or to all of it.
+
+        Raises:
+            ValueError: the halo is not so deep.
+        """
+        depth = self.halo_depth if depth is None else self.mesh.checked_depth(depth)
+        return int(self.described["last_halo_dofs"][depth - 1])
+
+    def coordinates(self) -> Array:
+        """Return where the first value of each dof is, (3, dof); nan for other values.
+
+        What lies on the seam of a periodic mesh has the place that its first cell gives it.
+        """
+        found = np.full((3, self.undf), np.nan, order="F")
+        self.mesh.library.call("dof_coordinates", self.held.number, found.ctypes.data)
+        return found
+
+    def describe(self) -> str:
+        """Return the subject of an error message."""
+        order = "" if self.order == (0, 0) else f" of the orders {self.order}"
+        return f"the space '{self.name}'{order} on {self.mesh.describe()}"
+
+    def __deepcopy__(self, memo: Any) -> FunctionSpace:
+        """Return the space itself."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what the space is made of."""
+        return _made_again, (self.mesh, self.name, self.order, self.ndata, self.ndata_first)
+
+    def _routing(self, depth: int) -> Routing:
+        """Return how an exchange of a depth moves dofs; all ranks ask together."""
+        self.mesh.checked_depth(depth)
+        asked = self.name, self.order, self.ndata, self.ndata_first, depth
+        ranks = self.mesh.ranks
+        for rank, other in enumerate(ranks.gathered(asked)):
+            if other != asked:
+                raise ValueError(
+                    f"Rank {ranks.rank} exchanges {asked[0]!r} to depth {depth}, rank {rank} "
+                    f"{other[0]!r} to depth {other[-1]}: all ranks exchange the same."
+                )
+        ask = partial(self.mesh.library.shown, "describe_routing", self.held, 8, depth, ranks=ranks)
+        return routing_of(agreed(ranks, ask))
+
+    def _stencil(self, shape: str, extent: int) -> StencilDofs:
+        """Return the stencils of a shape and an extent around all cells.
+
+        Raises:
+            ValueError: there is no such shape, or the extent is below 0.
+        """
+        if shape not in STENCILS:
+            known = ", ".join(f"'{one}'" for one in STENCILS)
+            raise ValueError(f"A stencil is one of {known}, not '{shape}'.")
+        number = STENCILS.index(shape) + 1
+        return StencilDofs(
+            **self.mesh.library.shown("describe_stencil", self.held, 2, number, extent)
+        )
+
+    def _basis(self, derivatives: bool, at: Quadrature | FunctionSpace) -> Array:
+        """Return basis functions at the points of a quadrature, or at the nodes of a space."""
+        points = at.nodes if isinstance(at, FunctionSpace) else at.points
+        flat = np.asfortranarray(points.reshape((3, -1), order="F"))
+        size = self.dim_space_diff if derivatives else self.dim_space
+        found = np.empty((size, self.ndf, flat.shape[1]), order="F")
+        self.mesh.library.call(
+            "evaluate_basis",
+            self.held.number,
+            int(derivatives),
+            flat.shape[1],
+            flat.ctypes.data,
+            found.ctypes.data,
+        )
+        found = found.reshape((size, self.ndf, *points.shape[1:]), order="F")
+        found.flags.writeable = False
+        return found
+
+
+def _made_again(mesh: Any, name: str, order: tuple[int, int], ndata: int, ndata_first: bool) -> Any:
+    return mesh.space(name, order, ndata=ndata, ndata_first=ndata_first)

@@ -1,0 +1,129 @@
+"""Exchange fields of LFRic in every way, on as many ranks as there are.
+
+    mpirun -n 4 python exchanges.py
+
+Each dof has a value that its number over all ranks tells; halos are NaN until they are exchanged.
+It stops at the first value that is wrong, and prints sums that do not depend on the ranks.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+from mpi4py import MPI
+
+from psyclone_storage import storage as gt
+from psyclone_storage.runtime.lfric import Field, Mesh, exact_sum, exchange, start_exchange
+
+SPACES = (("w0", 0), ("w1", 0), ("w2", 1), ("w3", 1), ("wtheta", 0), ("w2broken", 0))
+SCALE = 0.1
+
+
+def expected(field: Field) -> np.ndarray:
+    """Return the values of all dofs of this rank, as their owners have them."""
+    ids = field.space.global_dof_ids
+    return (np.sin(SCALE * ids) * 10.0 ** (ids % 7)).astype(field.dtype)
+
+
+def started(field: Field) -> Field:
+    """Return a field whose owned dofs have values, and whose halo is NaN."""
+    owned = field.space.last_dof_owned
+    with field.storage.access(None, gt.RDWR) as array:
+        array[:owned] = expected(field)[:owned]
+        array[owned:] = np.nan
+    field.set_dirty()
+    return field
+
+
+def check(field: Field, depth: int) -> None:
+    """See that the halo is filled to a depth, and no further."""
+    filled = field.space.last_dof_halo(depth)
+    values = np.array(field.storage.data_ro)
+    np.testing.assert_array_equal(values[:filled], expected(field)[:filled])
+    assert np.isnan(values[filled:]).all(), "an exchange went beyond its depth"
+    assert not field.is_dirty(depth)
+    assert depth == field.halo_depth or field.is_dirty(depth + 1)
+
+
+def exchange_alone(mesh: Mesh, dtype: str) -> None:
+    """Exchange one field after the other, to all depths, in one step and in two."""
+    for name, order in SPACES:
+        field = Field(mesh.space(name, order), name, dtype=dtype, halo_depth=mesh.halo_depth)
+        for depth in range(1, mesh.halo_depth + 1):
+            started(field).exchange(depth)
+            check(field, depth)
+            started(field).start_exchange(depth)
+            field.finish_exchange()
+            check(field, depth)
+
+
+def exchange_together(mesh: Mesh) -> None:
+    """Exchange fields of several spaces, depths and types; two exchanges are under way at once."""
+    spaces = [mesh.space(name, order, ndata=2) for name, order in SPACES]
+    fields = [started(Field(space, halo_depth=2, dtype="r_def")) for space in spaces]
+    fields += [started(Field(space, halo_depth=2, dtype="r_solver")) for space in spaces[:2]]
+    depths = [1 + number % 2 for number in range(len(fields))]
+    exchange(fields, depths)
+    for field, depth in zip(fields, depths, strict=True):
+        check(field, depth)
+    first, second = (list(map(started, half)) for half in (fields[:3], fields[3:]))
+    one, two = start_exchange(first, 1), start_exchange(second, 2)
+    two.finish()
+    one.finish()
+    for field in first:
+        check(field, 1)
+    for field in second:
+        check(field, 2)
+
+
+def exchange_on_device(mesh: Mesh) -> None:
+    """Exchange fields that a device has: no more than strips is moved."""
+    fields = [started(Field(mesh.space(name), halo_depth=2)) for name in ("w0", "w2")]
+    for field in fields:
+        with field.storage.access("gpu", gt.RDWR) as array:
+            array[...] = array * 1.0
+    moved = [field.storage.buffer.stats.nbytes for field in fields]
+    exchange(fields, 2)
+    assert [field.storage.buffer.stats.nbytes for field in fields] == moved
+    for field in fields:
+        assert mesh.ranks.size == 1 or not field.storage.is_current(None)
+        check(field, 2)
+
+
+def main() -> None:
+    """Exchange on planes and a sphere, and print sums."""
+    gt.use_device("emulated")
+    plane = Mesh.planar((9, 8), layers=3, halo_depth=3)
+    bounded = Mesh.planar((6, 12), layers=2, periodic=(False, True))
+    for mesh in (plane, bounded, Mesh.cubed_sphere(4, layers=2, bottom=10.0)):
+        exchange_alone(mesh, "r_def")
+    exchange_alone(bounded, "r_solver")
+    exchange_together(plane)
+    exchange_on_device(Mesh.planar((12, 12), layers=4, device="gpu"))
+    field = started(Field(plane.space("w2")))
+    answers = (
+        field.sum(reproducible=True),
+        field.inner_product(field, reproducible=True),
+        field.min(),
+        field.max(),
+        float(exact_sum(plane.ranks, np.array([plane.ranks.rank == 0], float) * math.pi)),
+    )
+    told = " ".join(one.hex() for one in answers)
+    gathered = field.gather()
+    assert (gathered is not None) == (plane.ranks.rank == 0)
+    for cells in ((1, 1), (2, 1)):
+        if cells[0] * cells[1] < plane.ranks.size:
+            try:
+                Mesh.planar(cells)
+            except ValueError as error:
+                assert "ranks can have it" in str(error)  # noqa: PT017 - no pytest on ranks
+            else:
+                raise AssertionError("a mesh has been cut into more parts than it has cells")
+    sys.stdout.write(f"rank {MPI.COMM_WORLD.rank} of {MPI.COMM_WORLD.size}: {told}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
