@@ -347,8 +347,8 @@ contains
     call list%put('global_cell_ids', made%global_cell_ids)
     call list%put('cell_owners', made%cell_owners)
     call list%put('eta', made%eta)
-    call list%put('normals_to_faces', made%normals)
-    call list%put('outward_normals_to_faces', made%outward_normals)
+    call list%put('normals', made%normals)
+    call list%put('outward_normals', made%outward_normals)
     number = list%number
   end function describe_mesh
 

@@ -6,7 +6,8 @@ module c_space_mod
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int64_t
   use, intrinsic :: iso_fortran_env, only: int64
   use c_mesh_mod, only: find_mesh, mesh_object_type
-  use constants_mod, only: i_def, i_halo_index, l_def, r_def
+  use constants_mod, only: i_def, i_halo_index, i_long, i_native, i_um, l_def, r_bl, r_def, &
+                           r_double, r_native, r_phys, r_second, r_single, r_solver, r_tran, r_um
   use fs_continuity_mod, only: is_fs_horizontally_continuous, name_from_functionspace, W0, Wchi
   use function_space_mod, only: BASIS, DIFF_BASIS, function_space_type
   use halo_routing_mod, only: halo_routing_type
@@ -60,6 +61,33 @@ contains
     small = letter
     if (letter >= 'A' .and. letter <= 'Z') small = achar(iachar(letter) + 32)
   end function small
+
+  !> List the kinds of numbers that values may have, each with its bits, below 0 for whole numbers;
+  !> return how many there are.
+  function describe_kinds(entries, room) bind(c, name='lfric_describe_kinds') result(number)
+    integer(c_int), value :: room
+    type(entry_type), target, intent(inout) :: entries(room)
+    integer(c_int) :: number
+
+    type(listing_type) :: list
+
+    call list%into(entries)
+    call list%put('r_def', storage_size(1.0_r_def))
+    call list%put('r_solver', storage_size(1.0_r_solver))
+    call list%put('r_tran', storage_size(1.0_r_tran))
+    call list%put('r_bl', storage_size(1.0_r_bl))
+    call list%put('r_single', storage_size(1.0_r_single))
+    call list%put('r_double', storage_size(1.0_r_double))
+    call list%put('r_second', storage_size(1.0_r_second))
+    call list%put('r_um', storage_size(1.0_r_um))
+    call list%put('r_phys', storage_size(1.0_r_phys))
+    call list%put('r_native', storage_size(1.0_r_native))
+    call list%put('i_def', -storage_size(1_i_def))
+    call list%put('i_um', -storage_size(1_i_um))
+    call list%put('i_native', -storage_size(1_i_native))
+    call list%put('i_long', -storage_size(1_i_long))
+    number = list%number
+  end function describe_kinds
 
   !> Make a function space over a mesh.
   function new_space(mesh, which, orders, ndata, ndata_first, handle, message) &

@@ -11,7 +11,7 @@ from psyclone_storage.runtime.lfric.field import (
     exchange,
     start_exchange,
 )
-from psyclone_storage.runtime.lfric.kinds import KINDS, dtype_of
+from psyclone_storage.runtime.lfric.kinds import dtype_of
 from psyclone_storage.runtime.lfric.mesh import ColumnMesh as Mesh
 from psyclone_storage.runtime.lfric.quadrature import (
     QuadratureEdge,
@@ -22,7 +22,6 @@ from psyclone_storage.runtime.lfric.reductions import exact_sum
 from psyclone_storage.runtime.lfric.space import FunctionSpace, StencilDofs
 
 __all__ = [
-    "KINDS",
     "CellMap",
     "Columns",
     "CubedSphere",

@@ -31,7 +31,7 @@ class CellOperator:
         from_space: FunctionSpace,
         label: str = "",
         *,
-        dtype: Any = "r_def",
+        dtype: Any = None,
     ) -> None:
         if to_space.mesh is not from_space.mesh:
             raise ValueError(

@@ -184,7 +184,7 @@ class MeshCells:
         self.described: dict[str, Any] = self.library.listed("describe_mesh", self.held)
         self.map_to: Callable[[MeshCells], CellMap] = cache(self._map_to)
         self.reference_element = ReferenceElement(
-            self.described["normals_to_faces"], self.described["outward_normals_to_faces"]
+            self.described["normals"], self.described["outward_normals"]
         )
         self.messages = JointPool(self.ranks)
 

@@ -39,7 +39,7 @@ class DofField:
         label: str = "",
         *,
         values: Any = None,
-        dtype: Any = "r_def",
+        dtype: Any = None,
         halo_depth: int = 1,
     ) -> None:
         space.mesh.checked_depth(halo_depth)

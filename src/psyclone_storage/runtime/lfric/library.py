@@ -74,6 +74,7 @@ _TYPES: Mapping[str, tuple[Any, ...]] = {
     "new_sphere": (_int, _int, _int, _Handle, ctypes.c_char_p),
     "new_mesh": (_handle, _int, _double, _double, _int, _Doubles, _Ints, _Handle, ctypes.c_char_p),
     "describe_mesh": (_handle, _Entries, _int),
+    "describe_kinds": (_Entries, _int),
     "describe_map": (_handle, _handle, _Entries, ctypes.c_char_p),
     "space_named": (ctypes.c_char_p, _int),
     "new_space": (_handle, _int, _Ints, _int, _int, _Handle, ctypes.c_char_p),
@@ -186,6 +187,12 @@ class InfrastructureLibrary:
         entries = (_ListEntry * _ROOM_OF_LIST)()
         count = self.call(name, held.number, entries, _ROOM_OF_LIST)
         return self._read(entries[:count], held)
+
+    def kinds(self) -> dict[str, int]:
+        """Return the bits of the kinds of numbers, by their names, below 0 for whole numbers."""
+        entries = (_ListEntry * _ROOM_OF_LIST)()
+        count = self.call("describe_kinds", entries, _ROOM_OF_LIST)
+        return {entry.name.decode(): int(entry.extents[0]) for entry in entries[:count]}
 
     def shown(
         self, name: str, held: HeldObject, count: int, *arguments: Any, ranks: Ranks | None = None
