@@ -1,7 +1,6 @@
 """Grids of rectangles and fields on them, in the words of the GOcean API."""
 
 from psyclone_storage.runtime.gocean.compiled import (
-    CompiledLibrary,
     CompiledRoutine,
     check_within,
 )
@@ -10,6 +9,7 @@ from psyclone_storage.runtime.gocean.field import Field, exchange
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.held import held, points, power, quotient
 from psyclone_storage.runtime.gocean.points import Offset, Points
+from psyclone_storage.runtime.native import CompiledLibrary
 
 __all__ = [
     "CompiledLibrary",

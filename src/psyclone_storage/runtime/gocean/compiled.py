@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import index, is_
-from pathlib import Path
 from typing import Any
 
-from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields
+from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of
 from psyclone_storage.storage import Storage, bound
 
-_TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-_TYPES: Mapping[str, Any] = {"d": ctypes.c_double, "i": ctypes.c_int32}
 SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
 """What finds, from fields, properties of the grid that are arrays and numbers, and bounds."""
 
@@ -44,32 +41,6 @@ def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) 
 def _number(value: Any, wanted: Any) -> float:
     """Return a scalar, of whatever type, as a number of Python."""
     return index(value) if wanted is ctypes.c_int32 else float(value)
-
-
-class CompiledLibrary:
-    """The functions of the C beside a generated module, loaded when one is first needed."""
-
-    device: str | None = None
-    suffix = ".c"
-
-    def __init__(self, module: Mapping[str, Any]) -> None:
-        """Take the names of the generated module: its `__file__`, or the C itself as `__c__`."""
-        self._module = module
-        self._loaded: ctypes.CDLL | None = None
-
-    def function(self, name: str, types: str, *_launch: Any) -> Any:
-        """Return a function, ready to be called; `types` are those of its scalars, by letter."""
-        if self._loaded is None:
-            self._loaded = load_library(self.text())
-        made = ctypes.CFUNCTYPE(None, *_TABLES, *(_TYPES[one] for one in types))
-        return made((name, self._loaded))
-
-    def text(self) -> str:
-        """Return the text in C, or in what becomes C."""
-        if text := str(self._module.get("__c__", "")):
-            return text
-        beside = Path(str(self._module["__file__"])).with_suffix(self.suffix)
-        return beside.read_text(encoding="utf-8")
 
 
 class CompiledRoutine:
@@ -127,13 +98,6 @@ class CompiledRoutine:
     def functions(self) -> tuple[Any, ...]:
         """The functions, in order."""
         return self._functions
-
-
-def _address(array: Any) -> int:
-    """Return where an array begins, on the host or on a device."""
-    described = getattr(array, "__array_interface__", None) or array.__cuda_array_interface__
-    found: int = described["data"][0]
-    return found
 
 
 class _Prepared:
@@ -206,7 +170,7 @@ class _Prepared:
             if array is not self.arrays[at]:
                 if not array.flags.f_contiguous or array.shape != tuple(self.tables[2][:2]):
                     raise ValueError("An array of a grid has gaps, or other extents than its grid.")
-                self.data[at] = _address(array)
+                self.data[at] = address_of(array)
                 self.arrays[at] = array
 
 
@@ -243,7 +207,7 @@ class _Run:
         try:
             function(*prepared.tables, *scalars)
         except ctypes.ArgumentError:
-            types = function.argtypes[len(_TABLES) :]
+            types = function.argtypes[len(TABLES) :]
             function(*prepared.tables, *map(_number, scalars, types))
 
     def __exit__(self, *error: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.gocean.compiled import CompiledLibrary
+from psyclone_storage.runtime.native import CompiledLibrary
 from psyclone_storage.storage.core.device import DeviceKind
 from psyclone_storage.storage.memory.cuda import raw_module
 from psyclone_storage.storage.memory.registry import resolved_device
@@ -96,10 +96,16 @@ class DeviceLibrary(CompiledLibrary):
 
     _module_of_gpu: Any = None
 
-    def function(self, name: str, types: str, *launch: Any) -> Any:
-        """Return a kernel, ready to be launched; `types` are those of its scalars, by letter."""
+    def function(self, name: str, types: str, *launch: Any, result: str = "") -> Any:
+        """Return a kernel, ready to be launched; `types` are those of its scalars, by letter.
+
+        Raises:
+            ValueError: it would return something, which kernels on a GPU do not.
+        """
         if resolved_device() is not DeviceKind.CUDA:
-            return super().function(name, types)
+            return super().function(name, types, result=result)
+        if result:
+            raise ValueError(f"The kernel '{name}' runs on a GPU, and returns nothing.")
         if self._module_of_gpu is None:
             self._module_of_gpu = raw_module(super().text())
         *tables, alone = launch

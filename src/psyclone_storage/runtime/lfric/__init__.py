@@ -2,6 +2,7 @@
 
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator as Operator
 from psyclone_storage.runtime.lfric.cells import CellMap, Columns, CubedSphere, Plane
+from psyclone_storage.runtime.lfric.compiled import MeshRoutine as CompiledRoutine
 from psyclone_storage.runtime.lfric.field import (
     DofField as Field,
 )
@@ -11,6 +12,7 @@ from psyclone_storage.runtime.lfric.field import (
     exchange,
     start_exchange,
 )
+from psyclone_storage.runtime.lfric.held import held
 from psyclone_storage.runtime.lfric.kinds import dtype_of
 from psyclone_storage.runtime.lfric.mesh import ColumnMesh as Mesh
 from psyclone_storage.runtime.lfric.quadrature import (
@@ -20,10 +22,13 @@ from psyclone_storage.runtime.lfric.quadrature import (
 )
 from psyclone_storage.runtime.lfric.reductions import exact_sum
 from psyclone_storage.runtime.lfric.space import FunctionSpace, StencilDofs
+from psyclone_storage.runtime.native import CompiledLibrary
 
 __all__ = [
     "CellMap",
     "Columns",
+    "CompiledLibrary",
+    "CompiledRoutine",
     "CubedSphere",
     "Field",
     "FieldVector",
@@ -39,5 +44,6 @@ __all__ = [
     "dtype_of",
     "exact_sum",
     "exchange",
+    "held",
     "start_exchange",
 ]

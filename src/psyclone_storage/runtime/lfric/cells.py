@@ -26,6 +26,7 @@ from psyclone_storage.runtime.lfric.library import (
     numbers_of,
 )
 from psyclone_storage.runtime.ranks import Ranks, world
+from psyclone_storage.storage import Storage, as_storage
 
 _EXTRUSIONS = {"uniform": 1, "quadratic": 2}
 _LEVELS = 3
@@ -187,6 +188,7 @@ class MeshCells:
             self.described["normals"], self.described["outward_normals"]
         )
         self.messages = JointPool(self.ranks)
+        self._on_device: dict[int, tuple[Array, Storage]] = {}
 
     def last_halo_cell(self, depth: int | None = None) -> int:
         """Return the last cell of the halo to a depth, or to all of it.
@@ -212,6 +214,13 @@ class MeshCells:
         if not 1 <= depth <= self.halo_depth:
             raise ValueError(f"The halo of {self.describe()} is {self.halo_depth} deep: {depth}?")
         return depth
+
+    def on_device(self, array: Array) -> Storage:
+        """Return a storage over an array that nobody writes, which a device gets once."""
+        known = self._on_device.get(id(array))
+        if known is None:
+            known = self._on_device[id(array)] = array, as_storage(array, device=self.device)
+        return known[1]
 
     def describe(self) -> str:
         """Return the subject of an error message."""

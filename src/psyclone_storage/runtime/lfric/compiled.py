@@ -1,0 +1,208 @@
+"""Routines of generated C: their data bound in one step, and what does not change found once.
+
+For the same data a routine knows from its second call on where their arrays and the maps are, and
+what its loops count. A call acquires all data together and computes. Nothing is kept alive by that:
+what is known goes when one of the data goes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from operator import index, is_
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.lfric.held import Data, check_data, overwrite
+from psyclone_storage.runtime.lfric.library import Array
+from psyclone_storage.runtime.native import TABLES, WHOLE, CompiledLibrary, address_of
+from psyclone_storage.storage import Storage, bound
+
+SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
+"""What finds, from data and what is given besides, maps and other arrays, reals, and counts."""
+
+
+def _number(value: Any, wanted: Any) -> Any:
+    """Return a scalar, of whatever type, as a number of Python."""
+    return index(value) if wanted in WHOLE else float(value)
+
+
+class MeshRoutine:
+    """One invoke: functions of C, and what they are called with.
+
+    A function is its name, the types of its scalars by letter, and that of its result if it has
+    one. `accesses` are a word for each datum: `read`, `written`, or `covered` for one of which all
+    owned dofs are written before any is read. `types` are those that the C has for the data.
+    """
+
+    def __init__(
+        self,
+        library: CompiledLibrary,
+        setup: SetUp,
+        functions: Sequence[tuple[str, ...]],
+        accesses: str,
+        types: str,
+    ) -> None:
+        self._library, self._setup, self._wanted = library, setup, functions
+        words = accesses.split()
+        self.written = tuple(at for at, word in enumerate(words) if word != "read")
+        self.covered = tuple(at for at, word in enumerate(words) if word == "covered")
+        self.types = tuple(np.dtype(word) for word in types.split())
+        self._functions: tuple[Any, ...] = ()
+        self._known: dict[tuple[Any, ...], _KnownData] = {}
+
+    def __call__(self, *data: Data, given: tuple[Hashable, ...] = ()) -> _MeshRun:
+        """Return a block in which `data` are bound; `given` is what the set-up needs besides."""
+        known = self._known.get((*map(id, data), given))
+        return _MeshRun(known if known is not None else self._prepared(data, given), data)
+
+    def _prepared(self, data: tuple[Data, ...], given: tuple[Hashable, ...]) -> _KnownData:
+        """Find what the routine needs of `data`.
+
+        Raises:
+            TypeError: something is no datum, or has values of another type than the C.
+            ValueError: one is there twice, and is written; they are on different ranks.
+        """
+        check_data(data, [data[at] for at in self.written])
+        if len(data) != len(self.types):
+            raise TypeError(f"The invoke takes {len(self.types)} data, not {len(data)}.")
+        for datum, dtype in zip(data, self.types, strict=True):
+            if datum.dtype != dtype:
+                raise TypeError(
+                    f"{datum.describe()} has values of the type {datum.dtype}, but what was "
+                    f"generated computes with {dtype}."
+                )
+            if self.device is not None and datum.storage.device is None:
+                raise ValueError(
+                    f"{datum.describe()} is on the host alone, but what was generated runs on a "
+                    f"device: make its mesh with device='gpu'."
+                )
+        if not self._functions:
+            self._functions = tuple(
+                self._library.function(name, types, result="".join(result))
+                for name, types, *result in self._wanted
+            )
+        made = _KnownData(self, data, self._setup(*data, *given))
+        key, known = (*map(id, data), given), self._known
+        for datum in data:
+            made.watched.append(weakref.ref(datum, lambda _: known.pop(key, None)))
+        known[key] = made
+        return made
+
+    @property
+    def device(self) -> str | None:
+        """Where the functions run."""
+        return self._library.device
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """The functions, in order."""
+        return self._functions
+
+
+class _KnownData:
+    """What a routine knows of some data: tables for its functions, and what binds the data."""
+
+    __slots__ = ("_free", "_named", "_writes", "addresses", "arrays", "covered", "device",
+                 "functions", "kept", "names", "tables", "watched")  # fmt: skip
+
+    def __init__(
+        self,
+        routine: MeshRoutine,
+        data: tuple[Data, ...],
+        found: tuple[Sequence[Array], Sequence[float], Sequence[int]],
+    ) -> None:
+        maps, reals, counts = found
+        self.functions, self.device = routine.functions, routine.device
+        self.covered = routine.covered
+        storages = [datum.storage for datum in data]
+        self.kept = tuple(maps)
+        if self.device is not None:
+            storages += [data[0].mesh.on_device(one) for one in maps]
+        self.names = tuple(str(at) for at in range(len(storages)))
+        self._named: dict[str, Storage] = dict(zip(self.names, storages, strict=True))
+        self._writes = tuple(self.names[at] for at in routine.written)
+        self._free: list[Any] = []
+        self.addresses = (ctypes.c_void_p * max(len(data) + len(maps), 1))()
+        if self.device is None:
+            for at, one in enumerate(maps, len(data)):
+                self.addresses[at] = _checked_address(one)
+        self.tables = (
+            self.addresses,
+            (ctypes.c_double * max(len(reals), 1))(*reals),
+            (ctypes.c_int64 * max(len(counts), 1))(*counts),
+        )
+        self.arrays: list[Any] = [None] * len(storages)
+        self.watched: list[Any] = []
+
+    def take(self) -> Any:
+        """Return what binds the data, which nobody uses meanwhile."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return bound(self._named, device=self.device, writes=self._writes)
+
+    def put(self, binding: Any) -> None:
+        """Keep what binds the data for the next call."""
+        self._free.append(binding)
+
+    def find(self, arrays: Any) -> None:
+        """Note where arrays are that are not where they were."""
+        for at, name in enumerate(self.names):
+            array = arrays[name]
+            if array is not self.arrays[at]:
+                self.addresses[at] = _checked_address(array)
+                self.arrays[at] = array
+
+
+def _checked_address(array: Any) -> int:
+    """Return where an array begins.
+
+    Raises:
+        ValueError: its elements are not one after the other, the first index fastest.
+    """
+    if not array.flags.f_contiguous:
+        raise ValueError("An array has gaps, or is not laid out as Fortran's arrays are.")
+    return address_of(array)
+
+
+class _MeshRun:
+    """A call of a routine: its data are bound in the block, where its functions are called."""
+
+    __slots__ = ("_binding", "_data", "_known")
+
+    def __init__(self, known: _KnownData, data: tuple[Data, ...]) -> None:
+        self._known, self._data = known, data
+        self._binding: Any = None
+
+    def __enter__(self) -> _MeshRun:
+        known = self._known
+        for datum in self._data:
+            datum.check_idle()
+        for at in known.covered:
+            overwrite(self._data[at], known.device)
+        self._binding = known.take()
+        arrays = self._binding.__enter__()
+        if not all(map(is_, arrays.values(), known.arrays)):
+            known.find(arrays)
+        return self
+
+    def __call__(self, number: int, *scalars: Any) -> Any:
+        """Call one of the functions; return its result, if it has one.
+
+        Raises:
+            TypeError: a scalar is no number, or no whole number where one is needed.
+        """
+        known = self._known
+        function = known.functions[number]
+        try:
+            return function(*known.tables, *scalars)
+        except ctypes.ArgumentError:
+            types = function.argtypes[len(TABLES) :]
+            return function(*known.tables, *map(_number, scalars, types))
+
+    def __exit__(self, *error: Any) -> None:
+        self._binding.__exit__(*error)
+        self._known.put(self._binding)

@@ -1,0 +1,66 @@
+"""What generated code does with data besides exchanges: hold them while it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from psyclone_storage.runtime.lfric.cell_operator import CellOperator
+from psyclone_storage.runtime.lfric.field import DofField
+from psyclone_storage.storage import WRONLY, bound
+
+Data: TypeAlias = DofField | CellOperator
+
+
+@contextmanager
+def held(
+    read: Sequence[Data] = (), written: Sequence[Data] = (), covered: Sequence[Data] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """Hold data on the host for a block and give their arrays, in this order.
+
+    Of those that are `covered` all owned dofs are written; no value is brought in for them. Nothing
+    is marked as dirty: whoever writes knows how far.
+
+    Raises:
+        TypeError: something is neither a field nor an operator.
+        ValueError: one is there twice, and is written; they are on different ranks.
+        RuntimeError: an exchange of a field has not been finished.
+    """
+    data = (*read, *written, *covered)
+    check_data(data, (*written, *covered))
+    for datum in covered:
+        overwrite(datum, None)
+    names = {str(number): datum.storage for number, datum in enumerate(data)}
+    changed = [str(number) for number in range(len(read), len(data))]
+    with bound(names, writes=changed) as arrays, np.errstate(all="ignore"):
+        yield tuple(arrays[name] for name in names)
+
+
+def overwrite(datum: Data, device: str | None) -> None:
+    """Let values be current on a side without bringing them: all that counts is written next.
+
+    Where a dof has several values kernels see the first alone, so that all are brought.
+    """
+    kept = isinstance(datum, DofField) and datum.space.ndata > 1
+    if not kept and datum.storage.device is not None and not datum.storage.is_current(device):
+        with datum.storage.access(device, WRONLY):
+            pass
+
+
+def check_data(data: Sequence[Any], changed: Sequence[Any]) -> None:
+    """Raise if something is no datum, is on other ranks, or is there twice and `changed`."""
+    for datum in data:
+        if not isinstance(datum, (DofField, CellOperator)):
+            raise TypeError(f"An invoke takes fields and operators, not a {type(datum).__name__}.")
+        if datum.mesh.ranks.size != data[0].mesh.ranks.size:
+            raise ValueError(f"{datum.describe()} and {data[0].describe()} are on different ranks.")
+        datum.check_idle()
+    for datum in changed:
+        if sum(other is datum for other in data) > 1:
+            raise ValueError(
+                f"{datum.describe()} is passed twice, under two names of the algorithm, and is "
+                f"written: give it one name, so that what depends on it is known."
+            )
