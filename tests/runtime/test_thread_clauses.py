@@ -59,4 +59,6 @@ def test_loops_of_gocean_assign_nothing_but_what_they_count_with(
     layers = gocean_suite.generate(Mode("threads", ("-dm", "--apply", steps)), tmp_path)
     parts = parts_of(layers)
     assert check_each_is_needed(parts) == set()
-    assert all(part.listed for part in parts)
+    # What a procedure counts with is its own, so that no clause has to say so.
+    in_procedures = steps == "auto"
+    assert all(part.listed for part in parts) is not in_procedures

@@ -54,7 +54,8 @@ class Infrastructure:
     the statements of a routine into what they need around them. One with a contract for `holding`
     keeps data in storages: `storages` answers the actions of `ir.holding`, or all is bound
     `at_once` by what it puts around the statements. `beside` puts before and behind the lines of
-    one statement what is needed there for what is no datum of the invoke.
+    one statement what is needed there for what is no datum of the invoke. One whose loops are
+    compiled by themselves anyway `outlines` none.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Infrastructure:
     beside: Callable[[LoweringContext, Statement, tuple[Line, ...]], tuple[Line, ...]] = (
         _nothing_beside
     )
+    outlines: bool = True
     storages: Mapping[type[HoldingAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
         field(default_factory=dict)
     )
@@ -90,7 +92,8 @@ class LoweringContext:
     `several_meshes` says that not all fields need be on one mesh, or numbered alike on one space,
     so that nothing which depends on either may be shared between fields. `partial_sums` gives, for
     scalars that are reduced reproducibly, what a thread adds to instead. `held` is what is asked
-    of storages.
+    of storages. Loops may go into procedures of their own where it `outlines`: not in one of these,
+    nor under a directive for a device, whose compiler has to see them.
     """
 
     schedule: Schedule
@@ -99,6 +102,7 @@ class LoweringContext:
     several_meshes: bool = False
     partial_sums: Mapping[str, Expr] = field(default_factory=dict)
     held: HoldingPlan = HoldingPlan()
+    outlines: bool = True
 
     def value(self, asked: Value) -> Expr:
         """Return the expression that the infrastructure has for `asked`."""

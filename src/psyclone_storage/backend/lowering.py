@@ -54,38 +54,43 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
 
     Raises what its tables raise about what it does not have.
     """
-    routines = {invoke.name for invoke in program.invokes}
+    names = {invoke.name for invoke in program.invokes}
     data = {datum.name for invoke in program.invokes for datum in invoke.schedule.data}
-    own = {
+    inlined = {
         call.kernel.procedure
         for invoke in program.invokes
         for call in kernel_calls(invoke.schedule)
         if call.kernel.module == program.name
     }
-    imports = ModuleImports({program.name, *routines, *data, *own}, program.name)
-    lowered = tuple(
+    imports = ModuleImports({program.name, *names, *data, *inlined}, program.name)
+    lowered = [
         _lower_invoke(program, invoke, imports, infrastructure) for invoke in program.invokes
-    )
-    helpers = infrastructure.helpers(program, imports)
-    return Unit(program.name, imports.uses(), lowered, comment, helpers)
+    ]
+    own = tuple(procedure for _, work in lowered for procedure in work.procedures)
+    helpers = (*own, *infrastructure.helpers(program, imports))
+    routines = tuple(routine for routine, _ in lowered)
+    return Unit(program.name, imports.uses(), routines, comment, helpers)
 
 
 def _lower_invoke(
     program: Program, invoke: Invoke, imports: ModuleImports, infrastructure: Infrastructure
-) -> Routine:
+) -> tuple[Routine, Workspace]:
     schedule = invoke.schedule
     home_of_kind = partial(_home_of_kind, invoke, infrastructure)
     taken = infrastructure.reserved | abi_profile.RESERVED | _taken(program, schedule)
     work = Workspace(imports, taken, home_of_kind)
     several = any(call.kernel.has_several_meshes for call in kernel_calls(schedule))
-    context = LoweringContext(schedule, work, infrastructure, several, held=invoke.held)
+    context = LoweringContext(
+        schedule, work, infrastructure, several, held=invoke.held, outlines=infrastructure.outlines
+    )
     dummies = tuple(map(work.dummy, infrastructure.dummies(context)))
     timed = partial(profiled, work, program.name)
     body = (*_lower_body(context, schedule.body, timed), *_asked_of_storages(context, END))
     infrastructure.finish(context)
     around = infrastructure.around(context, (Comment(_heading(schedule)), *body))
     lines = (*work.set_up(), *around, *work.tear_down())
-    return Routine(schedule.name, dummies, work.declarations(), lines, directives=work.directives())
+    directives = work.directives()
+    return Routine(schedule.name, dummies, work.declarations(), lines, directives=directives), work
 
 
 def _heading(schedule: Schedule) -> str:

@@ -8,10 +8,12 @@ from psyclone_storage.backend.arguments import actual_arguments, mask_condition
 from psyclone_storage.backend.formulas import formula_line
 from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.outline import outlined, outlined_loop
 from psyclone_storage.backend.reductions import with_partial_sums
 from psyclone_storage.backend.regions import region_lines
 from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
@@ -59,6 +61,9 @@ _IN_BLOCKS = {Over.ROWS_OF_TILE: "j_tile", Over.COLUMNS_OF_TILE: "i_tile"}
 
 def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
     """Return the lines of a statement that may stand in a loop or under a directive."""
+    loop = outlined_loop(statement) if context.outlines else None
+    if loop is not None:
+        return outlined(context, statement, loop, nested)
     match statement:
         case Loop(over=Over.DOMAIN):
             return _inside(context, statement, _ALL)
@@ -68,6 +73,8 @@ def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
             return (_loop(context, statement),)
         case DirectiveRegion():
             inner = with_partial_sums(context, statement)
+            if statement.runs_on_device:
+                inner = replace(inner, outlines=False)
             lines = (line for item in statement.body for line in nested(inner, item))
             return region_lines(context, statement, tuple(lines))
         case TaskWait():
@@ -100,6 +107,7 @@ def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
 def _inside(context: LoweringContext, loop: Loop, index: Expr) -> tuple[Line, ...]:
     """Return what stands in a loop: calls for `index`, or other loops and directives."""
     lines: list[Line] = []
+    context = replace(context, outlines=False)
     for item in loop.body:
         lines += (
             _call(context, item, index) if isinstance(item, KernelCall) else nested(context, item)

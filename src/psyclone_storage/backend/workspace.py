@@ -18,7 +18,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Expr, Literal, Name, Range, walk
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
-from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -30,6 +30,7 @@ from psyclone_storage.ir.unit import (
     Line,
     PointerAssign,
     ReductionLine,
+    Routine,
     Use,
 )
 
@@ -75,6 +76,10 @@ class ModuleImports:
         self._own = key_of(own)
         self._locals: dict[tuple[str, str], str] = {}
 
+    def procedure(self, wish: str) -> str:
+        """Return a name for a procedure of this module: `wish`, or one like it."""
+        return self._names.fresh(wish)
+
     def local(self, module: str, name: str) -> str:
         """Return the name that `name` of `module` has here, importing it if need be."""
         if key_of(module) == self._own:
@@ -106,14 +111,16 @@ class Workspace:
     """The variables and set-up of one routine.
 
     It changes as quantities are asked for, so it belongs to the one call that lowers a routine.
-    `home_of_kind` gives the module that a kind parameter is imported from.
+    `home_of_kind` gives the module that a kind parameter is imported from. `procedures` are those
+    that the routine calls and nothing else does.
     """
 
     def __init__(
         self, imports: ModuleImports, taken: Iterable[str], home_of_kind: Callable[[str], str]
     ) -> None:
         self.imports = imports
-        self._names = NameTable(taken)
+        self._taken = tuple(taken)
+        self._names = NameTable(self._taken)
         self._home_of_kind = home_of_kind
         self._known: dict[Hashable, Name] = {}
         self._kinds: dict[str, str] = {}
@@ -124,8 +131,18 @@ class Workspace:
         self._allocated: list[Expr] = []
         self._endings: list[Line] = []
         self._directives: dict[ReductionLine, None] = {}
+        self.procedures: list[Routine] = []
+
+    def within(self, free: Iterable[str]) -> Workspace:
+        """Return the workspace of a procedure of the module, where names `free` are not taken."""
+        taken = keys_of(self._taken) - keys_of(free)
+        return Workspace(self.imports, taken, self._home_of_kind)
 
     # ------------------------------------------------------------------ asking
+
+    def fresh(self, wish: str) -> Name:
+        """Return a variable that is declared elsewhere: `wish`, or one like it."""
+        return Name(self._names.fresh(wish))
 
     def first(self, key: Hashable) -> bool:
         """Return whether this is the first time that `key` is mentioned, and remember it."""

@@ -234,6 +234,7 @@ CODES: dict[str, str] = {
     "T056": "A kernel cannot be taken out of its module.",
     "T057": "An option of a step on kernels has a value that it cannot have.",
     "T058": "A kernel has no size that could become a constant.",
+    "T059": "A loop cannot stand in a procedure of its own.",
     "T080": "Something would start before what it depends on is done.",
     "T081": "A kernel that runs on a device is not compiled for it.",
     "T082": "A step has nothing to do: it is done already, or not necessary.",

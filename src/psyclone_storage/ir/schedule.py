@@ -201,7 +201,8 @@ class Loop:
     internal region. `tile` is the number of rows or columns in a tile, for loops over tiles and
     inside of them. One over dofs computes `filled` levels of halo besides, as a loop after it adds
     to them: that is derived, as exchanges are. One that was fused under a test has `parts`: where
-    their bounds differ when the program runs, they run one after the other (`ir.parts`).
+    their bounds differ when the program runs, they run one after the other (`ir.parts`). An
+    `outlined` one stands in a procedure of its own, with the directive that shares its iterations.
     """
 
     uid: str
@@ -213,6 +214,7 @@ class Loop:
     tile: int = 0
     filled: Depth = NOTHING
     parts: tuple[LoopPart, ...] = ()
+    outlined: bool = False
 
     @property
     def computed(self) -> Extent:

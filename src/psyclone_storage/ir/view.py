@@ -119,7 +119,7 @@ def statement_text(item: Statement) -> str:
         case Loop(over=over, extent=extent):
             size = f" ({item.tile} each)" if over in (Over.ROW_TILES, Over.COLUMN_TILES) else ""
             text = f"{over.value}{size}, {extent_text(extent)}{_filled_text(item)}"
-            text += _parts_text(item)
+            text += _parts_text(item) + (", in a procedure of its own" if item.outlined else "")
             return "call once" if over is Over.DOMAIN else text
         case DirectiveRegion():
             return _construct_text(item)
@@ -290,6 +290,7 @@ def _statement_json(item: Statement) -> Json:
                 "filled": _depth_json(item.filled),
                 "tile": item.tile or None,
                 "parts": [part.call for part in item.parts],
+                "outlined": item.outlined,
                 "body": [_statement_json(inner) for inner in item.body],
             }
         case DirectiveRegion():

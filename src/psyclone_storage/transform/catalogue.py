@@ -54,6 +54,7 @@ from psyclone_storage.transform.openmp_tasks import (
     OpenSingle,
     TaskLoop,
 )
+from psyclone_storage.transform.outline import OutlineLoop
 from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step, missing
@@ -91,6 +92,7 @@ STEPS: Mapping[str, type[Step]] = {
         ConstantLoopBounds,
         SwapLoops,
         TileLoops,
+        OutlineLoop,
         StripMineLoop,
         IntrinsicsToCode,
         ArraysToLoops,
@@ -116,7 +118,10 @@ STEPS: Mapping[str, type[Step]] = {
 }
 
 RECIPES: Mapping[str, str] = {
-    "auto": "inline-point-call; fuse; colour; overlap; openmp-do; openmp-parallel",
+    "auto": (
+        "inline-point-call; fuse; colour; overlap; swap-loops{for_threads=true}; openmp-do;"
+        " openmp-parallel; outline"
+    ),
     "openacc": "colour; acc-routine; acc-loop{collapse=0}; acc-parallel; acc-enter-data",
 }
 """Steps that are asked for by one name."""

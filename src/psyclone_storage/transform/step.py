@@ -132,7 +132,7 @@ def under_directive(
     outer = [item for item in path[:-1] if not _has(item, around)]
     inner = [item for item in (path[-1], *held) if not _has(item, inside)]
     around_or_inside = [item for item in (*outer, *inner) if isinstance(item, DirectiveRegion)]
-    return tuple(
+    return *_outlined(path), *(
         Diagnostic(
             "T007",
             f"'{uid}' is bound to the directive '{item.directive.value}' of '{item.uid}'.",
@@ -141,6 +141,14 @@ def under_directive(
         )
         for item in around_or_inside
     )
+
+
+def _outlined(path: tuple[Statement, ...]) -> Iterator[Diagnostic]:
+    for item in path:
+        if isinstance(item, Loop) and item.outlined:
+            message = f"'{item.uid}' stands in a procedure of its own."
+            hint = "Change the loop first and apply 'outline' last."
+            yield Diagnostic("T007", message, place_of(path[-1]), hint=hint)
 
 
 def _has(item: Statement, directives: Collection[Directive]) -> bool:

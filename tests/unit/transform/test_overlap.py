@@ -47,7 +47,7 @@ def test_auto_does_what_may_be_done() -> None:
         apply_request(work, request)
     assert check_finished(work.schedule) == ()
     names = [applied.step.name for applied in work.history]
-    assert set(names) == {"colour", "openmp-do", "openmp-parallel", "overlap"}
+    assert set(names) == {"colour", "openmp-do", "openmp-parallel", "outline", "overlap"}
     assert find(work.schedule, "start(halo(u)@loop4)") is not None
 
 

@@ -185,6 +185,10 @@ def _unlike(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> It
     elif one.tile != two.tile:
         sizes = f"{one.tile} and {two.tile}"
         yield Diagnostic("S007", f"{names} run over tiles of {sizes} {_POINTS[one.over]}.", place)
+    elif one.outlined or two.outlined:
+        own = " and ".join(f"'{loop.uid}'" for loop in (one, two) if loop.outlined)
+        message, hint = f"{own} stands in a procedure of its own.", "Apply 'outline' last."
+        yield Diagnostic("S007", message, place, hint=hint)
     elif not _bounds_agree(schedule, one, two, same_space=same_space):
         yield Diagnostic(
             "S008",

@@ -82,6 +82,7 @@ def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
         names_what_is_copied=False,
         around=_held,
         holding=HoldingContract(),
+        outlines=False,
     )
 
 

@@ -26,7 +26,7 @@ contains
     real(kind=r_def), pointer, contiguous :: theta_data(:), mass_data(:), wind_data(:), rho_data(:)
     integer(kind=i_def) :: nlayers_wind, nlayers_rho, ncolours, ndf_w2, undf_w2, ndf_w3, undf_w3, &
         loop1_start, loop1_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, loop5_start, &
-        loop5_stop, df, colour, cell, cell_of_colour
+        loop5_stop, colour, cell, cell_of_colour, df
     type(mesh_type), pointer :: mesh
     integer(kind=i_def), allocatable :: last_halo_cells(:, :)
     integer(kind=i_def), pointer, contiguous :: colour_map(:, :), theta_stencil_sizes(:), &
@@ -86,13 +86,8 @@ contains
     if (mass_proxy%is_dirty(depth=1)) then
       call mass_proxy%halo_exchange_start(depth=1)
     end if
-    !$omp parallel default(shared), private(df)
-    !$omp do schedule(static)
-    do df = loop1_start, loop1_stop
-      ! Built-in: setval_X
-      theta_data(df) = mass_data(df)
-    end do
-    !$omp end do
+    !$omp parallel default(shared)
+    call invoke_0_loop1(loop1_start, loop1_stop, theta_data, mass_data)
     !$omp end parallel
     call theta_proxy%set_dirty()
 
@@ -134,16 +129,43 @@ contains
     total_on_ranks%value = total
     total = total_on_ranks%get_sum()
 
-    !$omp parallel default(shared), private(df)
-    !$omp do schedule(static)
-    do df = loop5_start, loop5_stop
-      ! Built-in: inc_a_times_X
-      rho_data(df) = total * rho_data(df)
-    end do
-    !$omp end do
+    !$omp parallel default(shared)
+    call invoke_0_loop5(total, loop5_start, loop5_stop, rho_data)
     !$omp end parallel
 
     deallocate(last_halo_cells)
   end subroutine invoke_0
+
+  subroutine invoke_0_loop1(loop1_start, loop1_stop, theta, mass)
+    integer(kind=i_def), intent(in) :: loop1_start
+    integer(kind=i_def), intent(in) :: loop1_stop
+    real(kind=r_def), contiguous, intent(inout) :: theta(:)
+    real(kind=r_def), contiguous, intent(in) :: mass(:)
+
+    integer(kind=i_def) :: df
+
+    !$omp do schedule(static)
+    do df = loop1_start, loop1_stop
+      ! Built-in: setval_X
+      theta(df) = mass(df)
+    end do
+    !$omp end do
+  end subroutine invoke_0_loop1
+
+  subroutine invoke_0_loop5(total, loop5_start, loop5_stop, rho)
+    real(kind=r_def), intent(in) :: total
+    integer(kind=i_def), intent(in) :: loop5_start
+    integer(kind=i_def), intent(in) :: loop5_stop
+    real(kind=r_def), contiguous, intent(inout) :: rho(:)
+
+    integer(kind=i_def) :: df
+
+    !$omp do schedule(static)
+    do df = loop5_start, loop5_stop
+      ! Built-in: inc_a_times_X
+      rho(df) = total * rho(df)
+    end do
+    !$omp end do
+  end subroutine invoke_0_loop5
 
 end module step_alg_mod_psy

@@ -1,0 +1,175 @@
+"""Loops in procedures of their own: what they use is passed, so that a compiler knows it apart.
+
+In the routine of an invoke values are reached through objects and pointers, of which a compiler
+has to assume that they overlap and that they lie apart in memory. The dummy arguments of a
+procedure do neither. So the infrastructure is asked for everything in the routine, and what it
+answers is passed; inside, its answers are dummies. A directive that shares the iterations goes with
+its loop, and belongs to the region of threads from which the procedure is called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.workspace import Workspace, colons
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.expr import Expr, Literal, Member, Name, canonical
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.runtime_ops import (
+    DataOf,
+    GridPropertyOf,
+    LoopEnd,
+    LoopStart,
+    PointsEnd,
+    Value,
+)
+from psyclone_storage.ir.schedule import (
+    Datum,
+    DatumRole,
+    DirectiveRegion,
+    KernelCall,
+    Loop,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Call, Declare, Line, Routine
+from psyclone_storage.ir.walk import kernel_calls
+
+_NO_NAME = re.compile(r"\W+")
+"""What the names of statements have and those of procedures must not: `columns@loop1`."""
+
+Nested = Callable[[LoweringContext, Statement], tuple[Line, ...]]
+
+
+def outlined_loop(statement: Statement) -> Loop | None:
+    """Return the loop of `statement` if the two are to stand in a procedure of their own."""
+    match statement:
+        case Loop(outlined=True):
+            return statement
+        case DirectiveRegion(directive=directive, body=(Loop(outlined=True) as loop,)):
+            return loop if directive.shares_work and not statement.runs_on_device else None
+    return None
+
+
+def outlined(
+    context: LoweringContext, statement: Statement, loop: Loop, nested: Nested
+) -> tuple[Line, ...]:
+    """Return the call of a procedure that does what `statement` does, and note the procedure.
+
+    `nested` lowers a statement; `loop` is the one that is outlined. The statements ask for nothing
+    but what `_Passed` answers: `transform.outline` sees to it.
+    """
+    work = context.work.within(datum.name for datum in context.schedule.all_data)
+    passed = _Passed(context, kernel_calls(loop), work)
+    values = {**context.ops.values, **passed.answers()}
+    within = replace(context, work=work, ops=replace(context.ops, values=values), outlines=False)
+    lines = nested(within, statement)
+    name = work.imports.procedure(f"{context.schedule.name}_{_NO_NAME.sub('_', loop.uid)}")
+    procedure = Routine(name, tuple(passed.dummies), work.declarations(), lines)
+    context.work.procedures.append(procedure)
+    return (Call(Name(name), tuple(passed.actuals)),)
+
+
+class _Passed:
+    """What a procedure is passed, which grows as the statements in it ask for values.
+
+    Scalars of the algorithm keep their names, as nothing is asked for them.
+    """
+
+    def __init__(
+        self, context: LoweringContext, calls: tuple[KernelCall, ...], work: Workspace
+    ) -> None:
+        self._context = context
+        self._work = work
+        self._known: dict[str, Name] = {}
+        self._described = {
+            (dummy.role, dummy.property_name): dummy for call in calls for dummy in call.dummies
+        }
+        self._written = {
+            actual.datum
+            for call in calls
+            for described, actual in zip(call.kernel.args, call.args, strict=True)
+            if described.access.writes
+        }
+        self.dummies: list[Declare] = []
+        self.actuals: list[Expr] = []
+        for datum in _scalars(context.schedule, calls):
+            self._pass(Name(datum.name), datum.name, context.ops.value_type(datum))
+
+    def answers(self) -> dict[type[Value], Callable[[LoweringContext, Any], Expr]]:
+        """Return the values that are dummies here."""
+        return {
+            DataOf: self._data,
+            GridPropertyOf: self._property,
+            LoopStart: self._bound,
+            LoopEnd: self._bound,
+            PointsEnd: self._bound,
+        }
+
+    def _data(self, _: LoweringContext, asked: DataOf) -> Expr:
+        datum, component = asked.datum, asked.component
+        wish = datum.name if component is None else f"{datum.name}_{component}"
+        field = self._described.get((Role.FIELD, ""))
+        shape = colons(field.rank if field else 1)
+        type_ = self._context.ops.value_type(datum)
+        value = self._context.value(asked)
+        return self._pass(value, wish, type_, shape, written=datum.name in self._written)
+
+    def _property(self, _: LoweringContext, asked: GridPropertyOf) -> Expr:
+        dummy = self._described[Role.GRID_PROPERTY, asked.name]
+        value = self._context.value(asked)
+        return self._pass(value, _own_name(value, asked.name), dummy.type, colons(dummy.rank))
+
+    def _bound(self, _: LoweringContext, asked: LoopStart | LoopEnd | PointsEnd) -> Expr:
+        value = self._context.value(asked)
+        wish = "start" if isinstance(asked, LoopStart) else "stop"
+        return self._pass(value, _own_name(value, wish), self._context.ops.integer)
+
+    def _pass(
+        self,
+        value: Expr,
+        wish: str,
+        type_: ScalarType,
+        shape: tuple[Expr, ...] = (),
+        *,
+        written: bool = False,
+    ) -> Expr:
+        """Return the dummy that `value` is passed for; a constant stands for itself."""
+        if isinstance(value, Literal):
+            return value
+        key = canonical(value)
+        if key not in self._known:
+            name = self._known[key] = self._work.fresh(wish)
+            intent = "intent(inout)" if written else "intent(in)"
+            attributes = ("contiguous", intent) if shape else (intent,)
+            declared = Declare(name.text, type_, attributes, shape)
+            self.dummies.append(self._work.dummy(declared))
+            self.actuals.append(value)
+        return self._known[key]
+
+
+def _own_name(value: Expr, otherwise: str) -> str:
+    """Return what the routine calls a value, if it has a name there."""
+    match value:
+        case Name(name) | Member(_, name):
+            return name
+    return otherwise
+
+
+def _scalars(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[Datum, ...]:
+    """Return the variables of the algorithm that `calls` pass; those of modules are known."""
+    names = {
+        actual.datum
+        for call in calls
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.kind is ArgKind.SCALAR
+    }
+    data = schedule.all_data
+    return tuple(
+        datum for datum in data if datum.name in names and datum.role is not DatumRole.IMPORTED
+    )

@@ -1,0 +1,121 @@
+"""Outlining: a loop in a procedure of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.kernel import Access, ArgKind
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import (
+    DirectiveRegion,
+    KernelCall,
+    Loop,
+    Over,
+    Schedule,
+)
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, path_to, place_of, replaced
+from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop
+
+_PASSED = (ArgKind.FIELD, ArgKind.GRID_PROPERTY, ArgKind.SCALAR)
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineLoop:
+    """Put a loop, with the directive that shares its iterations, into a procedure of its own.
+
+    The procedure gets the arrays that the loop uses as contiguous arguments, of which a compiler
+    knows that they do not overlap. In the routine of the invoke they are components and targets of
+    pointers, which may. So loops are vectorised without tests, and what is read once is kept. What
+    is computed stays the same. It is the last step for a loop: others look into it.
+
+    Refused for loops inside of others; over cells, whose kernels are procedures already; for a
+    kernel that is called, before `inline-call`; for what sums, or changes a scalar; where two
+    fields may be one; and on a device.
+
+    before: loop1 over rows { columns@loop1 { u%data(i, j) = v%data(i, j) } }
+    after:  call invoke_0_loop1(u%data, v%data, ...)
+    """
+
+    name: ClassVar[str] = "outline"
+
+    loop: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop that no other loop is around."""
+        for loop in outer_loops(schedule):
+            yield {"loop": loop.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against a procedure."""
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        loop = loop_named(schedule, self.loop)
+        if loop.outlined:
+            message = f"'{loop.uid}' stands in a procedure of its own already."
+            return (Diagnostic("T082", message, place_of(loop)),)
+        reasons = (*_about_place(schedule, loop), *_about_calls(schedule, loop))
+        return tuple(
+            Diagnostic(
+                "T059",
+                f"'{loop.uid}' cannot stand in a procedure of its own: {why}.",
+                place_of(loop),
+                hint=hint,
+            )
+            for why, hint in dict(reasons).items()
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the loop outlined."""
+        raise_if_any(self.check(schedule, rules))
+        loop = loop_named(schedule, self.loop)
+        return replaced(schedule, loop.uid, replace(loop, outlined=True))
+
+
+_Reason = tuple[str, str]
+"""What stands in the way, and what may be done about it."""
+
+
+def _about_place(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
+    for item in path_to(schedule, loop.uid)[:-1]:
+        if isinstance(item, Loop):
+            yield f"it is inside of '{item.uid}'", f"Outline '{item.uid}'."
+        if isinstance(item, DirectiveRegion) and item.runs_on_device:
+            yield f"'{item.uid}' runs it on a device", ""
+    if loop.over is not Over.DOFS and loop.over.axis is None:
+        yield f"it counts {loop.over.value}, and what is done for each is a procedure already", ""
+    if any(one.parts for one in (loop, *(item for item in loop.body if isinstance(item, Loop)))):
+        yield "it was fused under a test of its bounds", ""
+
+
+def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
+    calls = kernel_calls(loop)
+    for call in calls:
+        kernel = call.kernel
+        if kernel.formula is None and not any(code.in_place for code in call.codes):
+            yield f"it calls '{kernel.name}'", f"Apply 'inline-call' to '{call.uid}'."
+        for described in kernel.args:
+            if described.access is Access.REDUCTION:
+                yield f"'{kernel.name}' sums", ""
+            elif described.kind.is_scalar and described.access.writes:
+                yield f"'{kernel.name}' changes a scalar", ""
+            elif described.kind not in _PASSED:
+                yield f"'{kernel.name}' takes what is no field and no single number", ""
+    for one, other in _shared(schedule, calls):
+        yield f"'{one}' and '{other}' may be the same field, and one is written", ""
+
+
+def _shared(schedule: Schedule, calls: tuple[KernelCall, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of data of `calls` that may be one object, of which one is written."""
+    written: dict[str, bool] = {}
+    for call in calls:
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            if actual.datum is not None:
+                written[actual.datum] = written.get(actual.datum, False) or described.access.writes
+    for name, is_written in written.items():
+        for other in schedule.datum(name).may_alias:
+            if is_written and other in written:
+                yield name, other

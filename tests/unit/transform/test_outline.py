@@ -1,0 +1,116 @@
+"""Loops in procedures of their own: which may be, and what other steps then leave alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gocean_programs import READ, WRITE, kernel
+from gocean_programs import schedule as of_grids
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced
+from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.openmp import OpenParallelRegion, ShareLoop
+from psyclone_storage.transform.outline import OutlineLoop
+from psyclone_storage.transform.swap import SwapLoops
+from psyclone_storage.transform.workbench import Workbench
+from unit.analysis.small import built_in, cells, dofs, operator, scalar
+from unit.transform.benches import bench, refused
+
+GRIDS = GoceanRules()
+COPY = {"copy": kernel(WRITE, READ, name="copy"),
+        "mean": kernel(WRITE, "go_readwrite, go_r_scalar, go_pointwise", name="mean")}  # fmt: skip
+TEXT = SourceText("copy_mod.f90", "")
+MODULE = KernelModule("copy_mod", TEXT.span(0, 0), TEXT.span(0, 0))
+IN_PLACE = KernelCode("copy_code", (), (), (), MODULE, in_place=True)
+
+
+def grids(calls: str, *, in_place: bool = True) -> Workbench:
+    made = of_grids(COPY, calls, distributed=False)
+    for call in kernel_calls(made) if in_place else ():
+        made = replaced(made, call.uid, replace(call, codes=(IN_PLACE,)))
+    return Workbench(made, GRIDS)
+
+
+def whys(work: Workbench, loop: str) -> list[str]:
+    found = work.check(OutlineLoop(loop))
+    assert {one.code for one in found} <= {"T059"}
+    start = f"'{loop}' cannot stand in a procedure of its own: "
+    return [one.message.removeprefix(start) for one in found]
+
+
+def outer(schedule: Schedule) -> list[Loop]:
+    return list(outer_loops(schedule))
+
+
+def test_loops_over_points_and_dofs_are_outlined() -> None:
+    for work in (grids("copy(a, b)"), bench(built_in("u write w3", "v read w3"))):
+        work.apply(OutlineLoop("loop1"))
+        assert [loop.outlined for loop in outer(work.schedule)] == [True]
+        assert refused(work, OutlineLoop("loop1")) == ["T082"]
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (cells("u write w3"), "it counts cells, and what is done for each is a procedure already."),
+        (dofs("u write w3"), "it calls 'k1_type'."),
+        (built_in(scalar("s"), "u read w3"), "'k1_type' sums."),
+        (built_in("u write w3", operator("op", "read")),
+         "'k1_type' takes what is no field and no single number."),
+    ],
+)  # fmt: skip
+def test_what_is_not(call: KernelCall, why: str) -> None:
+    assert why in whys(bench(call), "loop1")
+
+
+def test_a_kernel_has_to_be_in_its_place() -> None:
+    work = grids("copy(a, b)", in_place=False)
+    (found,) = work.check(OutlineLoop("loop1"))
+    assert found.hint == "Apply 'inline-call' to 'copy@loop1'."
+
+
+def test_a_scalar_that_changes_is_not_passed() -> None:
+    assert whys(grids("mean(a, s)"), "loop1") == ["'mean' changes a scalar."]
+
+
+def test_inner_loops_go_with_outer_ones() -> None:
+    assert whys(grids("copy(a, b)"), "columns@loop1") == ["it is inside of 'loop1'."]
+
+
+def test_fields_that_may_be_one_are_not_told_to_be_apart() -> None:
+    work = bench(built_in("u write w3", "v read w3"))
+    data = tuple(
+        replace(datum, may_alias=("u",) if datum.name == "v" else ("v",))
+        for datum in work.schedule.data
+    )
+    same = Workbench(replace(work.schedule, data=data), work.rules)
+    assert whys(same, "loop1") == ["'u' and 'v' may be the same field, and one is written."]
+
+
+def test_read_only_fields_may_be_one() -> None:
+    work = bench(built_in("u write w3", "v read w3", "x read w3"))
+    data = tuple(
+        replace(datum, may_alias={"v": ("x",), "x": ("v",)}.get(datum.name, ()))
+        for datum in work.schedule.data
+    )
+    assert whys(Workbench(replace(work.schedule, data=data), work.rules), "loop1") == []
+
+
+def test_directives_are_put_around_outlined_loops_or_inside() -> None:
+    before = grids("copy(a, b)")
+    before.apply(ShareLoop("loop1"))
+    before.apply(OpenParallelRegion("omp-do(loop1)", "omp-do(loop1)"))
+    before.apply(OutlineLoop("loop1"))
+    assert outer(before.schedule)[0].outlined
+
+
+def test_what_changes_loops_comes_first() -> None:
+    work = grids("copy(a, b), copy(c, a)")
+    work.apply(OutlineLoop("loop1"))
+    assert refused(work, FuseLoops("loop1", "loop2")) == ["S007"]
+    assert refused(work, SwapLoops("loop1")) == ["T007"]
