@@ -232,6 +232,7 @@ CURES: dict[str, str] = {
     "T056": "Move what it uses into a module that the kernel imports.",
     "T057": "Give another value: the reference of steps says what each option takes.",
     "T058": "Leave the kernel out of this step.",
+    "T059": "Put kernels in the place of their calls, and outline outer loops over points or dofs.",
     "T060": "Declare what is used with its type and extents, and give all arguments one kind.",
     "T061": "Assign to a temporary array first.",
     "T062": "Leave the loop as it is, or write subscripts as sums of loop counters and constants.",
