@@ -9,12 +9,14 @@ import math
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from runtime.programs import command
+from libraries import LFRIC_MPI, Library, linked_with
+from runtime.programs import FLAGS, command
 
 PROGRAMS = Path(__file__).parent / "meshes"
 SOURCE = Path(__file__).parents[2] / "src"
@@ -47,3 +49,25 @@ def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(ranks: int, tmp_pa
         math.pi,
     )
     assert {told for _, told in found} == {" ".join(float(one).hex() for one in answers)}
+
+
+@pytest.fixture(scope="module")
+def print_maps(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the program that writes what Fortran's meshes and spaces are."""
+    folder = tmp_path_factory.mktemp("print_maps")
+    shared = PROGRAMS.parent / "infrastructure" / "checks_mod.f90"
+    sources = (str(shared), str(PROGRAMS / "print_maps.f90"))
+    command(["mpif90", *FLAGS, *sources, *linked_with(built(LFRIC_MPI)), "-o", "print"], folder)
+    return folder / "print"
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_both_languages_have_one_partition(print_maps: Path, ranks: int, tmp_path: Path) -> None:
+    """Maps, basis functions, exchanged values and exact sums are equal to the bit."""
+    command([*MPIRUN, str(ranks), str(print_maps)], tmp_path)
+    said = run_python("compare_maps.py", ranks, tmp_path)
+    expected = 3 * (10 + 9 * (5 + 8 + 4 + 4)) + 2
+    assert sorted(said.split("\n")) == [
+        "",
+        *(f"rank {at}: {expected} arrays" for at in range(ranks)),
+    ]
