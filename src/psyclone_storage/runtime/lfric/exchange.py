@@ -1,13 +1,12 @@
 """The way of halo dofs between ranks, packed into one message for each neighbour.
 
-Fields of several spaces, and to several depths, share messages. Messages are storages: of fields
-whose values are on a device only what goes into messages comes to the host, and their way is that
-of all data.
+Fields of several spaces, and to several depths, share messages. Messages of a device are storages:
+of its fields only what goes into messages comes to the host, and their way is that of all data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -33,11 +32,12 @@ def side_of(storages: Sequence[Storage]) -> str | None:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one field has in one message: its dofs, and where they are in the message."""
+    """What one field has in one message: where its dofs are, in its array and in the message."""
 
     message: int
-    field: int
-    places: Array
+    field: str
+    places: Array | slice
+    named: str
     begin: int
     end: int
 
@@ -53,80 +53,91 @@ class JointMessages:
     ) -> None:
         """Make messages, and prepare to pass them."""
         self._side = side
-        self._sent = _Way([one.sent for one in routings], dtype, side)
-        self._received = _Way([one.received for one in routings], dtype, side)
+        self._names = tuple(f"field {number}" for number in range(len(routings)))
+        named = dict(zip(self._names, routings, strict=True))
+        self._sent = _Way({name: one.sent for name, one in named.items()}, dtype, side)
+        self._received = _Way({name: one.received for name, one in named.items()}, dtype, side)
         self._messages: PersistentExchange = ranks.prepare(
             self._received.whole(), self._sent.whole()
         )
 
     def start(self, fields: Sequence[Storage]) -> None:
         """Send what others need; until `finish` the halos may not be used."""
-        with self._bound(fields, self._sent, writes_fields=False) as arrays:
-            for part in self._sent.parts:
-                values = arrays[f"field {part.field}"][self._places(part, self._sent, arrays)]
-                arrays[f"message {part.message}"][part.begin : part.end] = values
-        for storage in self._sent.buffers:
+        way = self._sent
+        with self._bound(fields, way, way.messages) as arrays:
+            for part in way.parts:
+                buffer = way.buffer(part.message, arrays)
+                places = arrays[part.named] if part.named else part.places
+                buffer[part.begin : part.end] = arrays[part.field][places]
+        for storage in way.messages.values():
             _ = storage.data_ro  # brings what a device has packed to the host
-        for storage in self._received.buffers:
+        for storage in self._received.messages.values():
             _ = storage.data_wo
         self._messages.start()
 
     def finish(self, fields: Sequence[Storage]) -> None:
         """Put what others have sent into the halos."""
         self._messages.finish()
-        with self._bound(fields, self._received, writes_fields=True) as arrays:
-            for part in self._received.parts:
-                values = arrays[f"message {part.message}"][part.begin : part.end]
-                places = self._places(part, self._received, arrays)
-                arrays[f"field {part.field}"][places] = values
-
-    def _places(self, part: _Part, way: _Way, arrays: Any) -> Any:
-        return part.places if self._side is None else arrays[f"places {way.parts.index(part)}"]
+        way = self._received
+        with self._bound(fields, way, self._names) as arrays:
+            for part in way.parts:
+                buffer = way.buffer(part.message, arrays)
+                places = arrays[part.named] if part.named else part.places
+                arrays[part.field][places] = buffer[part.begin : part.end]
 
     def _bound(
-        self, fields: Sequence[Storage], way: _Way, *, writes_fields: bool
+        self, fields: Sequence[Storage], way: _Way, writes: Collection[str]
     ) -> AbstractContextManager[Any]:
-        named = {f"field {number}": field for number, field in enumerate(fields)}
-        messages = {f"message {number}": buffer for number, buffer in enumerate(way.buffers)}
-        writes = [*named] if writes_fields else [*messages]
-        return bound({**named, **messages, **way.places}, device=self._side, writes=writes)
+        named = dict(zip(self._names, fields, strict=True))
+        return bound({**named, **way.messages, **way.places}, device=self._side, writes=writes)
 
 
 class _Way:
-    """What is sent, or what is received."""
+    """What is sent, or what is received.
+
+    Messages of host data are arrays, those of a device are storages, by name; so are the places of
+    dofs there, but where these are one after the other.
+    """
 
     def __init__(
-        self, messages: Sequence[Sequence[DofMessage]], dtype: np.dtype[Any], side: str | None
+        self, messages: Mapping[str, Sequence[DofMessage]], dtype: np.dtype[Any], side: str | None
     ) -> None:
-        self.ranks = sorted({message.rank for of_field in messages for message in of_field})
-        self.parts = list(self._laid_out(messages))
+        self.ranks = sorted({message.rank for of in messages.values() for message in of})
+        self.messages: dict[str, Storage] = {}
+        self.places: dict[str, Storage] = {}
+        self.parts = list(self._laid_out(messages, side))
         sizes = [0] * len(self.ranks)
         for part in self.parts:
             sizes[part.message] = max(sizes[part.message], part.end)
-        self.buffers = [
-            empty((size,), dtype, device=side, label=f"message with rank {rank}")
-            for size, rank in zip(sizes, self.ranks, strict=True)
-        ]
-        self.places: dict[str, Storage] = {}
+        self._arrays = [np.empty(size, dtype) for size in sizes] if side is None else []
         if side is not None:
-            for number, part in enumerate(self.parts):
-                self.places[f"places {number}"] = as_storage(part.places, device=side)
+            for number, size in enumerate(sizes):
+                label = f"message with rank {self.ranks[number]}"
+                self.messages[f"message {number}"] = empty((size,), dtype, device=side, label=label)
+
+    def buffer(self, number: int, arrays: Any) -> Any:
+        """Return a message, of those that are bound to `arrays`."""
+        return self._arrays[number] if self._arrays else arrays[f"message {number}"]
 
     def whole(self) -> list[Any]:
         """Return the messages as `Ranks` takes them."""
-        return [
-            (rank, buffer.data_wo, ())
-            for rank, buffer in zip(self.ranks, self.buffers, strict=True)
-        ]
+        on_host = self._arrays or [storage.data_wo for storage in self.messages.values()]
+        return [(rank, array, ()) for rank, array in zip(self.ranks, on_host, strict=True)]
 
-    def _laid_out(self, messages: Sequence[Sequence[DofMessage]]) -> Iterator[_Part]:
+    def _laid_out(
+        self, messages: Mapping[str, Sequence[DofMessage]], side: str | None
+    ) -> Iterator[_Part]:
         """Yield the parts, those of the first field at the beginning of each message."""
         filled = [0] * len(self.ranks)
-        for field, of_field in enumerate(messages):
+        for name, of_field in messages.items():
             for message in of_field:
                 at = self.ranks.index(message.rank)
                 begin, filled[at] = filled[at], filled[at] + message.size
-                yield _Part(at, field, message.places, begin, filled[at])
+                places, named = message.places, ""
+                if not isinstance(places, slice) and side is not None:
+                    named = f"places {len(self.places)}"
+                    self.places[named] = as_storage(places, device=side)
+                yield _Part(at, name, places, named, begin, filled[at])
 
 
 class JointPool:

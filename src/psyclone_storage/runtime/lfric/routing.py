@@ -24,8 +24,10 @@ class DofMessage:
     length: Array
 
     @cached_property
-    def places(self) -> Array:
-        """The places of the dofs in an array, from 0."""
+    def places(self) -> Array | slice:
+        """The places of the dofs in an array, from 0; a slice if they are one after the other."""
+        if np.array_equal(self.first[1:], (self.first + self.length)[:-1]):
+            return slice(int(self.first[0]) - 1, int(self.first[0]) - 1 + self.size)
         starts = np.repeat(self.first - 1 - np.cumsum(self.length) + self.length, self.length)
         return starts + np.arange(len(starts))
 
