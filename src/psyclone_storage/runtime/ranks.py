@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -251,8 +252,8 @@ class MpiRanks:
 def world() -> Ranks:
     """Return all ranks of this program: those of `MPI.COMM_WORLD`, or one that is alone.
 
-    mpi4py is imported if the program was started by a launcher such as `mpirun`, or has imported
-    it itself.
+    They are always the same, so that what is made on them has one communicator. mpi4py is imported
+    if the program was started by a launcher such as `mpirun`, or has imported it itself.
 
     Raises:
         ImportError: the program was started on several ranks, and there is no mpi4py.
@@ -260,10 +261,16 @@ def world() -> Ranks:
     if "mpi4py.MPI" not in sys.modules and not any(name in os.environ for name in _LAUNCHED):
         return SingleRank()
     try:
-        from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
+        return _mpi_world()
     except ImportError as error:
         raise ImportError(
             "This program was started on several ranks, which takes mpi4py: pip install "
             "'psyclone-storage[mpi]'."
         ) from error
+
+
+@cache
+def _mpi_world() -> MpiRanks:
+    from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
+
     return MpiRanks(MPI.COMM_WORLD)

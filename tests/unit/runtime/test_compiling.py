@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,69 @@ def test_many_processes_at_once_get_whole_libraries(folder: Path) -> None:
     ]
     assert [process.wait() for process in running] == [0] * 16
     assert len(list(folder.iterdir())) == 4
+
+
+SLOW = f"""
+import sys, time
+from pathlib import Path
+from psyclone_storage.runtime.compiling import load_kept, load_library
+
+def build(folder, made):
+    with Path(sys.argv[1]).open("a") as builds:
+        builds.write("built\\n")
+    time.sleep(float(sys.argv[2]))
+    load_library({TEXT!r})
+    made.write_bytes(next(Path(sys.argv[3]).glob("[!s]*.so")).read_bytes())
+
+assert load_kept("slow", build, takes_long=True).answer() == 42
+"""
+
+
+def test_of_many_processes_one_builds_what_takes_long(folder: Path, tmp_path: Path) -> None:
+    """Also if the first that began to is killed."""
+    builds = tmp_path / "builds"
+    builds.touch()
+
+    def start(seconds: str) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-c", SLOW, str(builds), seconds, str(folder)]
+        return subprocess.Popen(words, env=dict(os.environ))
+
+    first = start("1000")
+    while not builds.read_text(encoding="utf-8"):
+        time.sleep(0.01)
+    running = [start("0.2") for _ in range(8)]
+    time.sleep(0.5)
+    first.kill()
+    first.wait()
+    assert [process.wait() for process in running] == [0] * 8
+    assert builds.read_text(encoding="utf-8").split() == ["built"] * 2
+    assert sorted(path.suffix for path in folder.iterdir()) == [".so", ".so"]
+
+
+def test_what_takes_long_is_built_where_nothing_can_be_locked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("no locks here")
+
+    def build(place: Path, made: Path) -> None:
+        del place
+        compiling.load_library(TEXT)
+        made.write_bytes(next(folder.glob("*.so")).read_bytes())
+
+    monkeypatch.setattr(compiling.fcntl, "flock", refuse)
+    assert compiling.load_kept("unlocked", build, takes_long=True).answer() == 42
+    file = folder / "file"
+    file.touch()
+    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(file / "kept"))
+    assert compiling.load_kept("unwritable", build, takes_long=True).answer() == 42
+
+
+def test_a_build_that_fails_lets_the_next_in(folder: Path) -> None:
+    def fail(place: Path, made: Path) -> None:
+        raise NoCompilerError(f"not {made.relative_to(place)}")
+
+    for _ in range(2):
+        with pytest.raises(NoCompilerError, match="not made"):
+            compiling.load_kept("failing", fail, takes_long=True)
+    assert list(folder.iterdir()) == []

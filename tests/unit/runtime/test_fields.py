@@ -238,5 +238,6 @@ def test_ranks_without_mpi4py_are_told_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
     monkeypatch.delitem(ranks.sys.modules, "mpi4py.MPI", raising=False)
     monkeypatch.setitem(ranks.sys.modules, "mpi4py", None)
+    monkeypatch.setattr(ranks, "_mpi_world", ranks._mpi_world.__wrapped__)
     with pytest.raises(ImportError, match=r"pip install 'psyclone-storage\[mpi\]'"):
         ranks.world()

@@ -7,13 +7,15 @@ import ctypes
 import gc
 import pickle
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from psyclone_storage import storage as gt
-from psyclone_storage.base.compilers import find_fortran_compiler
+from psyclone_storage.base.compilers import NoCompilerError, find_fortran_compiler
 from psyclone_storage.runtime.lfric import (
     Field,
     FieldVector,
@@ -25,6 +27,7 @@ from psyclone_storage.runtime.lfric import (
     exchange,
     start_exchange,
 )
+from psyclone_storage.runtime.lfric import library as module
 from psyclone_storage.runtime.lfric.library import InfrastructureLibrary, infrastructure
 from psyclone_storage.runtime.ranks import SingleRank
 
@@ -246,6 +249,33 @@ def test_quadratures_that_there_are_not_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             make()
+
+
+def test_without_a_compiler_it_is_said_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PSYCLONE_STORAGE_LIBRARIES", str(tmp_path))
+    unkept = module._library.__wrapped__
+    monkeypatch.setattr(module, "find_fortran_compiler", lambda: None)
+    with pytest.raises(NoCompilerError, match=r"install gfortran.*in the variable FC"):
+        unkept()
+    broken = tmp_path / "f90"
+    broken.write_text("#!/bin/sh\necho warning >&2; echo Error: no room >&2\nexit 3\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(module, "find_fortran_compiler", lambda: broken)
+    with pytest.raises(NoCompilerError, match=r"did not compile LFRic's infrastructure: Error: no"):
+        unkept()
+    assert list(tmp_path.iterdir()) == [broken]
+
+
+def test_threads_make_meshes_at_once() -> None:
+    def work(number: int) -> tuple[int, int]:
+        mesh = Mesh.planar((3 + number % 3, 4), layers=2, ranks=SingleRank())
+        space = mesh.space("w0")
+        return number, space.undf - space.ndof_global + int(space.stencil("cross", 1).sizes[0])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(found == 5 for _, found in pool.map(work, range(64)))
 
 
 # -- fields ----------------------------------------------------------------------------------------
