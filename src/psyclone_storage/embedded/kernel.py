@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.embedded.column import run_column
 from psyclone_storage.embedded.point import Point, anywhere
-from psyclone_storage.embedded.words import Annotation, MetadataWord
+from psyclone_storage.embedded.words import Annotation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RequestedCall:
     """A kernel with what it is called for, as an invoke takes it."""
 
-    kernel: PythonKernel | FortranKernel
+    kernel: PythonKernel | FortranKernel | BuiltIn
     args: tuple[Any, ...]
 
 
@@ -31,7 +32,7 @@ class PythonKernel:
     """A function for one point of a grid, with what its metadata say of the whole."""
 
     function: Callable[..., Any]
-    metadata: Mapping[str, MetadataWord] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -53,8 +54,12 @@ class PythonKernel:
             )
         return RequestedCall(self, args)
 
-    def at(self, *args: Any, **named: Any) -> Any:
-        """Run the function for one point and return what it writes.
+    def at(self, *args: Any, given: Mapping[str, Any] | None = None, **named: Any) -> Any:
+        """Run the function for one point, or one column, and return what it writes.
+
+        In a column a field is an array with a row for each dof of the cell and a value for each
+        layer, an operator one by dofs, dofs and layers; a vector is a list. What else the body asks
+        for is `given` by its words, as in `given={"points_xy": 4, "basis(w0)": array}`.
 
         A field or a property of the grid is a number, the same wherever it is looked at, a mapping
         from offsets such as `(1, 0)` to numbers, or a function of the two offsets. The value of the
@@ -66,14 +71,16 @@ class PythonKernel:
             KeyError: the function looks at a point of a field that is not given.
             IndexError: it writes off its own point.
         """
-        given = inspect.signature(self.function).bind(*args, **named).arguments
+        if _OF_COLUMNS in self.metadata:
+            return run_column(self.function, self._annotations(), (args, named), given)
+        bound = inspect.signature(self.function).bind(*args, **named).arguments
         points = {}
-        passed = dict(given)
+        passed = dict(bound)
         for name, said in self._annotations().items():
             if said.name == "field":
-                passed[name] = points[name] = Point(name, given[name], _is_written(said))
+                passed[name] = points[name] = Point(name, bound[name], _is_written(said))
             elif said.name == "grid_property":
-                passed[name] = anywhere(name, given[name])
+                passed[name] = anywhere(name, bound[name])
         self.function(**passed)
         written = {name: point.value for name, point in points.items() if point.may_change}
         return next(iter(written.values())) if len(written) == 1 else written
@@ -86,6 +93,21 @@ class PythonKernel:
     def _annotations(self) -> dict[str, Annotation]:
         said = inspect.get_annotations(self.function, eval_str=True)
         return {name: one for name, one in said.items() if isinstance(one, Annotation)}
+
+
+_OF_COLUMNS = "operates_on"
+"""The word of metadata that kernels for columns of cells have."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A kernel that is part of the API, by its name."""
+
+    name: str
+
+    def __call__(self, *args: Any) -> RequestedCall:
+        """Return a call, for an invoke to do: nothing happens before."""
+        return RequestedCall(self, args)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +132,7 @@ def fortran_kernel(file: str | Path, name: str) -> FortranKernel:
     return FortranKernel(Path(caller or "").parent / file, name)
 
 
-def kernel(**metadata: MetadataWord) -> Callable[[Callable[..., Any]], PythonKernel]:
+def kernel(**metadata: Any) -> Callable[[Callable[..., Any]], PythonKernel]:
     """Keep a function as a kernel: `metadata` say what it is called for."""
 
     def keep(function: Callable[..., Any]) -> PythonKernel:

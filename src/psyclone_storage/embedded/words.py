@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from psyclone_storage.base.records import dataclass
@@ -21,6 +23,33 @@ class MetadataWord:
     def __repr__(self) -> str:
         """Return the word as it is written."""
         return f"{self.name}({', '.join(map(repr, self.items))})" if self.items else self.name
+
+
+LookUp = Callable[[str, tuple[Any, ...]], Any]
+AROUND: ContextVar[LookUp] = ContextVar("AROUND")
+"""What `layers()` and its like are while a kernel is run for one column."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnWord:
+    """A word of bodies of kernels: what they loop over, and arrays that are no arguments."""
+
+    name: str
+
+    def __call__(self, *said: Any) -> Any:
+        """Return what the word stands for in the column that a kernel is run for.
+
+        Raises:
+            RuntimeError: no kernel is run: compiled kernels are read.
+        """
+        look_up = AROUND.get(None)
+        if look_up is None:
+            raise RuntimeError(f"'{self.name}' is a word for the bodies of kernels.")
+        return look_up(self.name, said)
+
+    def __repr__(self) -> str:
+        """Return the word as it is written."""
+        return self.name
 
 
 @dataclass(frozen=True, slots=True)

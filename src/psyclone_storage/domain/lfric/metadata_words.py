@@ -1,13 +1,12 @@
-"""The words of LFRic metadata, of both generations, and what each stands for.
+"""The words of LFRic metadata, looked up.
 
-Owns the tables and the look-up that turns a misspelt word into a diagnostic with a hint. Words are
-compared without case.
+The tables are those of `infrastructures.lfric_words`. Owns the look-up that turns a misspelt word
+into a diagnostic with a hint. Words are compared without case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -21,61 +20,49 @@ from psyclone_storage.infrastructures.lfric import (
     is_wildcard,
     space_names,
 )
-from psyclone_storage.ir.expr import Construct, Name, canonical
-from psyclone_storage.ir.kernel import (
-    Access,
-    ArgKind,
-    BasisOperation,
-    BasisShape,
-    Iteration,
-    MeshRole,
-    StencilShape,
+from psyclone_storage.infrastructures.lfric_words import (
+    ACCESSES,
+    ARG_KINDS,
+    DATA_TYPES,
+    ITERATIONS,
+    ITERATIONS_2019,
+    MESHES,
+    OPERATIONS,
+    SHAPES,
+    STENCILS,
 )
+from psyclone_storage.ir.expr import Construct, Name, canonical
+from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.types import Intrinsic
 
 T = TypeVar("T")
 
-ARG_KINDS: Mapping[str, ArgKind] = {
-    "gh_field": ArgKind.FIELD,
-    "gh_operator": ArgKind.OPERATOR,
-    "gh_columnwise_operator": ArgKind.COLUMNWISE_OPERATOR,
-    "gh_scalar": ArgKind.SCALAR,
-    "gh_scalar_array": ArgKind.SCALAR_ARRAY,
-}
-DATA_TYPES: Mapping[str, Intrinsic] = {
-    "gh_real": Intrinsic.REAL,
-    "gh_integer": Intrinsic.INTEGER,
-    "gh_logical": Intrinsic.LOGICAL,
-}
+__all__ = [
+    "ACCESSES",
+    "ALLOWED_DATA_TYPES",
+    "ARG_KINDS",
+    "DATA_TYPES",
+    "GOCEAN_HINT",
+    "ITERATIONS",
+    "ITERATIONS_2019",
+    "MESHES",
+    "OPERATIONS",
+    "SHAPES",
+    "STENCILS",
+    "constructor_of",
+    "look_up",
+    "look_up_space",
+    "unknown_word",
+]
+
 ALLOWED_DATA_TYPES: Mapping[ArgKind, tuple[Intrinsic, ...]] = {
     ArgKind.FIELD: (Intrinsic.REAL, Intrinsic.INTEGER),
     ArgKind.OPERATOR: (Intrinsic.REAL,),
     ArgKind.COLUMNWISE_OPERATOR: (Intrinsic.REAL,),
     ArgKind.SCALAR: (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL),
     ArgKind.SCALAR_ARRAY: (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL),
-}
-ACCESSES: Mapping[str, Access] = MappingProxyType(
-    {
-        "gh_read": Access.READ,
-        "gh_write": Access.WRITE,
-        "gh_readwrite": Access.READWRITE,
-        "gh_inc": Access.INC,
-        "gh_readinc": Access.READINC,
-        "gh_reduction": Access.REDUCTION,
-        "gh_sum": Access.REDUCTION,
-    }
-)
-STENCILS: Mapping[str, StencilShape] = {shape.value: shape for shape in StencilShape}
-MESHES: Mapping[str, MeshRole] = {"gh_coarse": MeshRole.COARSE, "gh_fine": MeshRole.FINE}
-ITERATIONS: Mapping[str, Iteration] = {
-    iteration.value: iteration for iteration in Iteration if iteration is not Iteration.GRID_POINT
-}
-ITERATIONS_2019: Mapping[str, Iteration] = {"cells": Iteration.CELL_COLUMN}
-SHAPES: Mapping[str, BasisShape] = {shape.value: shape for shape in BasisShape}
-OPERATIONS: Mapping[str, BasisOperation] = {
-    operation.value: operation for operation in BasisOperation
 }
 GOCEAN_HINT = "Kernels of GOcean need '-api gocean'."
 

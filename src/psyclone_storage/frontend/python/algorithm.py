@@ -80,7 +80,7 @@ def _misplaced(tree: Tree, names: ImportedNames) -> Iterator[Diagnostic]:
 
 def _unit(tree: Tree, dialect: Dialect, names: ImportedNames) -> Scope:
     source = tree.source
-    uses = [_use(tree, node) for node in imports_in(tree.module)]
+    uses = [_use(tree, node, dialect) for node in imports_in(tree.module)]
     uses += _of_fortran(tree, names)
     own = kernels_in(tree, dialect)
     module = module_name(source)
@@ -108,12 +108,14 @@ def _of_fortran(tree: Tree, names: ImportedNames) -> Iterator[ParsedUse]:
                         yield ParsedUse(stem, (used,), (), tree.span(node))
 
 
-def _use(tree: Tree, node: ast.Import | ast.ImportFrom) -> ParsedUse:
+def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> ParsedUse:
+    """Return an import; a built-in that is imported from where it is offered is no kernel."""
     span = tree.span(node)
     if isinstance(node, ast.Import):
         return ParsedUse(node.names[0].name, (), (), span)
     module = "." * node.level + (node.module or "")
-    named = [item for item in node.names if item.name != "*"]
+    own = dialect.builtins if module == dialect.module else frozenset()
+    named = [item for item in node.names if item.name != "*" and item.name not in own]
     used = tuple(
         UsedName(item.asname or item.name, item.name, tree.name_of(item)) for item in named
     )

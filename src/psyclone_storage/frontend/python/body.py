@@ -14,6 +14,7 @@ from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.python import expressions, nodes
+from psyclone_storage.frontend.python.columns import OF_VALUES, ColumnAccess
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.functions import CallableImports, offered
 from psyclone_storage.frontend.python.imports import modules_in
@@ -21,21 +22,22 @@ from psyclone_storage.frontend.python.metadata import (
     KernelDefinition,
     code_name,
     find_kernel,
+    kernel_types,
     module_name,
     unusable_name,
 )
-from psyclone_storage.frontend.python.scope import KernelScope, ModuleVariable
+from psyclone_storage.frontend.python.points import PointAccess
+from psyclone_storage.frontend.python.scope import ArgumentAccess, KernelScope, ModuleVariable
 from psyclone_storage.frontend.python.statements import read_block
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.code import KernelCode, KernelModule
-from psyclone_storage.ir.expr import Origin, Range, Sort, Symbol
+from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.loops import addressed
+from psyclone_storage.ir.rewrite import substituted
 from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare
-
-_INDICES = 2
 
 
 def read_code(
@@ -47,7 +49,7 @@ def read_code(
         CompileError: everything that is wrong with the body.
     """
     found = _find(dialect, source, name)
-    scope = _scope(found, dialect.real, dummies)
+    scope = _scope(found, dialect, dummies)
     body = read_block(scope, _without_text(found.node.body))
     _check_names(scope)
     raise_if_any(scope.problems)
@@ -57,40 +59,63 @@ def read_code(
     symbols = SymbolTable({key: _symbol(one, dialect.real) for key, one in scope.imported.items()})
     module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
                           symbols=symbols)  # fmt: skip
-    order = (*scope.index, *scope.arguments)
+    order = tuple(scope.passed)
     return addressed(KernelCode(code_name(found.node.name), order, declarations, body, module))
 
 
 def _find(dialect: Dialect, source: SourceText, name: str) -> KernelDefinition:
-    for suffix in ("", "_type"):
-        kernel = f"{name.lower().removesuffix('_code')}{suffix}"
-        if suffix or code_name(kernel) == name.lower():
-            break
-    return find_kernel(dialect, source, kernel)
+    known = kernel_types(dialect, source)
+    meant = next((one for one in known if code_name(one) == name.lower()), name)
+    return find_kernel(dialect, source, meant)
 
 
-def _scope(found: KernelDefinition, real: ScalarType, dummies: tuple[Dummy, ...]) -> KernelScope:
+def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]) -> KernelScope:
     """Return the names that the body of a kernel begins with."""
     tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
-    arguments = dict(zip((arg.arg for arg in args), dummies[_INDICES:], strict=True))
+    own = tuple(arg.arg for arg in args)
     written = {node.id for node in ast.walk(found.node) if isinstance(node, ast.Name)}
-    names = NameTable({*arguments, *written, found.node.name})
-    index = tuple(names.fresh(dummy.name) for dummy in dummies[:_INDICES])
+    names = NameTable({*own, *written, found.node.name})
+    passed = _passed(own, dummies, names)
     known = offered(tree)
     assigned = frozenset(
         node.id
         for node in ast.walk(found.node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
-    constants = _constants(tree, real, known)
-    made = KernelScope(tree, real, known, (index[0], index[1]), arguments, constants, assigned)
+    constants = _constants(tree, dialect.real, known)
+    arguments = {name: dummy for name, dummy in passed.items() if name in own}
+    first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
+    arguments |= {name: one for name, one in first.items() if name not in arguments}
+    access: ArgumentAccess
+    if dialect.ranges:
+        access = ColumnAccess(own, passed, dialect, found.names)
+    else:
+        i, j = (name for name in passed if name not in own)
+        access = PointAccess((i, j))
+    made = KernelScope(tree, dialect.real, known, access, passed, arguments, constants, assigned)
     made.modules = modules_in(tree)
     return made
 
 
+def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) -> dict[str, Dummy]:
+    """Return the dummies by their names: those of the function's arguments, or names of their own.
+
+    Of the dummies of one argument that is the name of the one that has its values.
+    """
+    found: dict[str, Dummy] = {}
+    for dummy in dummies:
+        if dummy.arg is not None and dummy.role in OF_VALUES and dummy.component is None:
+            found[own[dummy.arg]] = dummy
+        elif dummy.arg is not None and dummy.role in OF_VALUES:
+            found[names.fresh(f"{own[dummy.arg]}_{dummy.component}")] = dummy
+        else:
+            found[names.fresh(dummy.name)] = dummy
+    return found
+
+
 def _constants(tree: Tree, real: ScalarType, known: CallableImports) -> dict[str, Intrinsic]:
     """Return the numbers that the module assigns to names, with their types."""
-    scope = KernelScope(tree, real, known, ("", ""), {}, {})
+    scope = KernelScope(tree, real, known, PointAccess(("", "")), {}, {}, {})
     found: dict[str, Intrinsic] = {}
     for node in tree.module.body:
         for name, value in _assigned(node):
@@ -133,10 +158,11 @@ def _check_names(scope: KernelScope) -> None:
 
 
 def _dummies(scope: KernelScope) -> Iterator[Declare]:
-    for name in scope.index:
-        yield Declare(name, nodes.type_of(Intrinsic.INTEGER, scope.real), ("intent(in)",))
-    for name, dummy in scope.arguments.items():
-        shape = tuple(Range() for _ in dummy.shape)
+    names: dict[str, Expr] = {dummy.name: Name(name) for name, dummy in scope.passed.items()}
+    for name, dummy in scope.passed.items():
+        shape = tuple(
+            one if isinstance(one, Range) else substituted(one, names) for one in dummy.shape
+        )
         yield Declare(name, dummy.type, (f"intent({dummy.intent})",), shape)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.types import ScalarType
 
 
@@ -16,12 +17,17 @@ from psyclone_storage.ir.types import ScalarType
 class Annotated:
     """How the items of an annotation become those of an entry.
 
-    Where there are `short` of them, the words `before` and `behind` are put around them.
+    Where there are `short` of them, the words `before` and `behind` are put around them. With a
+    `head` that is the first item; a number of components, where they may be `counted`, is put into
+    it. Of the words for `types` the first is meant where none is written.
     """
 
-    short: int
+    short: int = -1
     before: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()
+    head: str = ""
+    counted: bool = False
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,10 @@ class Dialect:
     `module` offers them, `real` is the type of the numbers that kernels compute with. An argument
     annotated by one of `annotations` becomes an `entry` of the component `arguments`; what the
     decorator is given are `components` of their own. Of `rows` the text is a list, as in
-    `GO_STENCIL("000,011,000")`.
+    `GO_STENCIL("000,011,000")`. `keywords` are words that are items with a keyword; a component
+    that is a list has entries of the type in `lists`. With `ranges` a kernel is called for more
+    than a point: they are what it may loop over, `tables` the arrays it may look at that are no
+    arguments, each by its role. `builtins` are words that are called in invokes.
     """
 
     module: str
@@ -40,4 +49,9 @@ class Dialect:
     arguments: str
     components: tuple[str, ...]
     annotations: Mapping[str, Annotated]
-    rows: str
+    rows: str = ""
+    keywords: Mapping[str, str] = field(default_factory=dict)
+    lists: Mapping[str, str] = field(default_factory=dict)
+    ranges: Mapping[str, Role] = field(default_factory=dict)
+    tables: Mapping[str, Role] = field(default_factory=dict)
+    builtins: frozenset[str] = frozenset()

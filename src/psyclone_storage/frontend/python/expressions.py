@@ -14,9 +14,8 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
 from psyclone_storage.frontend.python.imports import dotted
-from psyclone_storage.frontend.python.scope import OFFSETS, UNKNOWN, KernelScope, TypedExpression
+from psyclone_storage.frontend.python.scope import UNKNOWN, KernelScope, TypedExpression
 from psyclone_storage.ir.expr import Expr, Name, integer_value
-from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
@@ -64,35 +63,6 @@ def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
     return TypedExpression(nodes.call("real", found.expr, *kind), _REAL)
 
 
-def offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
-    """Return the offset in the brackets of an element; None, with a note, if it is none."""
-    parts = node.elts if isinstance(node, ast.Tuple) else [node]
-    values = [_distance(part) for part in parts]
-    if len(values) == len(_AXES) and values[0] is not None and values[1] is not None:
-        return values[0], values[1]
-    scope.refuse("P051", f"'{scope.text(node)}' is no distance from a point.", node, OFFSETS)
-    return None
-
-
-_AXES = ("i", "j")
-
-
-def _distance(node: ast.expr) -> int | None:
-    sign = 1
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        sign = -sign if isinstance(node.op, ast.USub) else sign
-        node = node.operand
-    match node:
-        case ast.Constant(value=bool()):
-            return None
-        case ast.Constant(value=int() as value) if value <= _FARTHEST:
-            return sign * value
-    return None
-
-
-_FARTHEST = 1000
-
-
 # ---------------------------------------------------------------------------- operands
 
 
@@ -119,7 +89,7 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
     if (dummy := scope.arguments.get(name)) is not None:
         if dummy.rank:
             what = f"'{name}' is looked at as a whole."
-            return scope.refuse("P051", what, node, OFFSETS)
+            return scope.refuse("P051", what, node, scope.access.hint)
         return TypedExpression(Name(name), dummy.type.intrinsic)
     if name in scope.assigned:
         local = scope.locals.get(name)
@@ -127,6 +97,8 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
             what = f"'{name}' may have no value here."
             hint = "Give it one on every way that leads here."
             return scope.refuse("P053", what, node, hint)
+        if name in scope.from_one:
+            return TypedExpression(nodes.binary("-", Name(name), nodes.whole(1)), _WHOLE)
         return TypedExpression(Name(name), local.type)
     if (constant := scope.constants.get(name)) is not None:
         return TypedExpression(Name(name), constant)
@@ -150,31 +122,7 @@ def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
 
 
 def _subscript(scope: KernelScope, node: ast.Subscript) -> TypedExpression:
-    name = node.value.id if isinstance(node.value, ast.Name) else ""
-    dummy = scope.arguments.get(name)
-    if dummy is None or not dummy.rank:
-        what = f"'{scope.text(node.value)}' has no neighbours to look at."
-        return scope.refuse("P051", what, node.value, "Only fields and properties of a grid have.")
-    offset = offset_of(scope, node.slice)
-    if offset is None or not _may_read(scope, node, dummy, offset):
-        return TypedExpression(UNKNOWN.expr, dummy.type.intrinsic)
-    return TypedExpression(nodes.element(name, scope.index, offset), dummy.type.intrinsic)
-
-
-def _may_read(
-    scope: KernelScope, node: ast.Subscript, dummy: Dummy, offset: tuple[int, int]
-) -> bool:
-    name = scope.text(node.value)
-    if not dummy.access.reads and not (offset == (0, 0) and scope.has_value(f"{name}[]")):
-        what = f"'{name}' is only written, but is looked at here before it has a value."
-        scope.refuse("M206", what, node, "Let its access be one that reads, too.")
-        return False
-    if dummy.reach is not None and offset not in dummy.reach:
-        seen = ", ".join(f"[{i}, {j}]" for i, j in sorted(dummy.reach)) or "no point"
-        what = f"'{name}' is looked at outside of its stencil."
-        scope.refuse("M207", what, node, f"Its stencil has {seen}.")
-        return False
-    return True
+    return scope.access.read(scope, node)
 
 
 # ---------------------------------------------------------------------------- operations
@@ -333,6 +281,10 @@ def chosen(
 
 def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     name = scope.text(node.func)
+    if name == "len" and len(node.args) == 1 and not node.keywords:
+        length = scope.access.length(scope, node.args[0])
+        if length is not None:
+            return length
     function = None if name in scope.assigned else scope.offered.function(node.func)
     if function is None or name in scope.arguments:
         what = f"'{name}' is no function that a kernel can call."

@@ -15,9 +15,9 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
 from psyclone_storage.frontend.python.imports import ImportedNames, names_of
-from psyclone_storage.frontend.python.nodes import digits, whole
+from psyclone_storage.frontend.python.nodes import binary, digits, whole
 from psyclone_storage.frontend.python.tree import Tree, read_tree
-from psyclone_storage.ir.expr import Construct, Expr, Name, Verbatim
+from psyclone_storage.ir.expr import Construct, Expr, Keyword, Name, Verbatim
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 
 _DECORATOR = "kernel"
@@ -185,10 +185,21 @@ def _components(
             hint = hint or f"It can be given {listed(dialect.components, 'and')}."
             problems.append(Diagnostic("P052", message, place, hint=hint))
             continue
-        item = _item(found, keyword.value, dialect)
         span = found.tree.source.span(place.start, place.start + len(keyword.arg))
-        said[keyword.arg] = MetadataComponent(keyword.arg, "integer", (), (item,), False, span)
+        said[keyword.arg] = _component(found, keyword, dialect, span)
     yield from (said[name] for name in dialect.components if name in said)
+
+
+def _component(
+    found: KernelDefinition, keyword: ast.keyword, dialect: Dialect, span: Span
+) -> MetadataComponent:
+    """Return what one keyword says: a word, or a list of entries."""
+    name, value = str(keyword.arg), keyword.value
+    if name not in dialect.lists or not isinstance(value, ast.List | ast.Tuple):
+        return MetadataComponent(name, "integer", (), (_item(found, value, dialect),), False, span)
+    items = tuple(_item(found, one, dialect) for one in value.elts)
+    kind = dialect.lists[name]
+    return MetadataComponent(name, kind, (whole(len(items)),), items, True, span)
 
 
 # ---------------------------------------------------------------------------- entries
@@ -222,13 +233,36 @@ def _entry(
 ) -> MetadataItem:
     written = note.slice.elts if isinstance(note.slice, ast.Tuple) else [note.slice]
     span = found.tree.span(note)
-    items = [_item(found, one, dialect) for one in written]
+    head = _head(found, written, rule, span) if rule.head else []
+    items = [_item(found, one, dialect) for one in written[_counted(written, rule) :]]
     if len(items) == rule.short:
         before = [MetadataItem(Name(word), None, (), span) for word in rule.before]
         behind = [MetadataItem(Name(word), None, (), span) for word in rule.behind]
         items = [*before, *items, *behind]
-    expr = Construct(Name(dialect.entry), tuple(item.expr for item in items))
-    return MetadataItem(expr, None, tuple(items), span)
+    return _with_items(dialect.entry, [*head, *items], span)
+
+
+def _counted(written: list[ast.expr], rule: Annotated) -> int:
+    """Return how many items say how many components there are."""
+    return int(rule.counted and bool(written) and isinstance(written[0], ast.Constant))
+
+
+def _head(
+    found: KernelDefinition, written: list[ast.expr], rule: Annotated, span: Span
+) -> list[MetadataItem]:
+    """Return the items that an annotation stands for itself: what it is, and the type of data."""
+    head: Expr = Name(rule.head)
+    counted = _counted(written, rule)
+    if counted:
+        span = found.tree.span(written[0])
+        text = span.text
+        number = digits(text) if text.isascii() and text.isdigit() else Verbatim(text)
+        head = binary("*", head, number)
+    items = [MetadataItem(head, None, (), span)]
+    first = found.names.meant(written[counted]).upper() if counted < len(written) else ""
+    if rule.types and first not in rule.types:
+        items.append(MetadataItem(Name(rule.types[0]), None, (), span))
+    return items
 
 
 def _item(found: KernelDefinition, node: ast.expr, dialect: Dialect) -> MetadataItem:
@@ -236,8 +270,19 @@ def _item(found: KernelDefinition, node: ast.expr, dialect: Dialect) -> Metadata
     if isinstance(node, ast.Call):
         return _constructor(found, node, dialect, span)
     word = found.names.meant(node)
-    expr: Expr = Name(word) if word else Verbatim(span.text)
-    return MetadataItem(expr, None, (), span)
+    expr: Expr = Name(word) if word else _constant(node, span)
+    return MetadataItem(expr, dialect.keywords.get(word.upper()), (), span)
+
+
+def _constant(node: ast.expr, span: Span) -> Expr:
+    number = isinstance(node, ast.Constant) and span.text.isascii() and span.text.isdigit()
+    return digits(span.text) if number else Verbatim(span.text)
+
+
+def _with_items(word: str, items: list[MetadataItem], span: Span) -> MetadataItem:
+    """Return a constructor, in which items with a keyword have it."""
+    parts = (Keyword(one.keyword, one.expr) if one.keyword else one.expr for one in items)
+    return MetadataItem(Construct(Name(word), tuple(parts)), None, tuple(items), span)
 
 
 def _constructor(
@@ -253,8 +298,7 @@ def _constructor(
             items += _rows(found.tree.span(one), one.value)
         else:
             items.append(_item(found, one, dialect))
-    expr = Construct(Name(word), tuple(item.expr for item in items))
-    return MetadataItem(expr, None, tuple(items), span)
+    return _with_items(word, items, span)
 
 
 def _rows(span: Span, text: str) -> Iterator[MetadataItem]:

@@ -6,7 +6,9 @@ Owns which locals certainly have a value at a place: one that may have none cann
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
+from typing import Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, field
@@ -16,8 +18,6 @@ from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Expr, Name, Verbatim
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-
-OFFSETS = "Write the distance from the point, as in 'height[1, 0]': whole numbers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +49,64 @@ class ModuleVariable:
     type: Intrinsic
 
 
+@dataclass(frozen=True, slots=True)
+class CountedRange:
+    """What a loop counts: its first and last value, and the step, in typed code.
+
+    There certainly is a turn if it is `taken`. One counted `from_one` counts from 0 in Python.
+    """
+
+    first: Expr
+    last: Expr
+    step: Expr | None = None
+    taken: bool = False
+    from_one: bool = False
+
+
+class ArgumentAccess(Protocol):
+    """What a kernel is called for, which decides how it looks at its arguments."""
+
+    @property
+    def hint(self) -> str:
+        """How an element of an argument is written."""
+
+    def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
+        """Return an element that is looked at; what is wrong is noted."""
+
+    def target(
+        self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
+    ) -> Expr | None:
+        """Return an element that is given a value; None, with a note, if that cannot be."""
+
+    def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
+        """Return what a loop counts that is over a word of the API; None if it is over another."""
+
+    def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
+        """Return the number of turns of such a loop; None if `node` is no word of the API."""
+
+
 @dataclass(slots=True)
 class KernelScope:
     """What the names in a kernel stand for; real numbers are of the type `real`.
 
-    Arrays are looked at from the point `index`. `assigned` are the names of all locals, `locals`
-    those that reading has come to. `known` are the names that certainly have a value where it has
-    come to; None behind a `return`. `called` are the functions of the language that are needed,
+    Arguments are looked at by the rules of `access`; `passed` are all that the subroutine
+    takes, in order. Of the counters `from_one` the value is one more than in Python. `assigned` are
+    the names of all locals, `locals` those that reading has come to. `known` are the names that
+    certainly have a value where it has come to; None behind a `return`. `called` are the functions of the language that are needed,
     `imported` the variables of other modules, which are called by what is in `modules`.
     """
 
     tree: Tree
     real: ScalarType
     offered: CallableImports
-    index: tuple[str, str]
+    access: ArgumentAccess
+    passed: Mapping[str, Dummy]
     arguments: Mapping[str, Dummy]
     constants: Mapping[str, Intrinsic]
     assigned: frozenset[str] = frozenset()
     locals: dict[str, LocalVariable] = field(default_factory=dict)
     counters: list[str] = field(default_factory=list)
+    from_one: set[str] = field(default_factory=set)
     known: frozenset[str] | None = frozenset()
     called: dict[str, Span] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
@@ -92,6 +131,24 @@ class KernelScope:
         words = " ".join(self.tree.span(node).text.split())
         return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
 
+    def may_write(self, target: ast.Subscript, dummy: Dummy) -> bool:
+        """Return whether the access of an argument is one that writes; note it if it is not."""
+        if dummy.access.writes:
+            return True
+        what = f"'{self.text(target.value)}' is only read, but is written here."
+        self.refuse("M204", what, target, "Let its access be one that writes.")
+        return False
+
+    def accepts(
+        self, target: ast.AST, name: str, wanted: Intrinsic, value: TypedExpression
+    ) -> bool:
+        """Return whether elements of an array may be given a value; note it if they may not."""
+        if value.type is None or fits(value.type, wanted):
+            return True
+        what = f"'{name}' holds {A_VALUE[wanted]}s and is given {A_VALUE[value.type]}."
+        self.refuse("P054", what, target)
+        return False
+
     def variable_of(self, module: str, name: str, type_: Intrinsic) -> Name:
         """Return the variable `name` of another module, which is read when the kernel runs."""
         key = "_".join((*map(_spelled_out, (*module.split("."), name)), "of_module"))
@@ -109,6 +166,12 @@ class KernelScope:
         if self.known is not None:
             self.known |= {name}
 
+    def forgets(self, name: str) -> None:
+        """Note that elements whose index has `name` in it need not have a value any more."""
+        if self.known is not None:
+            word = re.compile(rf"\[.*\b{re.escape(name)}\b.*\]")
+            self.known = frozenset(one for one in self.known if not word.search(one))
+
 
 def _spelled_out(word: str) -> str:
     """Return a word of a dotted name so that no two names are one when joined in lower case.
@@ -120,6 +183,16 @@ def _spelled_out(word: str) -> str:
 
 
 _SHOWN = 60
+A_VALUE = {
+    Intrinsic.REAL: "a real number",
+    Intrinsic.INTEGER: "a whole number",
+    Intrinsic.LOGICAL: "a condition",
+}
+
+
+def fits(value: Intrinsic, wanted: Intrinsic) -> bool:
+    """Return whether a value may be given to what is of the type `wanted`."""
+    return value is wanted or (value is Intrinsic.INTEGER and wanted is Intrinsic.REAL)
 
 
 def both(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:

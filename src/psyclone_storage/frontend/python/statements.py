@@ -13,21 +13,26 @@ from typing import Any
 from psyclone_storage.base.diagnostic import Related
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import (
-    offset_of,
     operation,
     read,
     read_condition,
     read_number,
 )
 from psyclone_storage.frontend.python.imports import dotted
-from psyclone_storage.frontend.python.scope import KernelScope, LocalVariable, TypedExpression, both
+from psyclone_storage.frontend.python.scope import (
+    A_VALUE,
+    CountedRange,
+    KernelScope,
+    LocalVariable,
+    TypedExpression,
+    both,
+    fits,
+)
 from psyclone_storage.ir.expr import Expr, Name, integer_value
-from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Branch, Cycle, Do, Exit, If, Line, Return
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
-_OWN = (0, 0)
 _ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
 
 
@@ -68,7 +73,7 @@ def _annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
         return _assigned(scope, node, node.target, variable)
     value = read(scope, node.value)
     if value.type is not None and value.type is not said:
-        what = f"'{scope.text(node.value)}' is {_A[value.type]}, not {_A[said]}."
+        what = f"'{scope.text(node.value)}' is {A_VALUE[value.type]}, not {A_VALUE[said]}."
         scope.refuse("P054", what, node.value)
         return []
     return _assigned(scope, node, node.target, value)
@@ -89,7 +94,7 @@ def _assigned(
         case ast.Name():
             to = _local(scope, target, value)
         case ast.Subscript():
-            to = _element(scope, target, value)
+            to = scope.access.target(scope, target, value)
         case _:
             scope.refuse("P051", f"'{scope.text(target)}' cannot be assigned to.", target)
             return []
@@ -102,7 +107,7 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
     name = target.id
     if (dummy := scope.arguments.get(name)) is not None:
         what = f"'{name}' is an argument, which a kernel cannot assign to."
-        hint = f"Write '{name}[0, 0] = ...'." if dummy.rank else "Give the value another name."
+        hint = scope.access.hint if dummy.rank else "Give the value another name."
         scope.refuse("M204", what, target, hint)
         return None
     if name in scope.counters:
@@ -110,54 +115,17 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
         return None
     known = scope.locals.get(name)
     scope.gives_value(name)
+    scope.forgets(name)
+    scope.from_one.discard(name)
     if known is None or known.type is None:
         scope.locals[name] = LocalVariable(value.type, scope.tree.span(target))
-    elif value.type is not None and not _fits(value.type, known.type):
-        what = f"'{name}' is {_A[known.type]} and is given {_A[value.type]}."
+    elif value.type is not None and not fits(value.type, known.type):
+        what = f"'{name}' is {A_VALUE[known.type]} and is given {A_VALUE[value.type]}."
         hint = "A local has one type. Write '0.0', not '0', where it gets its first value."
         related = (Related(known.first, "its first value"),)
         scope.refuse("P054", what, target, hint, related)
         return None
     return Name(name)
-
-
-_A = {_REAL: "a real number", _WHOLE: "a whole number", _TRUTH: "a condition"}
-
-
-def _fits(value: Intrinsic, wanted: Intrinsic) -> bool:
-    return value is wanted or (value is _WHOLE and wanted is _REAL)
-
-
-def _element(scope: KernelScope, target: ast.Subscript, value: TypedExpression) -> Expr | None:
-    name = target.value.id if isinstance(target.value, ast.Name) else ""
-    dummy = scope.arguments.get(name)
-    if dummy is None or not dummy.rank:
-        scope.refuse("P051", f"'{scope.text(target)}' is no field.", target)
-        return None
-    offset = offset_of(scope, target.slice)
-    if offset is None or not _may_write(scope, target, dummy, offset):
-        return None
-    if value.type is not None and not _fits(value.type, dummy.type.intrinsic):
-        what = f"'{name}' holds {_A[dummy.type.intrinsic]}s and is given {_A[value.type]}."
-        scope.refuse("P054", what, target)
-        return None
-    scope.gives_value(f"{name}[]")
-    return nodes.element(name, scope.index, offset)
-
-
-def _may_write(
-    scope: KernelScope, target: ast.Subscript, dummy: Dummy, offset: tuple[int, int]
-) -> bool:
-    name = scope.text(target.value)
-    if not dummy.access.writes:
-        what = f"'{name}' is only read, but is written here."
-        scope.refuse("M204", what, target, "Let its access be one that writes.")
-        return False
-    if offset != _OWN:
-        what = f"'{name}' is written off the point that the kernel is called for."
-        scope.refuse("M207", what, target, f"Write '{name}[0, 0]'.")
-        return False
-    return True
 
 
 # ---------------------------------------------------------------------------- control
@@ -182,7 +150,7 @@ def _if(scope: KernelScope, node: ast.If) -> list[Line]:
 
 
 def _for(scope: KernelScope, node: ast.For) -> list[Line]:
-    bounds = _range(scope, node)
+    bounds = scope.access.counted(scope, node.iter) or _range(scope, node)
     target = node.target
     if node.orelse:
         scope.refuse("P051", "A loop of a kernel has no 'else'.", node.orelse[0])
@@ -191,25 +159,28 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
         return []
     counter = _local(scope, target, TypedExpression(Name(target.id), _WHOLE))
     if counter is not None and (known := scope.locals[target.id].type) is not _WHOLE:
-        scope.refuse("P054", f"'{target.id}' is {_A[known or _REAL]}, and cannot count.", target)
+        scope.refuse(
+            "P054", f"'{target.id}' is {A_VALUE[known or _REAL]}, and cannot count.", target
+        )
     before = scope.known
     scope.counters.append(target.id)
+    scope.from_one -= {target.id}
+    scope.from_one |= {target.id} if bounds is not None and bounds.from_one else set()
     body = read_block(scope, node.body)
     scope.counters.pop()
     jumps = any(isinstance(one, ast.Break | ast.Continue) for one in ast.walk(node))
-    after = scope.known if bounds is not None and bounds[3] and not jumps else before
+    after = scope.known if bounds is not None and bounds.taken and not jumps else before
     scope.known = None if after is None else after - {target.id}
     if before is not None and scope.known is None:
         scope.known = before - {target.id}
     if counter is None or bounds is None:
         return []
-    first, last, step, _ = bounds
     span = scope.tree.span(node)
+    first, last, step = bounds.first, bounds.last, bounds.step
     return [Do(Name(target.id), first, last, body, step, place=span, extent=span)]
 
 
-def _range(scope: KernelScope, node: ast.For) -> tuple[Expr, Expr, Expr | None, bool] | None:
-    """Return the first and last value, the step, and whether there certainly is one turn."""
+def _range(scope: KernelScope, node: ast.For) -> CountedRange | None:
     call = node.iter
     is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
     if not isinstance(call, ast.Call) or not is_range or scope.text(call.func) != "range":
@@ -233,7 +204,7 @@ def _range(scope: KernelScope, node: ast.For) -> tuple[Expr, Expr, Expr | None, 
         return None
     start, stop = integer_value(first), integer_value(behind)
     turns = start is not None and stop is not None and bool(range(start, stop, step))
-    return first, _before(behind, step), by, turns
+    return CountedRange(first, _before(behind, step), by, turns)
 
 
 _ALL_OF_RANGE = 3

@@ -1,0 +1,134 @@
+"""One column of cells as a kernel sees it that is run by Python itself, for tests of kernels.
+
+A field is an array with a row for each dof of the cell and a value for each layer; where a stencil
+is looked at, its third dimension has the neighbours. Dofs that several rows have in common, as the
+top of a layer and the bottom of the next, are not: each row is on its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.embedded.words import AROUND, Annotation, MetadataWord
+
+_FIELDS = ("field", "operator", "columnwise_operator")
+
+
+class ColumnArray:
+    """Values of a field or an operator, of which some are looked at and some may be written."""
+
+    def __init__(self, name: str, values: Any, written: bool) -> None:
+        self._name, self._written = name, written
+        self.values = copy.deepcopy(values) if written else values
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one value."""
+        values, rest = _taken(self.values, index)
+        return values[_own(values, rest)]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write one value."""
+        if not self._written:
+            raise TypeError(f"'{self._name}' is only read.")
+        values, rest = _taken(self.values, index)
+        values[_own(values, rest)] = value
+
+
+def _taken(values: Any, index: Any) -> tuple[Any, Any]:
+    """Return the component that is meant, and what is left of an index."""
+    if isinstance(values, list | tuple) and isinstance(index, tuple):
+        return values[index[0]], index[1:] if len(index) > _PAIR else index[1]
+    return values, index
+
+
+def _own(values: Any, index: Any) -> Any:
+    """Return an index with the cell itself in the place of neighbours that are not named."""
+    missing = len(values.shape) - (len(index) if isinstance(index, tuple) else 1)
+    return index if missing < 1 else (*index, *[0] * missing)
+
+
+_PAIR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a kernel may loop over and look at, besides its arguments.
+
+    `dofs` are the numbers of dofs by the names of spaces, in lower case. What else the kernel asks
+    for is in `given`, by its words, as in `{"points_xy": 4, "basis(w0)": array}`.
+    """
+
+    layers: int
+    dofs: Mapping[str, int]
+    given: Mapping[str, Any]
+
+    def look_up(self, word: str, said: tuple[Any, ...]) -> Any:
+        """Return what a word of a body stands for.
+
+        Raises:
+            KeyError: nothing of the kind is given.
+        """
+        names = [str(one).lower() for one in said if not isinstance(one, ColumnArray)]
+        text = f"{word}({', '.join(names)})" if names else word
+        given = {key.lower().replace(" ", ""): value for key, value in self.given.items()}
+        found = given.get(text.replace(" ", ""))
+        if found is not None:
+            return range(found) if isinstance(found, int) else found
+        if word == "layers":
+            return range(self.layers)
+        if word == "dofs" and names and names[0] in self.dofs:
+            return range(self.dofs[names[0]])
+        if word == "neighbours" and isinstance(said[0], ColumnArray):
+            return range(said[0].values.shape[2])
+        raise KeyError(f"Nothing is known of '{text}': give it, as in given={{'{text}': ...}}.")
+
+
+def run_column(
+    function: Callable[..., Any],
+    annotations: Mapping[str, Annotation],
+    passed: tuple[tuple[Any, ...], dict[str, Any]],
+    given: Mapping[str, Any] | None,
+) -> Any:
+    """Run a kernel's function for one column, and return what it writes."""
+    bound = inspect.signature(function).bind(*passed[0], **passed[1]).arguments
+    arrays: dict[str, ColumnArray] = {}
+    dofs: dict[str, int] = {}
+    layers = 0
+    for name, said in annotations.items():
+        if said.name not in _FIELDS:
+            continue
+        access, spaces = _access_and_spaces(said)
+        written = "WRITE" in access or "INC" in access
+        arrays[name] = ColumnArray(name, bound[name], written)
+        shape = _shape(bound[name])
+        for space, count in zip(spaces, shape, strict=False):
+            dofs.setdefault(space, count)
+        layers = layers or (shape[len(spaces)] if len(shape) > len(spaces) else 0)
+    column = Column(layers, dofs, given or {})
+    token = AROUND.set(column.look_up)
+    try:
+        function(**{**bound, **arrays})
+    finally:
+        AROUND.reset(token)
+    found = {name: one.values for name, one in arrays.items() if one._written}  # noqa: SLF001
+    return next(iter(found.values())) if len(found) == 1 else found
+
+
+def _shape(values: Any) -> Sequence[int]:
+    shape: Sequence[int] = (values[0] if isinstance(values, list | tuple) else values).shape
+    return shape
+
+
+def _access_and_spaces(said: Annotation) -> tuple[str, tuple[str, ...]]:
+    """Return the access of an argument, and its spaces, in lower case."""
+    words = [one for one in said.items if isinstance(one, MetadataWord)]
+    words = [one for one in words if one.name not in _TYPES]
+    spaces = (one.name.lower() for one in words[1:] if not one.items)
+    return words[0].name, tuple(one for one in spaces if not one.startswith("gh_"))
+
+
+_TYPES = ("GH_REAL", "GH_INTEGER", "GH_LOGICAL")

@@ -1,0 +1,65 @@
+"""The words of LFRic for programs in Python: `from psyclone_storage.lfric import *`.
+
+They are those of the API's metadata, from the table that kernels in Fortran are read with, and
+those that bodies of kernels loop over. Wildcards of spaces beyond the usual numbers can be imported
+by name.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.embedded.invoke import configure, invoke
+from psyclone_storage.embedded.kernel import (
+    BuiltIn,
+    FortranKernel,
+    PythonKernel,
+    fortran_kernel,
+    kernel,
+)
+from psyclone_storage.embedded.words import Annotation, ColumnWord, MetadataWord
+from psyclone_storage.infrastructures import lfric_words as _table
+
+field = Annotation("field")
+operator = Annotation("operator")
+columnwise_operator = Annotation("columnwise_operator")
+scalar = Annotation("scalar")
+scalar_array = Annotation("scalar_array")
+STENCIL = MetadataWord("STENCIL")
+func_type = MetadataWord("func_type")
+reference_element_data_type = MetadataWord("reference_element_data_type")
+mesh_data_type = MetadataWord("mesh_data_type")
+
+_WORDS = {word.upper(): MetadataWord(word.upper()) for word in _table.WORDS}
+_WORDS |= {word: MetadataWord(word) for word in _table.PROPERTIES}
+_BODY = {word: ColumnWord(word) for word in _table.BODY_WORDS}
+_BUILTINS = {name: BuiltIn(name) for name in _table.BUILTINS}
+
+__all__ = [  # noqa: PLE0604 - the words are those of the table
+    "STENCIL",
+    "FortranKernel",
+    "PythonKernel",
+    "columnwise_operator",
+    "configure",
+    "field",
+    "fortran_kernel",
+    "func_type",
+    "invoke",
+    "kernel",
+    "mesh_data_type",
+    "operator",
+    "reference_element_data_type",
+    "scalar",
+    "scalar_array",
+    *_WORDS,
+    *_BODY,
+    *_BUILTINS,
+]
+
+
+def __getattr__(name: str) -> MetadataWord | ColumnWord | BuiltIn:
+    """Return a word of metadata or of bodies, or a built-in."""
+    for table in (_WORDS, _BODY, _BUILTINS):
+        if name in table:
+            return table[name]
+    if name.startswith(("ANY_SPACE_", "ANY_DISCONTINUOUS_SPACE_")):
+        return MetadataWord(name)
+    raise AttributeError(f"module 'psyclone_storage.lfric' has no attribute '{name}'")
