@@ -59,6 +59,18 @@ def print_c(code: KernelCode, around: ModuleContext) -> CUnit:
     return CUnit(tuple(program.functions), frozenset(program.helpers))
 
 
+def print_together(codes: tuple[KernelCode, ...], around: ModuleContext) -> CUnit:
+    """Return several subroutines as functions of C, in order, with all that they call, each once.
+
+    Raises:
+        CompileError: `G004`, as for one.
+    """
+    program = _Program(around)
+    for code in codes:
+        program.printed(Callee(code))
+    return CUnit(tuple(program.functions), frozenset(program.helpers))
+
+
 def emit_c(units: tuple[CUnit, ...]) -> str:
     """Return a file with the functions of `units`, each once."""
     helpers = frozenset[str]().union(*(unit.helpers for unit in units))

@@ -11,6 +11,13 @@ from contextlib import contextmanager
 
 from psyclone_storage.backend.c.arrays import Arrays
 from psyclone_storage.backend.c.expressions import Expressions
+from psyclone_storage.backend.c.pragmas import (
+    OF_LOOPS,
+    PRAGMAS,
+    REDUCED,
+    WITH_PRIVATE,
+    clauses_of,
+)
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     AND,
@@ -42,6 +49,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     Continue,
     Cycle,
+    DirectiveBlock,
     DirectiveLine,
     Do,
     Exit,
@@ -49,6 +57,7 @@ from psyclone_storage.ir.unit import (
     Line,
     Return,
     Select,
+    TaskWaitLine,
     Where,
     While,
 )
@@ -78,6 +87,7 @@ class Statements:
     returned: str
     problems: list[Diagnostic] = field(default_factory=list)
     _open: list[_OpenConstruct] = field(default_factory=list)
+    _pragmas: list[str] = field(default_factory=list)
 
     def lines(self, lines: tuple[Line, ...]) -> None:
         """Write statements in their order."""
@@ -107,8 +117,12 @@ class Statements:
                 self._construct(line)
             case Exit() | Cycle():
                 self._jump(line)
+            case DirectiveBlock():
+                self._directive(line)
             case Return(None):
                 self.writer.put(f"return{self.returned};")
+            case TaskWaitLine():
+                self.writer.put("#pragma omp taskwait")
             case Comment(text):
                 self.writer.put(f"// {text.strip()}" if text.strip() else "")
             case Continue() | Blank() | DirectiveLine():
@@ -128,6 +142,28 @@ class Statements:
                 self._while(line)
             case Where():
                 self._where(line, None)
+
+    def _directive(self, block: DirectiveBlock) -> None:
+        """Write what is under a directive for threads, or for a device, which says nothing here."""
+        word = PRAGMAS.get(block.directive)
+        if word is None:
+            self.lines(block.body)
+            return
+        own = [self.expressions.scalar(Name(name), self.scope).text for name in block.private]
+        clauses = [*clauses_of(block.directive, block.options)]
+        if own and block.directive in WITH_PRIVATE:
+            clauses.append(f"private({', '.join(own)})")
+        for name, op in block.reductions:
+            text = self.expressions.scalar(Name(name), self.scope).text
+            clauses.append(f"reduction({REDUCED[op]}:{text})")
+        pragma = f"#pragma omp {' '.join((word, *clauses))}"
+        if block.directive in OF_LOOPS:
+            self._pragmas.append(pragma)
+            self.lines(block.body)
+            return
+        self.writer.put(pragma)
+        with self.writer.block(""):
+            self.lines(block.body)
 
     def _condition(self, expr: Expr) -> Value:
         value = self.expressions.scalar(expr, self.scope)
@@ -178,6 +214,9 @@ class Statements:
     def _loop(self, name: str, head: str, body: tuple[Line, ...]) -> None:
         construct = _OpenConstruct(key_of(name), is_loop=True)
         self._open.append(construct)
+        if self._pragmas:
+            # Bounds are computed before: the directive stands right before the loop.
+            self.writer.put(self._pragmas.pop())
         with self.writer.block(head):
             self.lines(body)
             if construct.next:

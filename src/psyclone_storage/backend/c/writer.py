@@ -127,6 +127,9 @@ def laid_out(lines: list[tuple[int, str]]) -> list[str]:
     found: list[str] = []
     for depth, text in lines:
         indent = _STEP * depth
+        if text.startswith("#"):
+            found.append(f"{indent}{text}")
+            continue
         if text.endswith(":;"):
             indent = _STEP * (depth - 1)
         comment = "// " if text.startswith("// ") else ""
