@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.calls import CFunction
+from psyclone_storage.backend.c.pragmas import OF_LOOPS, PRAGMAS, clauses_of
 from psyclone_storage.backend.c.printer import CUnit
 from psyclone_storage.backend.c.variables import Parameter
 from psyclone_storage.backend.c.writer import RESERVED
@@ -23,7 +24,6 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalE
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
@@ -56,19 +56,6 @@ _STEP = "    "
 _WIDTH = 100
 _EXTENTS = ("nx", "ny")
 _HINT = "Leave out the step or the kernel that asks for it, or generate NumPy."
-_PRAGMAS = {
-    Directive.OMP_PARALLEL: "parallel",
-    Directive.OMP_DO: "for",
-    Directive.OMP_PARALLEL_DO: "parallel for",
-    Directive.OMP_SINGLE: "single",
-    Directive.OMP_MASTER: "master",
-    Directive.OMP_TASK: "task",
-    Directive.OMP_TASKLOOP: "taskloop",
-    Directive.OMP_TEAMS_DO: "parallel for",
-}
-_LOOPS = (
-    Directive.OMP_DO, Directive.OMP_PARALLEL_DO, Directive.OMP_TASKLOOP, Directive.OMP_TEAMS_DO,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,13 +326,14 @@ class LoopsWriter:
 
     def _directive(self, block: DirectiveBlock, depth: int) -> Iterator[str]:
         """Yield what is under a directive for threads, or for a device, which says nothing here."""
-        words = _PRAGMAS.get(block.directive)
+        words = PRAGMAS.get(block.directive)
         if words is None:
             yield from self.lines(block.body, depth)
             return
         indent = _STEP * depth
-        yield f"{indent}#pragma omp {' '.join((words, *_clauses(block.directive, block.options)))}"
-        if block.directive in _LOOPS:
+        clauses = clauses_of(block.directive, block.options)
+        yield f"{indent}#pragma omp {' '.join((words, *clauses))}"
+        if block.directive in OF_LOOPS:
             yield from self.lines(block.body, depth)
             return
         yield f"{indent}{{"
@@ -421,21 +409,6 @@ class LoopsWriter:
                 sign = "<" if key_of(word) == "min" else ">"
                 return f"({one} {sign} {other} ? {one} : {other})"
         raise _no_form(f"'{spell(expr)}'")
-
-
-def _clauses(directive: Directive, options: RegionOptions) -> Iterator[str]:
-    if (sharing := options.schedule) is not None and directive in _LOOPS:
-        chunk = f", {sharing.chunk}" if sharing.chunk else ""
-        if directive is not Directive.OMP_TASKLOOP:
-            yield f"schedule({sharing.rule.value}{chunk})"
-    asked = (
-        (options.collapse > 1, f"collapse({options.collapse})"),
-        (options.grain > 0, f"grainsize({options.grain})"),
-        (options.tasks > 0, f"num_tasks({options.tasks})"),
-        (options.nogroup, "nogroup"),
-        (options.nowait, "nowait"),
-    )
-    yield from (text for wanted, text in asked if wanted)
 
 
 def _no_form(what: str) -> CompileError:

@@ -7,7 +7,7 @@ call, bounds of loops and properties of the grid, is found once for the same fie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.helpers import preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, print_c
@@ -19,16 +19,16 @@ from psyclone_storage.backend.native.loops import (
     CallTables,
     LoopsFunction,
     ReachedPoints,
-    ScalarArgument,
     is_computed,
     loops_function,
     points_reached,
 )
+from psyclone_storage.backend.native.ordering import given_to, imports_of, in_order
 from psyclone_storage.backend.numpy.printer import indented, laid_out, lines_of, text_of
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import CallFunction, Expr, Literal, Name, Origin, Sort, Symbol
@@ -180,94 +180,23 @@ def _native(
     if held is None:
         return _NativeRoutine(routine, (), (), tuple(lines_of(before, {})), None)
     setup, tables = _set_up(before, held, codes)
-    lines = _in_order(
-        held,
+    lines = in_order(
+        held.body,
         lambda number, part: form.function(
             f"{routine.name}_{number}", part, tables, kernels, codes
         ),
-        form,
+        is_computed,
+        each=form.device,
     )
     functions = [one for one in lines if isinstance(one, LoopsFunction)]
     names = NameTable(item.name for item in routine.dummies)
     run = names.fresh("run")
-    imports, called = _imports(functions, codes, names)
-    body = [f"{run}({_given(functions, one, called)})" if isinstance(one, LoopsFunction) else one
+    imports, called = imports_of(functions, codes, names)
+    body = [f"{run}({given_to(functions, one, called)})" if isinstance(one, LoopsFunction) else one
             for one in lines]  # fmt: skip
     text = [f"# {text_of(item.owner)}: {item.why}" for item in held.items]
     text += [*imports, f"with {_object_name(routine)}({_fields(held)}) as {run}:", *indented(body)]
     return _NativeRoutine(routine, tuple(functions), tuple(setup), tuple(text), held)
-
-
-def _in_order(
-    held: HoldData,
-    function: Callable[[int, tuple[Line, ...]], LoopsFunction],
-    form: NativeForm,
-) -> list[str | LoopsFunction]:
-    """Return what is done while data are held: statements of Python, and functions of loops."""
-    lines: list[str | LoopsFunction] = []
-    number = 0
-    for computed, part in _parts(held.body, each=form.device):
-        if computed:
-            number += 1
-            lines.append(function(number, part))
-        else:
-            lines += lines_of(part, {})
-    return lines
-
-
-def _given(
-    functions: list[LoopsFunction], one: LoopsFunction, called: Mapping[ScalarArgument, str]
-) -> str:
-    """Return what a function is called by, its number, and the scalars that it is passed."""
-    scalars = (called.get(replace(item, name=""), item.python) for item in one.scalars)
-    return ", ".join((str(functions.index(one)), *scalars))
-
-
-def _parts(body: tuple[Line, ...], *, each: bool) -> list[tuple[bool, tuple[Line, ...]]]:
-    """Return statements that are done in C, and those in Python; remarks go with what follows.
-
-    With `each`, every statement that is done in C is a part of its own.
-    """
-    parts: list[tuple[bool, list[Line]]] = []
-    waiting: list[Line] = []
-    for line in body:
-        waiting.append(line)
-        if isinstance(line, Blank | Comment):
-            continue
-        if not parts or parts[-1][0] is not is_computed(line) or (each and is_computed(line)):
-            parts.append((is_computed(line), []))
-        parts[-1][1].extend(waiting)
-        waiting = []
-    return [(computed, _without_ends(part)) for computed, part in parts]
-
-
-def _without_ends(part: list[Line]) -> tuple[Line, ...]:
-    """Return statements without empty lines before the first."""
-    start = next(at for at, line in enumerate(part) if not isinstance(line, Blank))
-    return tuple(part[start:])
-
-
-def _imports(
-    functions: list[LoopsFunction], codes: tuple[KernelCode, ...], names: NameTable
-) -> tuple[list[str], dict[ScalarArgument, str]]:
-    """Return imports of the variables of kernels' modules, and what each is called here.
-
-    They are read with each call, as kernels read them.
-    """
-    known = {(code.module.key, key): (code.module.name, item.name)
-             for code in codes for key, item in code.module.declared.items()}  # fmt: skip
-    known |= {(one.module_key, key): (one.module, one.name)
-              for code in codes for key, one in code.module.symbols.symbols.items()}  # fmt: skip
-    lines: list[str] = []
-    called: dict[ScalarArgument, str] = {}
-    for one in dict.fromkeys(item for function in functions for item in function.scalars):
-        if one.module:
-            module, original = known[one.module, one.python]
-            local = names.fresh(original)
-            renamed = f" as {local}" if local != original else ""
-            lines.append(f"from {module} import {original}{renamed}")
-            called[replace(one, name="")] = local
-    return lines, called
 
 
 def _set_up(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.expr import Index, spell
 from psyclone_storage.ir.schedule import Datum, Program
 
 _WIDTH = 100
@@ -39,7 +39,11 @@ def emit_algorithm(program: Program) -> str:
 def _given(datum: Datum) -> str:
     if datum.span is None:
         raise InternalError(f"'{datum.name}' was passed nowhere.")
-    return " ".join(datum.span.text.split()) or spell(datum.actual)
+    text = " ".join(datum.span.text.split())
+    if datum.vector > 1 and text.endswith("]") and not isinstance(datum.actual, Index):
+        # A call is passed one component, the routine all of them.
+        return text[: text.rindex("[")]
+    return text or spell(datum.actual)
 
 
 def _import(program: Program, text: str, at: int, newline: str) -> str:

@@ -13,7 +13,7 @@ from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
-from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value
+from psyclone_storage.ir.expr import Binary, Element, Expr, Index, Name, integer_value
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.unit import (
     Assign,
@@ -37,7 +37,17 @@ from psyclone_storage.ir.unit import (
 
 _STEP = "    "
 _WIDTH = 100
-_SPELLING = Spelling(lambda _: False, lambda _: None, lambda _: False)
+
+
+def _part_of_sequence(expr: Index) -> str | None:
+    """Return a part of a sequence whose number is written out, None for all else."""
+    match expr:
+        case Element(Name(text), (item,)) if integer_value(item) is not None:
+            return f"{plain(text)}[{integer_value(item)}]"
+    return None
+
+
+_SPELLING = Spelling(lambda _: False, _part_of_sequence, lambda _: False)
 Box = Mapping[str, tuple[Expr, Expr]]
 """The first and last index of each counter that a box of points has instead of a loop."""
 

@@ -1,0 +1,77 @@
+"""The names of the runtime for LFRic in Python that generated code spells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.kernel import ReductionOp, StencilShape
+
+MODULE = "psyclone_storage.runtime.lfric"
+LIBRARY, ROUTINE, EXCHANGE, START = (
+    "CompiledLibrary",
+    "CompiledRoutine",
+    "exchange",
+    "start_exchange",
+)
+SPACE_OF: Mapping[str, str] = {"": "space", "to": "to_space", "from": "from_space"}
+"""The space of a field, and the two of an operator."""
+MESH, RANKS, ELEMENT = "mesh", "ranks", "reference_element"
+LAYERS, HALO_DEPTH, CELLS, OWNED_CELLS = "nlayers", "halo_depth", "ncells_2d", "last_edge_cell"
+COLOURS, TILE_COLOURS = "ncolours", "ntilecolours"
+COLOUR_MAP, TILE_MAP = "colour_map", "tile_map"
+ENDS_OF_COLOURS = ("last_edge_cells_of_colours", "last_halo_cells_of_colours")
+ENDS_OF_TILE_COLOURS = ("last_edge_tiles_of_colours", "last_halo_tiles_of_colours")
+ENDS_OF_TILES = ("last_edge_cells_of_tiles", "last_halo_cells_of_tiles")
+LAST_HALO_CELL = "last_halo_cell"
+CELLS_OF_SPACE = "ncell"
+NDF, UNDF, NDATA, DOFMAP, BOUNDARY = "ndf", "undf", "ndata", "dofmap", "boundary_dofs"
+LAST_OWNED, LAST_ANNEXED, LAST_HALO = "last_dof_owned", "last_dof_annexed", "last_dof_halo"
+BASIS, DIFF_BASIS = "basis", "diff_basis"
+ADJACENT_FACE = "adjacent_face"
+OPERATOR_CELLS = "ncell_3d"
+MAP_TO, CELLS_OF_MAP = "map_to", "cells"
+STENCIL, STENCIL_MAP, STENCIL_SIZES, STENCIL_SIZE = "stencil", "dofmap", "sizes", "size"
+STENCILS: Mapping[StencilShape, str] = {
+    StencilShape.X1D: "x1d",
+    StencilShape.Y1D: "y1d",
+    StencilShape.CROSS: "cross",
+    StencilShape.CROSS2D: "cross2d",
+    StencilShape.REGION: "region",
+}
+IN_PAIRS: Mapping[Role, str] = {
+    Role.CELLS_PER_CELL_X: "ncell_per_x",
+    Role.CELLS_PER_CELL_Y: "ncell_per_y",
+}
+FACES: Mapping[Role, str] = {
+    Role.NFACES: "nfaces",
+    Role.NFACES_HORIZONTAL: "nfaces_horizontal",
+    Role.NFACES_VERTICAL: "nfaces_vertical",
+}
+RULE_NUMBERS: Mapping[Role, str] = {
+    Role.NPOINTS_XY: "np_xy",
+    Role.NPOINTS_Z: "np_z",
+    Role.NPOINTS_XYZ: "np_xyz",
+    Role.QUADRATURE_NFACES: "nfaces",
+    Role.QUADRATURE_NEDGES: "nedges",
+}
+RULE_WEIGHTS: Mapping[Role, tuple[str, int]] = {
+    Role.WEIGHTS_XY: ("weights_xy", 1),
+    Role.WEIGHTS_Z: ("weights_z", 1),
+    Role.WEIGHTS_XYZ: ("weights_xyz", 2),
+}
+"""The arrays of a quadrature rule, with their ranks."""
+IS_DIRTY, SET_DIRTY, SET_CLEAN = "is_dirty", "set_dirty", "set_clean"
+FIELD_EXCHANGE, FIELD_START, FIELD_FINISH = "exchange", "start_exchange", "finish_exchange"
+ONLY_DIRTY = "only_dirty"
+VALUE = "value"
+REDUCTIONS: Mapping[ReductionOp, str] = {
+    ReductionOp.SUM: "total",
+    ReductionOp.MIN: "least",
+    ReductionOp.MAX: "greatest",
+}
+RESERVED = frozenset(
+    {EXCHANGE, START, LIBRARY, ROUTINE, "run", "given", "data", "reals", "counts", "tables",
+     "np", "ctypes", "range", "min", "max", "len", "float", "int"}
+)  # fmt: skip
+"""Names that no variable of a generated module may have."""

@@ -1,0 +1,67 @@
+"""What the tables for meshes in Python share: data by their names, numbers and arrays of a set-up.
+
+A vector of fields is a sequence in Python, whose parts count from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.workspace import SetupSection, colons
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.source import Span
+from psyclone_storage.infrastructures.lfric import INTEGER
+from psyclone_storage.ir.expr import Element, Expr, Name, whole
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import Datum
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Declare
+
+
+def no_form(what: str, span: Span | None) -> CompileError:
+    """Return what is said of something that the runtime in Python does not have (G010)."""
+    message = f"The runtime for LFRic in Python has no {what}."
+    hint = "Leave this call in a program in Fortran."
+    return CompileError(Diagnostic("G010", message, span, hint=hint))
+
+
+def component_of(datum: Datum, component: int | None) -> Expr:
+    """Return the object that a datum is, or one of the fields of a vector."""
+    if datum.vector <= 1:
+        return Name(datum.name)
+    return Element(Name(datum.name), (whole((component or 1) - 1),))
+
+
+def data_array(context: LoweringContext, datum: Datum, component: int | None = None) -> Name:
+    """Return the name of the values of a field, of one of a vector, or of an operator."""
+    if datum.kind is ArgKind.COLUMNWISE_OPERATOR:
+        raise no_form(f"columnwise operator, as '{datum.name}' is", datum.span)
+    part = f"_{component or 1}" if datum.vector > 1 else ""
+    rank = 3 if datum.kind is ArgKind.OPERATOR else 1
+    wished = Declare(f"{datum.name}{part}_data", context.ops.value_type(datum), (), colons(rank))
+    key = ("values", datum.name, component or 1)
+    return context.work.variable(SetupSection.COUNTERS, key, wished)
+
+
+def number(
+    context: LoweringContext, section: SetupSection, key: Hashable, name: str, value: Expr
+) -> Name:
+    """Return the variable of a set-up that has a number."""
+    return context.work.assigned(section, key, Declare(name, INTEGER), value)
+
+
+def table(
+    context: LoweringContext,
+    section: SetupSection,
+    key: Hashable,
+    wished: Declare,
+    value: Expr,
+) -> Name:
+    """Return the variable of a set-up that has an array of the mesh."""
+    return context.work.assigned(section, key, wished, value)
+
+
+def array_of(name: str, type_: ScalarType, rank: int) -> Declare:
+    """Return the declaration of an array of a rank."""
+    return Declare(name, type_, (), colons(rank))

@@ -1,0 +1,152 @@
+"""What is asked of a function space: numbers, maps, basis functions and stencils."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.meshes import abi
+from psyclone_storage.backend.meshes.parts import array_of, component_of, no_form, table
+from psyclone_storage.backend.meshes.parts import number as number_of
+from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.infrastructures.lfric import INTEGER, REAL
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.expr import CallFunction, Expr, Literal, Member, Name, canonical
+from psyclone_storage.ir.kernel import BasisOperation, BasisShape
+from psyclone_storage.ir.runtime_ops import SpaceRef, StencilRef
+from psyclone_storage.ir.types import Intrinsic
+
+_OPERATIONS = {
+    BasisOperation.BASIS: abi.BASIS,
+    BasisOperation.DIFF_BASIS: abi.DIFF_BASIS,
+}
+
+
+def space_object(space: SpaceRef) -> Expr:
+    """Return the function space itself."""
+    return Member(component_of(space.datum, None), abi.SPACE_OF[space.side])
+
+
+def layers(context: LoweringContext, asked: ops.Layers) -> Expr:
+    """Return the number of layers of the mesh of a space."""
+    name = asked.space.datum.name
+    value = Member(space_object(asked.space), abi.LAYERS)
+    return number_of(context, SetupSection.LAYERS, ("layers", name), f"nlayers_{name}", value)
+
+
+def number(context: LoweringContext, space: SpaceRef, which: str) -> Expr:
+    """Return a number that a space has, by its name there."""
+    value = Member(space_object(space), which)
+    return number_of(
+        context, SetupSection.DOFS, (which, space.key), f"{which}_{space.label}", value
+    )
+
+
+def end_of(
+    context: LoweringContext, space: SpaceRef, which: str, depth: Expr | None = None
+) -> Expr:
+    """Return the last of some dofs on this rank, of those down to a depth of the halo."""
+    value: Expr = Member(space_object(space), which)
+    key = (which, space.datum.name, canonical(depth) if depth is not None else "")
+    if depth is not None:
+        value = CallFunction(value, (depth,))
+    return number_of(context, SetupSection.DOFS, key, f"{which}_{space.label}", value)
+
+
+def array(context: LoweringContext, space: SpaceRef, which: str) -> Expr:
+    """Return a map of a space, (ndf, cells), or what is known of its dofs, by its name there."""
+    wished = array_of(f"{which}_{space.label}", INTEGER, 2)
+    value = Member(space_object(space), which)
+    return table(context, SetupSection.DOFMAPS, (which, space.key), wished, value)
+
+
+# ---------------------------------------------------------------------------- basis functions
+
+
+def at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> Expr:
+    """Return basis functions at the points of a quadrature rule."""
+    word = _operation(asked.operation)
+    rule = Name(asked.rule.name)
+    wished = array_of(f"{word}_{asked.space.label}_{asked.rule.name}", REAL, 4)
+    value = CallFunction(Member(space_object(asked.space), word), (rule,))
+    key = (word, asked.space.key, asked.rule.name)
+    return table(context, SetupSection.BASIS, key, wished, value)
+
+
+def at_nodes(context: LoweringContext, asked: ops.BasisAtNodes) -> Expr:
+    """Return basis functions at the nodes of another space."""
+    word = _operation(asked.operation)
+    wished = array_of(f"{word}_{asked.space.label}_on_{asked.target.label}", REAL, 3)
+    nodes = space_object(asked.target)
+    value = CallFunction(Member(space_object(asked.space), word), (nodes,))
+    key = (word, asked.space.key, "nodes", asked.target.key)
+    return table(context, SetupSection.BASIS, key, wished, value)
+
+
+def _operation(operation: BasisOperation) -> str:
+    if operation not in _OPERATIONS:
+        raise no_form("orientation of dofs", None)
+    return _OPERATIONS[operation]
+
+
+def part_of_rule(context: LoweringContext, asked: ops.QuadraturePart) -> Expr:
+    """Return a number of points, faces or edges of a quadrature rule, or its weights."""
+    rule = asked.rule.name
+    if (word := abi.RULE_NUMBERS.get(asked.role)) is not None:
+        value = Member(Name(rule), word)
+        return number_of(context, SetupSection.QUADRATURE, (word, rule), f"{word}_{rule}", value)
+    word, rank = abi.RULE_WEIGHTS[asked.role]
+    if asked.shape is BasisShape.EVALUATOR:
+        raise no_form("weights without a quadrature", asked.rule.span)
+    wished = array_of(f"{word}_{rule}", REAL, rank)
+    value = Member(Name(rule), word)
+    return table(context, SetupSection.QUADRATURE, (word, rule), wished, value)
+
+
+# ---------------------------------------------------------------------------- stencils
+
+
+def _stencil(stencil: StencilRef) -> Expr:
+    word = abi.STENCILS.get(stencil.shape)
+    if word is None:
+        what = f"stencil of the shape '{stencil.shape.value}', whose direction is chosen later"
+        raise no_form(what, stencil.space.datum.span)
+    if stencil.of_cells:
+        raise no_form("stencils of operators", stencil.space.datum.span)
+    shape = Literal(f'"{word}"', Intrinsic.CHARACTER)
+    method = Member(space_object(stencil.space), abi.STENCIL)
+    return CallFunction(method, (shape, stencil.extent))
+
+
+def stencil_map(context: LoweringContext, asked: ops.StencilMap) -> Expr:
+    """Return the dofs of neighbours: (ndf, size, cells), with a dimension more for branches."""
+    stencil = asked.stencil
+    rank = 4 if stencil.branched else 3
+    wished = array_of(f"stencil_{stencil.space.label}", INTEGER, rank)
+    value = Member(_stencil(stencil), abi.STENCIL_MAP)
+    return table(context, SetupSection.STENCILS, ("stencil", stencil.key), wished, value)
+
+
+def stencil_sizes(context: LoweringContext, asked: ops.StencilSizes) -> Expr:
+    """Return the numbers of neighbours: (cells), or (branches, cells)."""
+    stencil = asked.stencil
+    rank = 2 if stencil.branched else 1
+    wished = array_of(f"stencil_sizes_{stencil.space.label}", INTEGER, rank)
+    value = Member(_stencil(stencil), abi.STENCIL_SIZES)
+    return table(context, SetupSection.STENCILS, ("sizes", stencil.key), wished, value)
+
+
+def longest_branch(context: LoweringContext, asked: ops.LongestBranch) -> Expr:
+    """Return the length of the longest branch of a stencil, the cell itself included."""
+    stencil = asked.stencil
+    value = Member(_stencil(stencil), abi.STENCIL_SIZE)
+    name = f"stencil_branch_{stencil.space.label}"
+    return number_of(context, SetupSection.STENCILS, ("branch", stencil.key), name, value)
+
+
+def no_direction(context: LoweringContext, asked: ops.StencilDirection) -> Expr:  # noqa: ARG001
+    """Refuse stencils whose direction is chosen when the invoke runs."""
+    raise no_form("stencils with a direction", asked.stencil.space.datum.span)
+
+
+def no_cells(context: LoweringContext, asked: ops.StencilCells) -> Expr:  # noqa: ARG001
+    """Refuse stencils of operators."""
+    raise no_form("stencils of operators", asked.stencil.space.datum.span)

@@ -1,0 +1,299 @@
+"""Meshes of our runtime as a row: what it says for each operation.
+
+What does not change for the same data is found by a set-up, which is done once for them: numbers,
+and arrays that the mesh has. Cells and dofs count from 1, as in kernels. Halos are exchanged and
+marked between the loops, by the fields themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.backend.meshes import abi, mesh, spaces
+from psyclone_storage.backend.meshes.parts import array_of, component_of, data_array, no_form, table
+from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.infrastructures.lfric import INTEGER, REAL, default_type
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    CallFunction,
+    Expr,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+    Range,
+    Section,
+    whole,
+)
+from psyclone_storage.ir.holding import AcquireData, HoldingContract
+from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.runtime_ops import SpaceRef
+from psyclone_storage.ir.schedule import Datum, DatumRole, HaloExchange, KernelCall, Phase
+from psyclone_storage.ir.transfer import Held
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem, HoldData, Line
+from psyclone_storage.ir.walk import kernel_calls, statements
+
+
+def meshes_in_c() -> Infrastructure:
+    """Return the runtime's meshes, as C loops over columns see them.
+
+    What is lowered to it raises `CompileError` G010 for what it does not have.
+    """
+    return Infrastructure(
+        "The runtime for LFRic in Python",
+        abi.RESERVED,
+        lambda _: "",
+        INTEGER,
+        value_type,
+        _dummies,
+        _VALUES,
+        _ACTIONS,
+        _no_items,
+        names_what_is_copied=False,
+        around=_held,
+        holding=HoldingContract(),
+    )
+
+
+def value_type(datum: Datum) -> ScalarType:
+    """Return the type of the values of a field, an operator or a scalar.
+
+    A program in Python declares nothing: reals are those of `r_def`.
+    """
+    if isinstance(datum.type, ScalarType):
+        return datum.type
+    if datum.kind is None:
+        return INTEGER
+    integer = default_type(datum.kind, Intrinsic.INTEGER)
+    return INTEGER if datum.type == integer and not datum.kind.is_operator else REAL
+
+
+def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
+    made = []
+    for call in kernel_calls(context.schedule):
+        if call.kernel.formula is not None and call.kernel.formula.is_random:
+            raise no_form(f"random numbers, which '{call.kernel.name}' asks for", call.span)
+    for datum in context.schedule.data:
+        if datum.rank > 0 and datum.role is DatumRole.ARGUMENT:
+            raise no_form(f"'{datum.name}', an array of scalars", datum.span)
+        type_ = value_type(datum)
+        made.append(Declare(datum.name, ScalarType(type_.intrinsic, type_.kind)))
+    return tuple(made)
+
+
+def _no_items(
+    _context: LoweringContext, _calls: Iterable[KernelCall], _lines: Iterable[Line]
+) -> tuple[DeviceItem, ...]:
+    return ()
+
+
+# ---------------------------------------------------------------------------- data
+
+
+def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return the statements of a routine in a block that holds its fields and operators."""
+    acquired: dict[str, list[AcquireData]] = {}
+    for action in context.held.acquired:
+        acquired.setdefault(action.datum, []).append(action)
+    items = tuple(
+        Held(
+            data_array(context, datum, component).text,
+            component_of(datum, component),
+            written=any(one.writes for one in meant),
+            covered=all(one.covered is not Fresh.NO for one in meant),
+            why=_why(context, datum, meant[0]),
+        )
+        for datum in context.schedule.data
+        if datum.name in acquired
+        for component in parts_of(datum, None)
+        if (meant := _of_component(acquired[datum.name], component))
+    )
+    return (HoldData(items, lines),) if items else lines
+
+
+def _of_component(actions: list[AcquireData], component: int | None) -> list[AcquireData]:
+    return [one for one in actions if one.component in (None, component) or component is None]
+
+
+def _why(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
+    """Return what the routine does with a datum, and whether it needs old values for that."""
+    by = [
+        f"{_VERBS.get(described.access, 'read and written')} by {call.kernel.name}"
+        for call in kernel_calls(context.schedule)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if actual.datum == datum.name
+    ]
+    items = statements(context.schedule)
+    if any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items):
+        by.append("its halo is exchanged")
+    found = ", ".join(dict.fromkeys(by))
+    if action.covered is not Fresh.NO:
+        return f"{found}; not brought, as {action.why}"
+    return f"{found}; brought, as {action.why}" if datum.access is Access.WRITE else found
+
+
+_VERBS = {Access.READ: "read", Access.WRITE: "written", Access.REDUCTION: "set"}
+
+
+def _scalars(context: LoweringContext, asked: ops.ExtentsOf) -> Expr:  # noqa: ARG001
+    raise no_form(f"'{asked.datum.name}', an array of scalars", asked.datum.span)
+
+
+def _columnwise(context: LoweringContext, asked: ops.BandNumber | ops.ColumnMap) -> Expr:  # noqa: ARG001
+    raise no_form(f"'{asked.datum.name}', a columnwise operator", asked.datum.span)
+
+
+def _operator_cells(context: LoweringContext, asked: ops.OperatorCells) -> Expr:
+    value = Member(Name(asked.datum.name), abi.OPERATOR_CELLS)
+    key = ("operator cells", asked.datum.name)
+    wished = Declare(f"{asked.datum.name}_{abi.OPERATOR_CELLS}", INTEGER)
+    return context.work.assigned(SetupSection.DATA, key, wished, value)
+
+
+def _exact_sum(context: LoweringContext, asked: ops.ExactSum) -> Expr:  # noqa: ARG001
+    raise no_form(f"an exact sum to '{asked.datum.name}'", asked.datum.span)
+
+
+def _orientation(context: LoweringContext, asked: ops.Orientation) -> Expr:  # noqa: ARG001
+    raise no_form("the orientation of dofs", None)
+
+
+# ---------------------------------------------------------------------------- halos
+
+
+def _owner(datum: Datum, component: int | None) -> Expr:
+    return component_of(datum, component)
+
+
+def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
+    owner = _owner(asked.datum, asked.component)
+    match asked.phase:
+        case Phase.START:
+            return (Call(Member(owner, abi.FIELD_START), (asked.depth,)),)
+        case Phase.FINISH:
+            return (Call(Member(owner, abi.FIELD_FINISH), ()),)
+    return (Call(Member(owner, abi.FIELD_EXCHANGE), (asked.depth,)),)
+
+
+def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
+    if any(one.phase is not Phase.WHOLE for one in asked.exchanges):
+        datum = context.schedule.datum(asked.exchanges[0].datum)
+        raise no_form("exchanges of several fields that begin and end apart", datum.span)
+    what = "What is dirty of these goes" if asked.dirty_only else "These go"
+    owners: list[Expr] = []
+    depths: list[Expr] = []
+    for one, depth in zip(asked.exchanges, asked.depths, strict=True):
+        datum = context.schedule.datum(one.datum)
+        for part in parts_of(datum, one.component):
+            owners.append(_owner(datum, part))
+            depths.append(depth)
+    flag = Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL))
+    args = (ArrayLiteral(tuple(owners)), ArrayLiteral(tuple(depths)))
+    call = Call(Name(abi.EXCHANGE), (*args, *((flag,) if asked.dirty_only else ())))
+    return (Comment(f"{what} in one message to each neighbour"), call)
+
+
+def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:
+    owner = _owner(asked.datum, asked.component)
+    return CallFunction(Member(owner, abi.IS_DIRTY), (asked.depth,))
+
+
+def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:
+    return (Call(Member(_owner(asked.datum, asked.component), abi.SET_DIRTY), ()),)
+
+
+def _marked_clean(_context: LoweringContext, asked: ops.MarkClean) -> tuple[Line, ...]:
+    return (Call(Member(_owner(asked.datum, asked.component), abi.SET_CLEAN), (asked.depth,)),)
+
+
+def _filled(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
+    """Return the assignment to dofs that nobody reads: they lie together, in the halo's order."""
+    space = SpaceRef((asked.datum.name, ""), asked.datum.name, asked.datum, "")
+    if asked.annexed:
+        before = spaces.end_of(context, space, abi.LAST_OWNED)
+    elif asked.beyond is None:
+        before = spaces.end_of(context, space, abi.LAST_ANNEXED)
+    else:
+        before = spaces.end_of(context, space, abi.LAST_HALO, asked.beyond)
+    if asked.depth is None:
+        last = spaces.end_of(context, space, abi.LAST_ANNEXED)
+    else:
+        last = spaces.end_of(context, space, abi.LAST_HALO, asked.depth)
+    values = data_array(context, asked.datum, asked.component)
+    dofs = Range(Binary(Operator.PLUS, before, whole(1)), last)
+    return (Assign(Section(values, (dofs,)), whole(0)),)
+
+
+def _reduced(context: LoweringContext, asked: ops.Reduce) -> tuple[Line, ...]:
+    """Return the combination of the values of all ranks."""
+    field = next(
+        context.of(actual)
+        for call in kernel_calls(context.schedule)
+        if any(one.datum == asked.datum.name for one in call.args)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if not described.kind.is_scalar
+    )
+    ranks = Member(Member(component_of(field, None), abi.MESH), abi.RANKS)
+    value = Member(Name(asked.datum.name), abi.VALUE)
+    return (Assign(value, CallFunction(Member(ranks, abi.REDUCTIONS[asked.op]), (value,))),)
+
+
+def _nothing(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
+    return ()
+
+
+_VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
+    ops.DataOf: lambda context, op: data_array(context, op.datum, op.component),
+    ops.ExtentsOf: _scalars,
+    ops.OperatorCells: _operator_cells,
+    ops.BandNumber: _columnwise,
+    ops.ColumnMap: _columnwise,
+    ops.LoopStart: mesh.loop_start,
+    ops.LoopEnd: mesh.loop_end,
+    ops.ColourMap: mesh.cell_at,
+    ops.HaloDepth: mesh.halo_depth,
+    ops.Layers: spaces.layers,
+    ops.DofsPerCell: lambda context, op: spaces.number(context, op.space, abi.NDF),
+    ops.DofsOnRank: lambda context, op: spaces.number(context, op.space, abi.UNDF),
+    ops.DataPerDof: lambda context, op: spaces.number(context, op.space, abi.NDATA),
+    ops.Dofmap: lambda context, op: spaces.array(context, op.space, abi.DOFMAP),
+    ops.BoundaryDofs: lambda context, op: spaces.array(context, op.space, abi.BOUNDARY),
+    ops.Orientation: _orientation,
+    ops.BasisAtPoints: spaces.at_points,
+    ops.BasisAtNodes: spaces.at_nodes,
+    ops.QuadraturePart: spaces.part_of_rule,
+    ops.CellCount: mesh.cell_count,
+    ops.MeshPair: mesh.pair_value,
+    ops.FaceCount: mesh.face_count,
+    ops.Normals: mesh.normals,
+    ops.AdjacentFaces: lambda context, op: table(
+        context, SetupSection.TOPOLOGY, ("adjacent", mesh.key_of_mesh(context, op.space)),
+        array_of(abi.ADJACENT_FACE, INTEGER, 2),
+        Member(mesh.mesh_of(op.space), abi.ADJACENT_FACE),
+    ),
+    ops.StencilMap: spaces.stencil_map,
+    ops.StencilSizes: spaces.stencil_sizes,
+    ops.StencilDirection: spaces.no_direction,
+    ops.StencilCells: spaces.no_cells,
+    ops.LongestBranch: spaces.longest_branch,
+    ops.IsDirty: _is_dirty,
+    ops.ExactSum: _exact_sum,
+}  # fmt: skip
+_ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Line, ...]]] = {
+    ops.Exchange: _exchanged,
+    ops.ExchangeTogether: _exchanged_together,
+    ops.MarkDirty: _marked_dirty,
+    ops.MarkClean: _marked_clean,
+    ops.FillDofs: _filled,
+    ops.Reduce: _reduced,
+    ops.EnterDevice: _nothing,
+    ops.CopyTo: _nothing,
+}
