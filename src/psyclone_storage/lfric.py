@@ -7,7 +7,9 @@ by name.
 
 from __future__ import annotations
 
-from psyclone_storage.embedded.invoke import configure, invoke
+from psyclone_storage.base.results import Result
+from psyclone_storage.embedded.invoke import configure
+from psyclone_storage.embedded.invoke import invoke_columns as invoke
 from psyclone_storage.embedded.kernel import (
     BuiltIn,
     FortranKernel,
@@ -37,6 +39,7 @@ __all__ = [  # noqa: PLE0604 - the words are those of the table
     "STENCIL",
     "FortranKernel",
     "PythonKernel",
+    "Result",
     "columnwise_operator",
     "configure",
     "field",

@@ -58,8 +58,8 @@ _PAIR = 2
 class Column:
     """What a kernel may loop over and look at, besides its arguments.
 
-    `dofs` are the numbers of dofs by the names of spaces, in lower case. What else the kernel asks
-    for is in `given`, by its words, as in `{"points_xy": 4, "basis(w0)": array}`.
+    `dofs` are the numbers of dofs by the names of spaces. What else the kernel asks
+    for is in `given`, by its words, as in `{"points_xy": 4, "basis(W0)": array}`.
     """
 
     layers: int
@@ -72,9 +72,9 @@ class Column:
         Raises:
             KeyError: nothing of the kind is given.
         """
-        names = [str(one).lower() for one in said if not isinstance(one, ColumnArray)]
+        names = [str(one) for one in said if not isinstance(one, ColumnArray)]
         text = f"{word}({', '.join(names)})" if names else word
-        given = {key.lower().replace(" ", ""): value for key, value in self.given.items()}
+        given = {key.replace(" ", ""): value for key, value in self.given.items()}
         found = given.get(text.replace(" ", ""))
         if found is not None:
             return range(found) if isinstance(found, int) else found
@@ -124,11 +124,11 @@ def _shape(values: Any) -> Sequence[int]:
 
 
 def _access_and_spaces(said: Annotation) -> tuple[str, tuple[str, ...]]:
-    """Return the access of an argument, and its spaces, in lower case."""
+    """Return the access of an argument, and its spaces."""
     words = [one for one in said.items if isinstance(one, MetadataWord)]
     words = [one for one in words if one.name not in _TYPES]
-    spaces = (one.name.lower() for one in words[1:] if not one.items)
-    return words[0].name, tuple(one for one in spaces if not one.startswith("gh_"))
+    spaces = (one.name for one in words[1:] if not one.items)
+    return words[0].name, tuple(one for one in spaces if not one.startswith("GH_"))
 
 
 _TYPES = ("GH_REAL", "GH_INTEGER", "GH_LOGICAL")

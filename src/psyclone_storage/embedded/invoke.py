@@ -10,11 +10,16 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from psyclone_storage.embedded.kernel import RequestedCall
 
 _CHOSEN: dict[str, Any] = {}
+
+
+GRIDS, COLUMNS = "gocean", "lfric"
+"""The APIs that programs in Python are written for."""
 
 
 def invoke(*calls: RequestedCall, name: str = "") -> None:
@@ -25,6 +30,21 @@ def invoke(*calls: RequestedCall, name: str = "") -> None:
         ValueError: `name` cannot be the name of an invoke, or nothing is called.
         CompileError: a kernel or a call is wrong; what and where is in the notes.
     """
+    _invoked(calls, name, sys._getframe(1), GRIDS)  # noqa: SLF001  # pylint: disable=protected-access
+
+
+def invoke_columns(*calls: RequestedCall, name: str = "") -> None:
+    """Do what kernels for columns of cells and built-ins are called for, as `invoke` does.
+
+    Raises:
+        TypeError: something is no call of a kernel, or a kernel is passed what it does not take.
+        ValueError: `name` cannot be the name of an invoke, or nothing is called.
+        CompileError: a kernel or a call is wrong; what and where is in the notes.
+    """
+    _invoked(calls, name, sys._getframe(1), COLUMNS)  # noqa: SLF001  # pylint: disable=protected-access
+
+
+def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api: str) -> None:
     if not calls:
         raise ValueError("This invoke calls nothing.")
     for call in calls:
@@ -32,17 +52,16 @@ def invoke(*calls: RequestedCall, name: str = "") -> None:
             raise TypeError(f"An invoke takes calls of kernels, not a {type(call).__name__}.")
     if name and not (name.isascii() and name.isidentifier() and name[0].isalpha()):
         raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")
-    frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
-    run, asked = _runner()
+    run, asked = _runner(api)
     run(calls, name, frame, asked)
 
 
 @cache
-def _runner() -> tuple[Callable[..., None], Any]:
+def _runner(api: str) -> tuple[Callable[..., None], Any]:
     """Return what runs invokes, and what is asked of it, until something else is chosen."""
     from psyclone_storage.driver.traced import asked_for, run_invoke  # noqa: PLC0415
 
-    return run_invoke, asked_for(**_CHOSEN)
+    return run_invoke, asked_for(api=api, **_CHOSEN)
 
 
 def configure(

@@ -59,7 +59,7 @@ class PythonKernel:
 
         In a column a field is an array with a row for each dof of the cell and a value for each
         layer, an operator one by dofs, dofs and layers; a vector is a list. What else the body asks
-        for is `given` by its words, as in `given={"points_xy": 4, "basis(w0)": array}`.
+        for is `given` by its words, as in `given={"points_xy": 4, "basis(W0)": array}`.
 
         A field or a property of the grid is a number, the same wherever it is looked at, a mapping
         from offsets such as `(1, 0)` to numbers, or a function of the two offsets. The value of the

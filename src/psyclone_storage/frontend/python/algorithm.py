@@ -43,7 +43,7 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
     names = names_of(tree, dialect.module)
     unit = _unit(tree, dialect, names)
     problems = list(_misplaced(tree, names))
-    reader = InvokeReader(tree, dialect.real, problems)
+    reader = InvokeReader(tree, dialect.real, problems, bool(dialect.ranges))
     invokes = []
     for node in _invokes(tree, names):
         label, place = reader.label(node)

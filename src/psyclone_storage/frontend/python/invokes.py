@@ -16,7 +16,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.tree import Tree
-from psyclone_storage.ir.expr import Element, Expr, Literal, Member, Name, canonical
+from psyclone_storage.ir.expr import Element, Expr, Literal, Member, Name, canonical, integer_value
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
@@ -32,12 +32,14 @@ _SIGNS: Mapping[type[ast.operator], str] = {
 class InvokeReader:
     """A reader of the invokes of one file; `problems` are what is wrong with all of them.
 
-    Real numbers in them are of the type `real`.
+    Real numbers in them are of the type `real`. In typed code indices count `from_one` where parts
+    of what is passed have numbers there.
     """
 
     tree: Tree
     real: ScalarType
     problems: list[Diagnostic]
+    from_one: bool = False
 
     def label(self, node: ast.Call) -> tuple[str | None, Span | None]:
         """Return the name that an invoke is given, and its place."""
@@ -81,6 +83,8 @@ class InvokeReader:
         for node in call.args:
             place = self.tree.span(node)
             expr = _argument(node, self.real)
+            if self.from_one and expr is not None:
+                expr = _counted_from_one(expr)
             if expr is None:
                 message = f"'{place.text}' is nothing that a kernel can be passed."
                 hint = "Give it a name before the invoke, and pass that."
@@ -159,6 +163,21 @@ def _argument(node: ast.expr, real: ScalarType) -> Expr | None:
                 return None
             return nodes.binary(_SIGNS[type(op)], first, second)
     return None
+
+
+def _counted_from_one(expr: Expr) -> Expr:
+    """Return a variable with indices that are written out as numbers counted from 1."""
+    match expr:
+        case Member(base, name):
+            return Member(_counted_from_one(base), name)
+        case Element(base, items):
+            values = map(integer_value, items)
+            moved = (
+                item if value is None else nodes.whole(value + 1)
+                for item, value in zip(items, values, strict=True)
+            )
+            return Element(_counted_from_one(base), tuple(moved))
+    return expr
 
 
 def _key(node: ast.expr) -> Expr | None:

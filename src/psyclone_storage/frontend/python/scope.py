@@ -92,8 +92,9 @@ class KernelScope:
     Arguments are looked at by the rules of `access`; `passed` are all that the subroutine
     takes, in order. Of the counters `from_one` the value is one more than in Python. `assigned` are
     the names of all locals, `locals` those that reading has come to. `known` are the names that
-    certainly have a value where it has come to; None behind a `return`. `called` are the functions of the language that are needed,
-    `imported` the variables of other modules, which are called by what is in `modules`.
+    certainly have a value where it has come to; None behind a `return`. `called` are the functions
+    of the language that are needed, `imported` the variables of other modules, which are called by
+    what is in `modules`.
     """
 
     tree: Tree

@@ -1,0 +1,28 @@
+"""A number that an invoke finds: what a program passes where a built-in reduces to a scalar.
+
+Functions in Python give no arguments back, so that a sum needs an object to be put into. It counts
+as the number that it has.
+"""
+
+from __future__ import annotations
+
+
+class Result:
+    """A number that is found by an invoke, and may be passed to the next one."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: float = 0.0) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        """Return the number."""
+        return float(self.value)
+
+    def __int__(self) -> int:
+        """Return the number, if it is a whole one."""
+        return int(self.value)
+
+    def __repr__(self) -> str:
+        """Return what it is."""
+        return f"Result({self.value!r})"
