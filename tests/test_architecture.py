@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
     "infrastructures": {"ir", "base"},
     "embedded": {"driver", "base"},
     "gocean": {"embedded", "infrastructures"},
-    "lfric": {"embedded", "infrastructures"},
+    "lfric": {"embedded", "infrastructures", "base"},
     "config": {"infrastructures", "ir", "base"},
     "frontend": {"ir", "base"},
     "domain": {"infrastructures", "ir", "base"},

@@ -24,6 +24,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.schedule import Program
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls, replaced
 
 _MAX_LINE = 132
@@ -217,8 +218,11 @@ def with_codes(program: Program, kernels: Kernels) -> Program:
     for invoke in program.invokes:
         schedule = invoke.schedule
         for call in kernel_calls(schedule):
+            if call.kernel.is_builtin:
+                continue
             try:
                 codes = call.codes or kernels.codes_of(call.kernel)
+                codes = _for_default_kinds(call.kernel, codes)
             except CompileError as error:
                 problems[call.kernel.procedure] = error.problems
                 continue
@@ -235,3 +239,34 @@ def with_codes(program: Program, kernels: Kernels) -> Program:
         invokes.append(replace(invoke, schedule=schedule))
     raise_if_any([problem for found in problems.values() for problem in found])
     return replace(program, invokes=tuple(invokes))
+
+
+def _for_default_kinds(kernel: Kernel, codes: tuple[KernelCode, ...]) -> tuple[KernelCode, ...]:
+    """Return the one subroutine behind an interface that takes data of the kinds of metadata.
+
+    A program that declares nothing has no others.
+
+    Raises:
+        CompileError: G010, there is none, or there are several.
+    """
+    if len(codes) == 1:
+        return codes
+    found = tuple(code for code in codes if _has_default_kinds(code))
+    if len(found) == 1:
+        return found
+    message = f"It is not known which subroutine '{kernel.procedure}' stands for in Python."
+    hint = "Name a kernel with one subroutine, or one for 'r_def'."
+    raise CompileError(Diagnostic("G010", message, kernel.span, hint=hint))
+
+
+def _has_default_kinds(code: KernelCode) -> bool:
+    kinds = {
+        item.type.kind_key
+        for name in code.dummies
+        if (item := code.declared(name)) is not None and isinstance(item.type, ScalarType)
+        if item.type.intrinsic is Intrinsic.REAL
+    }
+    return kinds <= _DEFAULT_KINDS
+
+
+_DEFAULT_KINDS = frozenset({"r_def", "real64", "r_double"})

@@ -22,6 +22,7 @@ from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.domain.lfric.structures import STRUCTURES
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
+from psyclone_storage.driver.lfric_python import LFRIC_IN_C
 from psyclone_storage.driver.rows import ApiParts, AskedExtension, ScheduleDefaults, Target
 from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
@@ -82,6 +83,7 @@ LFRIC = ApiParts(
 
 TARGETS: Mapping[str, Target] = {
     "lfric": Target(FORTRAN, _infrastructure),
+    "c": LFRIC_IN_C,
     "storage": Target(FORTRAN, _storages, asks=_extensions_of_storages),
 }
 """What can be generated for finite elements, by name; the first is what is by default."""

@@ -20,11 +20,9 @@ from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
 from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.infrastructures import gocean as words
-from psyclone_storage.infrastructures import lfric, lfric_words
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
-from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 
@@ -41,30 +39,6 @@ GOCEAN_WORDS = Dialect(
         "grid_property": Annotated(1, before=(words.READ.upper(),)),
     },
     words.STENCIL.upper(),
-)
-_DATA_TYPES = tuple(word.upper() for word in lfric_words.DATA_TYPES)
-_KINDS = {kind: word.upper() for word, kind in lfric_words.ARG_KINDS.items()}
-LFRIC_WORDS = Dialect(
-    "psyclone_storage.lfric",
-    lfric.REAL,
-    lfric_words.ENTRIES[lfric_words.COMPONENTS[0]],
-    lfric_words.COMPONENTS[0],
-    lfric_words.COMPONENTS[1:],
-    {
-        word: Annotated(head=_KINDS[kind], counted=kind is ArgKind.FIELD, types=_DATA_TYPES)
-        for word, kind in {
-            "field": ArgKind.FIELD,
-            "operator": ArgKind.OPERATOR,
-            "columnwise_operator": ArgKind.COLUMNWISE_OPERATOR,
-            "scalar": ArgKind.SCALAR,
-            "scalar_array": ArgKind.SCALAR_ARRAY,
-        }.items()
-    },
-    keywords={word.upper(): "mesh_arg" for word in lfric_words.MESHES},
-    lists=lfric_words.ENTRIES,
-    ranges=lfric_words.RANGES,
-    tables=lfric_words.TABLES,
-    builtins=frozenset(lfric_words.BUILTINS),
 )
 
 
@@ -85,6 +59,19 @@ def python_with_cuda(dialect: Dialect) -> Language:
         python_with_c(dialect),
         emit_unit=partial(_part, "emit_python_of_device"),
         emit_beside=partial(_part, "emit_cuda_beside"),
+    )
+
+
+def python_with_columns(dialect: Dialect) -> Language:
+    """Return Python with the words of an API whose kernels are called for columns of cells.
+
+    Kernels in Fortran are printed as C as they are.
+    """
+    return replace(
+        python_with_c(dialect),
+        emit_unit=partial(_part, "emit_python_of_columns"),
+        emit_beside=partial(_part, "emit_c_beside_columns"),
+        resolve=_resolve_as_it_is,
     )
 
 
@@ -150,6 +137,16 @@ def _resolve(
     """Return `code` with a symbol for each name, all of which a reader of Python knows."""
     if _is_fortran(code.module.source):
         code = _part("in_python", dialect, code, finder, dummies)
+    found: KernelCode = _part("linked", code)
+    return found
+
+
+def _resolve_as_it_is(
+    code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
+) -> KernelCode:
+    """Return `code` with a symbol for each name; code in Fortran stays what it is."""
+    if _is_fortran(code.module.source):
+        return FORTRAN.resolve(code, finder, dummies)
     found: KernelCode = _part("linked", code)
     return found
 

@@ -21,19 +21,22 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, fields, replace
 from psyclone_storage.base.render import render_text
+from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.driver.compile import Build, Compiler, make_compiler
 from psyclone_storage.driver.kernels import CalledKernels
+from psyclone_storage.driver.lfric_python import LFRIC_WORDS
 from psyclone_storage.driver.numbering import LocalNumbering
 from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
-from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant
-from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
+from psyclone_storage.ir.expr import Expr, Index, Name, canonical, integer_value, is_constant
+from psyclone_storage.ir.kernel import ArgKind, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import (
     ParsedAlgorithm,
@@ -43,8 +46,12 @@ from psyclone_storage.ir.parsed import (
     Scope,
     ScopeKind,
 )
+from psyclone_storage.ir.types import ScalarType
 
 _NUMPY = "numpy"
+_DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
+_WITHOUT_COMPILER = ("gocean",)
+"""The APIs whose invokes NumPy can compute."""
 _NUMBERS = (bool, int, float, complex, str)
 
 
@@ -72,7 +79,7 @@ class TracedCall(Protocol):
 class TracingRequest:
     """What a program asks for: a script, a settings file, single settings, ranks or not.
 
-    `target` names what is generated, empty for what is by default.
+    `target` names what is generated, empty for what is by default; `api` is that of the kernels.
     """
 
     script: str = ""
@@ -80,6 +87,7 @@ class TracingRequest:
     config_opts: str = ""
     distributed: bool | None = None
     target: str = ""
+    api: str = "gocean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +126,8 @@ def run_invoke(
     try:
         compiled.routine(*[values[at] for at in compiled.order])
     except NoCompilerError as error:
+        if asked.api not in _WITHOUT_COMPILER:
+            raise
         other = _with_numpy(asked, str(error))
         compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
         compiled.routine(*[values[at] for at in compiled.order])
@@ -127,7 +137,7 @@ def _chosen(
     calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
 ) -> Compiled:
     """Return what an invoke becomes: by NumPy where nothing else can be computed."""
-    if find_c_compiler() is None:
+    if find_c_compiler() is None and asked.api in _WITHOUT_COMPILER:
         asked = _with_numpy(asked, "there is no compiler")
     return compiled_invoke(calls, label, frame, asked)
 
@@ -194,9 +204,10 @@ def _compile(
     calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
 ) -> Compiled:
     compiler = _compiler(asked)
-    kernels = [_kernel(call.kernel, compiler) for call in calls]
-    source, parsed = _written_at(frame, calls)
-    named = _named(calls, kernels, parsed, source)
+    kernels = [_kernel(call.kernel, compiler, asked.api) for call in calls]
+    passed = [_passed(kernel, compiler) for kernel in kernels]
+    source, parsed = _written_at(frame, calls, _DIALECTS[asked.api])
+    named = _named(calls, passed, parsed, source)
     by_name = {key_of(name): kernel for (name, _), kernel in zip(named, kernels, strict=True)}
     invoke = ParsedInvoke(
         tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
@@ -226,10 +237,10 @@ def _algorithm(source: SourceText, invoke: ParsedInvoke) -> ParsedAlgorithm:
 
 
 def _written_at(
-    frame: FrameType, calls: Sequence[TracedCall]
+    frame: FrameType, calls: Sequence[TracedCall], dialect: Dialect
 ) -> tuple[SourceText, tuple[ParsedCall, ...]]:
     """Return the text of a program and the calls in it; nothing where these are made elsewhere."""
-    written = calls_at(GOCEAN_WORDS, frame)
+    written = calls_at(dialect, frame)
     if written is not None:
         source, parsed = written
         if [len(one.args) for one in parsed] == [len(call.args) for call in calls]:
@@ -241,7 +252,7 @@ def _written_at(
 def _compiler(asked: TracingRequest) -> Compiler:
     settings = load_settings(asked.config, asked.config_opts, surroundings(os.environ))
     request = CompileRequest(
-        api="gocean",
+        api=asked.api,
         distributed=asked.distributed,
         script=Path(asked.script) if asked.script else None,
         suffix=".py",
@@ -251,16 +262,21 @@ def _compiler(asked: TracingRequest) -> Compiler:
 
 
 @cache
-def _parsed(function: Callable[..., Any]) -> Any:
-    name, module = function.__name__, function.__module__
-    found = read_kernel(GOCEAN_WORDS, source_of(GOCEAN_WORDS, function), name)
+def _parsed(function: Callable[..., Any], api: str) -> Any:
+    name, module, dialect = function.__name__, function.__module__, _DIALECTS[api]
+    found = read_kernel(dialect, source_of(dialect, function), name)
     return replace(found, module=module)
 
 
-def _kernel(live: TracedKernel, compiler: Compiler) -> Kernel:
-    file = getattr(live, "file", None)
+def _kernel(live: TracedKernel, compiler: Compiler, api: str) -> Kernel:
+    file, function = getattr(live, "file", None), getattr(live, "function", None)
+    if function is None and file is None:
+        found = compiler.api.builtin(live.name)
+        if found is None:
+            raise TypeError(f"'{live.name}' is no kernel, and no built-in.")
+        return found
     if file is None:
-        parsed = _parsed(getattr(live, "function"))  # noqa: B009
+        parsed = _parsed(function, api)
     else:
         parsed = compiler.target.language.read_kernel(read_source(file), live.name)
     return compiler.api.interpret(parsed, compiler.settings)
@@ -275,14 +291,33 @@ def _scope(source: SourceText) -> Scope:
 # ---------------------------------------------------------------------------- names
 
 
-def _passed(kernel: Kernel) -> list[KernelArg]:
-    """Return the arguments that a call is given."""
-    return [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    """What a call of a kernel is given, one for each position: whether it is a number, or several.
+
+    What is no number is an object, of which `several` are passed as one sequence.
+    """
+
+    kernel: Kernel
+    numbers: tuple[bool, ...]
+    several: tuple[int, ...]
+
+
+def _passed(kernel: Kernel, compiler: Compiler) -> _Passed:
+    """Return what a call of a kernel is given."""
+    if compiler.api.passed is None:
+        args = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
+        numbers = tuple(arg.kind is not ArgKind.FIELD for arg in args)
+        return _Passed(kernel, numbers, (1,) * len(args))
+    items = compiler.api.passed(kernel)
+    numbers = tuple(isinstance(item.type, ScalarType) for item in items)
+    lengths = (integer_value(item.shape[0]) if item.shape else 1 for item in items)
+    return _Passed(kernel, numbers, tuple(length or 1 for length in lengths))
 
 
 def _named(
     calls: Sequence[TracedCall],
-    kernels: Sequence[Kernel],
+    kernels: Sequence[_Passed],
     parsed: tuple[ParsedCall, ...],
     source: SourceText,
 ) -> list[tuple[str, ParsedCall]]:
@@ -293,17 +328,18 @@ def _named(
     table, kernel_names = NameTable(), dict[object, str]()
     objects: dict[int, Expr] = {}
     found: list[tuple[str, ParsedCall]] = []
-    for number, (call, kernel) in enumerate(zip(calls, kernels, strict=True)):
-        if len(call.args) != len(_passed(kernel)):
-            message = f"The kernel '{kernel.name}' takes {len(_passed(kernel))} arguments, "
+    for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
+        wanted = len(passed.numbers)
+        if len(call.args) != wanted:
+            message = f"The kernel '{passed.kernel.name}' takes {wanted} arguments, "
             raise TypeError(f"{message}but is given {len(call.args)}.")
         name = kernel_names.get(call.kernel)
         if name is None:
-            name = kernel_names[call.kernel] = table.fresh(kernel.name)
+            name = kernel_names[call.kernel] = table.fresh(passed.kernel.name)
         text = parsed[number] if parsed else None
         span = text.span if text else source.whole()
         args = [
-            ParsedArgument(_expr(value, (number, at), text, kernel, objects), span)
+            ParsedArgument(_expr(value, (number, at), text, passed, objects), span)
             for at, value in enumerate(call.args)
         ]
         found.append((name, ParsedCall(name, span, tuple(args), span)))
@@ -314,17 +350,23 @@ def _expr(
     value: Any,
     at: tuple[int, int],
     text: ParsedCall | None,
-    kernel: Kernel,
+    passed: _Passed,
     objects: dict[int, Expr],
 ) -> Expr:
     """Return what an argument is called; `at` are the numbers of its call and of itself."""
-    wanted = _passed(kernel)[at[1]]
+    kernel = passed.kernel
     own = f"{kernel.name}_{at[0] + 1}_{at[1] + 1}"
-    if wanted.kind is ArgKind.FIELD:
-        _check_field(value, kernel.name)
+    is_number = passed.numbers[at[1]]
+    if not is_number:
+        _check_object(value, kernel, passed.several[at[1]])
+    if not is_number or isinstance(value, Result):
         if id(value) not in objects:
             taken = {canonical(expr) for expr in objects.values()}
-            objects[id(value)] = _fresh(_written(text, at[1]) or _own_name(value, own), taken)
+            written = _written(text, at[1])
+            if kernel.points is None and isinstance(written, Index):
+                # What is in a sequence is an object of its own here, and no part of a vector.
+                written = None
+            objects[id(value)] = _fresh(written or _own_name(value, own), taken)
         return objects[id(value)]
     if isinstance(value, bool) or not isinstance(value, Real):
         message = f"The kernel '{kernel.name}' takes a number, not a {type(value).__name__}."
@@ -351,7 +393,17 @@ def _fresh(expr: Expr, taken: set[str]) -> Expr:
     return Name(NameTable(taken).fresh(base if base[:1].isalpha() else f"field_{base}"))
 
 
-def _check_field(value: Any, kernel: str) -> None:
-    if not hasattr(value, "grid") or not hasattr(value, "storage"):
-        message = f"The kernel '{kernel}' takes a field, not a {type(value).__name__}."
+def _check_object(value: Any, kernel: Kernel, several: int) -> None:
+    """Raise if what is passed is no object of the runtime, or no sequence of so many.
+
+    What exactly it has to be is for the runtime to say, which knows it.
+    """
+    if isinstance(value, str | bytes | Real):
+        message = f"The kernel '{kernel.name}' takes a field, not a {type(value).__name__}."
+        raise TypeError(message)
+    if several > 1 and (not hasattr(value, "__len__") or len(value) != several):
+        message = f"The kernel '{kernel.name}' takes a vector of {several} fields."
+        raise TypeError(message)
+    if kernel.points is not None and not (hasattr(value, "grid") and hasattr(value, "storage")):
+        message = f"The kernel '{kernel.name}' takes a field, not a {type(value).__name__}."
         raise TypeError(message)

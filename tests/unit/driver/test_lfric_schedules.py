@@ -1,0 +1,70 @@
+"""Algorithms of LFRic in Python give the schedules that the same algorithms in Fortran give."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from lfric_in_python import CORPUS, KERNELS, in_python, read
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import load_settings
+from psyclone_storage.config.locate import surroundings
+from psyclone_storage.driver.compile import Compiler, make_compiler
+from psyclone_storage.driver.kernels import find_kernels
+from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.view import schedule_json
+
+PLACES = {"line", "column", "file", "span", "place", "source"}
+LEFT_OUT = {"use_kernel_without_only"}
+"""Algorithms whose imports Python has no words for."""
+NUMBER = re.compile(r"-?\d+(\.\d*)?([ed]-?\d+)?(_\w+)?")
+
+
+@cache
+def compiler(suffix: str) -> Compiler:
+    settings = load_settings("", "", surroundings({}))
+    return make_compiler(
+        settings, CompileRequest(api="lfric", directories=(KERNELS,), suffix=suffix)
+    )
+
+
+def schedules(algorithm: ParsedAlgorithm, suffix: str) -> Any:
+    made = compiler(suffix)
+    called = find_kernels(algorithm, made.kernels)
+    assert not called.problems
+    program, _ = made.planned(algorithm, called)
+    return [without_places(schedule_json(one.schedule)) for one in program.invokes]
+
+
+def without_places(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {key: one for key, one in value.items() if key not in PLACES}
+        return {key: without_places(one) for key, one in kept.items()}
+    if isinstance(value, list):
+        return [without_places(one) for one in value]
+    return in_one_spelling(value) if isinstance(value, str) else value
+
+
+def in_one_spelling(text: str) -> str:
+    """Return names in lower case, and numbers by their values."""
+    text = text.lower().removesuffix("_l_def")
+    if NUMBER.fullmatch(text):
+        return repr(float(text.split("_")[0].replace("d", "e")))
+    return text
+
+
+def test_the_corpus_has_equal_schedules() -> None:
+    language, different, compared = compiler(".py").target.language, [], 0
+    for file in sorted(CORPUS.glob("*.x90")):
+        if file.stem in LEFT_OUT:
+            continue
+        algorithm = read(file)
+        text = SourceText(f"{algorithm.unit.name.lower()}.py", in_python(algorithm))
+        found = schedules(language.read_algorithm(text), ".py")
+        if found != schedules(algorithm, ".x90"):
+            different.append(file.stem)
+        compared += 1
+    assert different == []
+    assert compared > 200

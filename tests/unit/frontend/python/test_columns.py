@@ -1,0 +1,202 @@
+"""Kernels for columns of cells in Python: their typed code, and what is refused in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from psyclone_storage.backend.fortran.kernel import emit_code
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import load_settings
+from psyclone_storage.config.locate import surroundings
+from psyclone_storage.driver.lfric import LFRIC, interpret_lfric
+from psyclone_storage.driver.lfric_python import LFRIC_WORDS
+from psyclone_storage.frontend.fortran import metadata as fortran
+from psyclone_storage.frontend.python.body import read_code
+from psyclone_storage.frontend.python.metadata import read_kernel
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.kernel import Kernel
+
+SETTINGS = load_settings("", "", surroundings({}))
+HEAD = "from psyclone_storage.lfric import *\n\n\n"
+PROJECT = f"""{HEAD}\
+@kernel(
+    operates_on=CELL_COLUMN,
+    meta_funcs=[func_type(W0, GH_BASIS), func_type(W2, GH_DIFF_BASIS)],
+    gh_shape=GH_QUADRATURE_XYOZ,
+)
+def project_type(
+    new: field[GH_WRITE, W3],
+    wind: field[GH_READ, W2, STENCIL(CROSS)],
+    both: field[GH_INC, W0],
+    mass: operator[GH_READ, W3, W2],
+    chi: field[3, GH_READ, W0],
+    step: scalar[GH_REAL, GH_READ],
+    count: scalar[GH_INTEGER, GH_READ],
+):
+"""
+IN_FORTRAN = """\
+module project_mod
+  type, extends(kernel_type) :: project_type
+    type(arg_type) :: meta_args(7) = (/ &
+      arg_type(gh_field, gh_real, gh_write, w3), &
+      arg_type(gh_field, gh_real, gh_read, w2, stencil(cross)), &
+      arg_type(gh_field, gh_real, gh_inc, w0), &
+      arg_type(gh_operator, gh_real, gh_read, w3, w2), &
+      arg_type(gh_field*3, gh_real, gh_read, w0), &
+      arg_type(gh_scalar, gh_real, gh_read), &
+      arg_type(gh_scalar, gh_integer, gh_read) /)
+    type(func_type) :: meta_funcs(2) = (/ func_type(w0, gh_basis), func_type(w2, gh_diff_basis) /)
+    integer :: gh_shape = gh_quadrature_xyoz
+    integer :: operates_on = cell_column
+  contains
+    procedure, nopass :: project_code
+  end type
+contains
+  subroutine project_code()
+  end subroutine
+end module
+"""
+
+
+def kernel_of(text: str, name: str) -> Kernel:
+    parsed = read_kernel(LFRIC_WORDS, SourceText("project_mod.py", text), name)
+    return interpret_lfric(parsed, SETTINGS)
+
+
+def code_of(body: str, head: str = PROJECT, name: str = "project_type") -> KernelCode:
+    text = head + "".join(f"    {line}\n" for line in body.splitlines())
+    source = SourceText("project_mod.py", text)
+    parsed = read_kernel(LFRIC_WORDS, source, name)
+    return read_code(LFRIC_WORDS, source, parsed.procedure, LFRIC.dummies(kernel_of(text, name)))
+
+
+def statements(body: str, **more: str) -> list[str]:
+    """Return the statements of a body, as Fortran has them."""
+    lines = [line.strip().replace("_r_def", "") for line in emit_code(code_of(body, **more))]
+    start = max(at for at, line in enumerate(lines) if "::" in line) + 1
+    text = " ".join(lines[start:-1]).replace("& ", "")
+    return text.replace(" end do", "").replace(" do ", "|do ").split("|")
+
+
+def refusals(body: str) -> list[tuple[str, str]]:
+    """Return the code of each problem and the text at its place."""
+    with pytest.raises(CompileError) as caught:
+        code_of(body)
+    return [(one.code, one.span.text if one.span else "") for one in caught.value.problems]
+
+
+def test_metadata_are_those_of_fortran() -> None:
+    parsed = fortran.read_kernel(SourceText("project_mod.f90", IN_FORTRAN), "project_type")
+    assert kernel_of(PROJECT + "    return\n", "project_type") == interpret_lfric(parsed, SETTINGS)
+
+
+def test_loops_and_elements_are_those_of_fortran() -> None:
+    body = "for k in layers():\n    for df in dofs(W3):\n        new[df, k] = 0.5 * step"
+    assert statements(body) == [
+        "do k = 0, nlayers - 1", "do df = 1, ndf_w3 new(map_w3(df) + k) = 0.5 * step",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("element", "fortran"),
+    [
+        ("wind[0, 0]", "wind(map_w2(1))"),
+        ("wind[n, k + 1]", "wind(map_w2(n + 1) + k + 1)"),
+        ("wind[n - 1, k]", "wind(map_w2(n) + k)"),
+        ("wind[0, k, n]", "wind(field_2_stencil_map(1, n + 1) + k)"),
+        ("mass[0, n, k]", "mass((cell - 1) * nlayers + k + 1, 1, n + 1)"),
+        ("chi[2, 0, k]", "chi_3(map_w0(1) + k)"),
+        ("basis(W0)[0, n, 1, 2]", "basis_w0_qr_xyoz(1, n + 1, 2, 3)"),
+        ("diff_basis(W2)[0, 0, 0, 0]", "diff_basis_w2_qr_xyoz(1, 1, 1, 1)"),
+        ("weights_xy()[n] * weights_z()[0]",
+         "weights_xy_qr_xyoz(n + 1) * weights_z_qr_xyoz(1)"),
+        ("float(len(layers()))", "real(nlayers, r_def)"),
+        ("float(len(dofs(W2)) + len(neighbours(wind)))",
+         "real(ndf_w2 + field_2_stencil_size, r_def)"),
+    ],
+)  # fmt: skip
+def test_what_elements_mean(element: str, fortran: str) -> None:
+    found = statements(f"n = count\nk = 2\nnew[0, 0] = {element}")
+    assert found[0].rpartition(" = ")[2] == fortran
+
+
+def test_counters_of_dofs_have_their_value_in_python() -> None:
+    found = statements("for df in dofs(W3):\n    new[df + 1, 0] = float(2 * df)")
+    assert found == ["do df = 1, ndf_w3 new(map_w3(df + 1)) = real(2 * (df - 1), r_def)"]
+
+
+def test_loops_backwards_and_over_points() -> None:
+    found = statements(
+        "for k in reversed(layers()):\n    for q in points_xy():\n        new[0, k] = 1.0"
+    )
+    inner = "do q = 1, np_xy_qr_xyoz new(map_w3(1) + k) = 1.0"
+    assert found[:2] == ["do k = nlayers - 1, 0, -1", inner]
+
+
+def test_what_is_written_may_be_read_behind_it() -> None:
+    assert statements("new[0, 0] = 1.0\nnew[0, 0] += step")
+    assert refusals("new[0, 0] += step") == [("M206", "new[0, 0]")]
+    assert refusals("n = 1\nnew[n, 0] = 1.0\nn = 2\nnew[n, 0] += step") == [("M206", "new[n, 0]")]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "place"),
+    [
+        ("wind[0, 0] = 1.0", "M204", "wind[0, 0]"),
+        ("new[0] = 1.0", "P051", "new[0]"),
+        ("new[0, 0, 0] = 1.0", "P051", "new[0, 0, 0]"),
+        ("new[0, 0] = chi[0, 0]", "P051", "chi[0, 0]"),
+        ("new[0, 0] = chi[3, 0, 0]", "P051", "chi[3, 0, 0]"),
+        ("new[0, 0] = chi[count, 0, 0]", "P051", "chi[count, 0, 0]"),
+        ("new[0, -1] = 1.0", "P051", "-1"),
+        ("new[0, 0.5] = 1.0", "P054", "0.5"),
+        ("new[0, 0] = wind", "P051", "wind"),
+        ("new[0, 0] = step[0]", "P051", "step"),
+        ("new[0, 0] = mass[0, 0]", "P051", "mass[0, 0]"),
+        ("new[0, 0] = basis(W2)[0, 0, 0, 0]", "P051", "basis(W2)"),
+        ("new[0, 0] = basis(W0)[0, 0]", "P051", "basis(W0)[0, 0]"),
+        ("for k in layers():\n    k = 3", "P051", "k"),
+        ("for df in dofs(W1):\n    new[df, 0] = 1.0", "P051", "dofs(W1)"),
+        ("for df in neighbours(new):\n    new[0, 0] = 1.0", "P051", "neighbours(new)"),
+        ("new[0, 0] = missing", "P053", "missing"),
+        ("new[0, 0] = step > 0.0", "P054", "new[0, 0]"),
+    ],
+)  # fmt: skip
+def test_refusals(body: str, code: str, place: str) -> None:
+    assert refusals(body) == [(code, place)]
+
+
+def test_all_problems_are_told_at_once() -> None:
+    assert len(refusals("wind[0, 0] = 1.0\nnew[0] = 1.0\nnew[0, 0] = missing")) == 3
+
+
+DOFS = f"""{HEAD}\
+@kernel(operates_on=DOF)
+def scale_type(y: field[GH_READWRITE, W3], x: field[2, GH_READ, W3], a: scalar[GH_REAL, GH_READ]):
+"""
+DOMAIN_HEAD = f"""{HEAD}\
+@kernel(operates_on=DOMAIN)
+def fill_type(y: field[GH_READWRITE, W3]):
+"""
+GRIDS = f"""{HEAD}\
+@kernel(operates_on=CELL_COLUMN)
+def restrict_type(
+    coarse: field[GH_WRITE, ANY_DISCONTINUOUS_SPACE_1, GH_COARSE],
+    fine: field[GH_READ, ANY_DISCONTINUOUS_SPACE_2, GH_FINE],
+):
+"""
+
+
+def test_kernels_for_dofs_domains_and_two_meshes() -> None:
+    assert statements("y[0] = a * x[1, 0]", head=DOFS, name="scale_type") == ["y = a * x_2"]
+    found = statements(
+        "for cell in cells():\n    y[0, 1, cell] = 2.0", head=DOMAIN_HEAD, name="fill_type"
+    )
+    assert found == ["do cell = 1, ncell_2d_no_halos y(map_w3(1, cell) + 1) = 2.0"]
+    found = statements(
+        "coarse[0, 0] = 0.0\nfor i in fine_cells_x():\n    coarse[0, 0] += fine[0, 0, i, 0]",
+        head=GRIDS,
+        name="restrict_type",
+    )
+    assert found[1].endswith("+ fine(map_any_discontinuous_space_2(1, cell_map(i, 1)))"), found
