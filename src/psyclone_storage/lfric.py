@@ -63,6 +63,6 @@ def __getattr__(name: str) -> MetadataWord | ColumnWord | BuiltIn:
     for table in (_WORDS, _BODY, _BUILTINS):
         if name in table:
             return table[name]
-    if name.startswith(("ANY_SPACE_", "ANY_DISCONTINUOUS_SPACE_")):
+    if name.startswith(_table.WILDCARDS):
         return MetadataWord(name)
     raise AttributeError(f"module 'psyclone_storage.lfric' has no attribute '{name}'")

@@ -18,6 +18,7 @@ from psyclone_storage.domain.imports import Import, find_imports
 from psyclone_storage.driver.rows import ApiParts, Language
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
+from psyclone_storage.infrastructures.lfric import EXACT_KIND, REAL
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
@@ -269,4 +270,4 @@ def _has_default_kinds(code: KernelCode) -> bool:
     return kinds <= _DEFAULT_KINDS
 
 
-_DEFAULT_KINDS = frozenset({"r_def", "real64", "r_double"})
+_DEFAULT_KINDS = frozenset({REAL.kind, EXACT_KIND})

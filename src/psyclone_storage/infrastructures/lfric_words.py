@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from psyclone_storage.infrastructures.lfric import (
+    ANY_DISCONTINUOUS_SPACE,
+    ANY_SPACE,
     DEFAULT_LIMITS,
     MESH_PROPERTIES,
     REFERENCE_ELEMENT_PROPERTIES,
@@ -90,6 +92,8 @@ WORDS = (
     *space_names(DEFAULT_LIMITS),
 )
 """All words that stand for themselves and are written in capitals, wherever they may stand."""
+WILDCARDS = tuple(word.upper() for word in (ANY_SPACE, ANY_DISCONTINUOUS_SPACE))
+"""What words for spaces begin with that stand for another one in each call."""
 RANGES: Mapping[str, Role] = {
     "layers": Role.NLAYERS,
     "dofs": Role.NDF,
