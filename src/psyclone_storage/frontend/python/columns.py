@@ -76,6 +76,11 @@ class ColumnAccess:
         """How an element of an argument is written."""
         return "Write an element: a field's is 'x[dof, layer]', an operator's 'm[to, from, layer]'."
 
+    def assigned(self, name: str) -> str:
+        """Return how an element of the argument `name` is given a value."""
+        way = _WAYS.get(self.passed[name].role, "") if name in self.passed else "[part, dof, layer]"
+        return f"Write '{name}{way} = ...'."
+
     # ------------------------------------------------------------------------ elements
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:

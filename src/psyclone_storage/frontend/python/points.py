@@ -31,6 +31,10 @@ class PointAccess:
     index: tuple[str, str]
     hint: str = _OFFSETS
 
+    def assigned(self, name: str) -> str:
+        """Return how the point of a field is given a value."""
+        return f"Write '{name}[0, 0] = ...'."
+
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
         """Return an element near the point."""
         name = node.value.id if isinstance(node.value, ast.Name) else ""

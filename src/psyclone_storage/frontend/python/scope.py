@@ -70,6 +70,9 @@ class ArgumentAccess(Protocol):
     def hint(self) -> str:
         """How an element of an argument is written."""
 
+    def assigned(self, name: str) -> str:
+        """Return how an element of the argument `name` is given a value."""
+
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
         """Return an element that is looked at; what is wrong is noted."""
 

@@ -107,7 +107,7 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
     name = target.id
     if (dummy := scope.arguments.get(name)) is not None:
         what = f"'{name}' is an argument, which a kernel cannot assign to."
-        hint = scope.access.hint if dummy.rank else "Give the value another name."
+        hint = scope.access.assigned(name) if dummy.rank else "Give the value another name."
         scope.refuse("M204", what, target, hint)
         return None
     if name in scope.counters:
