@@ -130,7 +130,7 @@ def _kind(_module: str, name: str) -> Symbol | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _ComputedPart:
     """Statements that one function of C does, as a subroutine, and what they reduce to."""
 
     code: KernelCode
@@ -138,20 +138,20 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _PlannedRoutine:
     """A routine before it is printed: its set-up, what it holds, and its parts for C."""
 
     routine: Routine
     before: tuple[Line, ...]
     held: HoldData | None
-    parts: tuple[_Part, ...]
+    parts: tuple[_ComputedPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _ColumnsRoutine:
     """A routine in Python: its functions in C, its set-up, its lines."""
 
-    plan: _Plan
+    plan: _PlannedRoutine
     functions: tuple[LoopsFunction, ...]
     setup: tuple[str, ...]
     lines: tuple[str, ...]
@@ -174,10 +174,10 @@ def is_computed(line: Line) -> bool:
     return False
 
 
-def _planned(routine: Routine, codes: Mapping[str, KernelCode]) -> _Plan:
+def _planned(routine: Routine, codes: Mapping[str, KernelCode]) -> _PlannedRoutine:
     before = tuple(line for line in routine.body if not isinstance(line, HoldData))
     held = next((line for line in routine.body if isinstance(line, HoldData)), None)
-    parts: list[_Part] = []
+    parts: list[_ComputedPart] = []
     data = frozenset(key_of(item.array) for item in held.items) if held else frozenset[str]()
 
     def collect(number: int, lines: tuple[Line, ...]) -> LoopsFunction:
@@ -186,7 +186,7 @@ def _planned(routine: Routine, codes: Mapping[str, KernelCode]) -> _Plan:
 
     if held is not None:
         in_order(held.body, collect, is_computed)
-    return _Plan(routine, before, held, tuple(parts))
+    return _PlannedRoutine(routine, before, held, tuple(parts))
 
 
 def _part(
@@ -194,7 +194,7 @@ def _part(
     lines: tuple[Line, ...],
     routine: Routine,
     about: tuple[Mapping[str, KernelCode], frozenset[str]],
-) -> _Part:
+) -> _ComputedPart:
     """Return statements as a subroutine, whose arguments are what they name.
 
     It is told `about` kernels, and which arrays have the values of data.
@@ -225,7 +225,7 @@ def _part(
     place = _NOWHERE.whole()
     module = KernelModule(routine.name, place, place, symbols=SymbolTable(symbols))
     code = KernelCode(name, dummies, tuple(declared), (*lines, *ends), module)
-    return _Part(code, reduced)
+    return _ComputedPart(code, reduced)
 
 
 def _names(lines: tuple[Line, ...]) -> dict[str, None]:
@@ -282,10 +282,12 @@ def _found(name: str) -> str:
 # ---------------------------------------------------------------------------- printing
 
 
-def _made(plan: _Plan, printed: Mapping[str, CFunction], codes: tuple[KernelCode, ...]) -> _Made:
+def _made(
+    plan: _PlannedRoutine, printed: Mapping[str, CFunction], codes: tuple[KernelCode, ...]
+) -> _ColumnsRoutine:
     routine, held = plan.routine, plan.held
     if held is None:
-        return _Made(plan, (), (), tuple(lines_of(plan.before, {})))
+        return _ColumnsRoutine(plan, (), (), tuple(lines_of(plan.before, {})))
     tables, counts, setup = _set_up(plan)
     waiting = iter(plan.parts)
     names = NameTable(item.name for item in routine.dummies)
@@ -308,12 +310,12 @@ def _made(plan: _Plan, printed: Mapping[str, CFunction], codes: tuple[KernelCode
             body += _run(run, given_to(functions, one, called), part)
     text = [f"# {text_of(item.owner)}: {item.why}" for item in held.items]
     text += [*imports, f"with {_object_name(routine)}({_passed(plan)}) as {run}:", *indented(body)]
-    return _Made(plan, tuple(functions), tuple(setup), tuple(text))
+    return _ColumnsRoutine(plan, tuple(functions), tuple(setup), tuple(text))
 
 
 def _with_parts(
-    lines: list[str | LoopsFunction], parts: tuple[_Part, ...]
-) -> Iterator[tuple[str | LoopsFunction, _Part]]:
+    lines: list[str | LoopsFunction], parts: tuple[_ComputedPart, ...]
+) -> Iterator[tuple[str | LoopsFunction, _ComputedPart]]:
     """Yield lines, functions with their parts."""
     waiting = iter(parts)
     part = parts[0]
@@ -323,7 +325,7 @@ def _with_parts(
         yield one, part
 
 
-def _run(run: str, given: str, part: _Part) -> Iterator[str]:
+def _run(run: str, given: str, part: _ComputedPart) -> Iterator[str]:
     """Yield the call of a function, and what becomes of what it reduces to."""
     for name in part.reduced:
         yield f"{_found(plain(name))} = ctypes.c_double()"
@@ -335,9 +337,9 @@ def _run(run: str, given: str, part: _Part) -> Iterator[str]:
 
 def _function(
     name: str,
-    part: _Part,
+    part: _ComputedPart,
     function: CFunction,
-    about: tuple[_Plan, tuple[str, ...], tuple[tuple[str, str], ...]],
+    about: tuple[_PlannedRoutine, tuple[str, ...], tuple[tuple[str, str], ...]],
 ) -> LoopsFunction:
     """Return the function that Python calls, which passes what is in tables."""
     plan, tables, counts = about
@@ -377,7 +379,7 @@ def _function(
     return LoopsFunction(name, "\n".join(text_lines), tuple(scalars))
 
 
-def _spelled(key: str, plan: _Plan) -> str:
+def _spelled(key: str, plan: _PlannedRoutine) -> str:
     """Return an argument of a routine as the routine has it."""
     return plain(next(item.name for item in plan.routine.dummies if item.key == key))
 
@@ -385,7 +387,9 @@ def _spelled(key: str, plan: _Plan) -> str:
 # ---------------------------------------------------------------------------- set-up
 
 
-def _set_up(plan: _Plan) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...], list[str]]:
+def _set_up(
+    plan: _PlannedRoutine,
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...], list[str]]:
     """Return the arrays and numbers that a set-up finds, by name, and its statements.
 
     Of a number the second is how Python gets it.
@@ -427,7 +431,7 @@ def _lengths(item: Declare) -> Iterator[tuple[str, str]]:
         yield _extent(item, at), f"{plain(item.name)}.shape[{at - 1}]"
 
 
-def _data_names(plan: _Plan) -> list[str]:
+def _data_names(plan: _PlannedRoutine) -> list[str]:
     """Return the names by which a set-up knows what is held: parts of vectors have their own."""
     assert plan.held is not None
     names = NameTable(item.name for item in (*plan.routine.dummies, *plan.routine.variables))
@@ -441,7 +445,7 @@ def _data_names(plan: _Plan) -> list[str]:
     return found
 
 
-def _vectors(plan: _Plan) -> Iterator[str]:
+def _vectors(plan: _PlannedRoutine) -> Iterator[str]:
     """Yield the statements that put parts of vectors together again."""
     assert plan.held is not None
     parts: dict[str, list[str]] = {}
@@ -452,7 +456,7 @@ def _vectors(plan: _Plan) -> Iterator[str]:
         yield f"{vector} = ({', '.join(names)})"
 
 
-def _given_names(plan: _Plan) -> list[str]:
+def _given_names(plan: _PlannedRoutine) -> list[str]:
     """Return the arguments that a set-up asks besides data: rules, extents and depths."""
     asked = {
         part.text
@@ -473,7 +477,7 @@ def _base(owner: Expr) -> Expr:
     return owner.base if isinstance(owner, Element) else owner
 
 
-def _passed(plan: _Plan) -> str:
+def _passed(plan: _PlannedRoutine) -> str:
     """Return what is passed to bind a routine's data."""
     assert plan.held is not None
     data = ", ".join(text_of(item.owner) for item in plan.held.items)
@@ -486,7 +490,7 @@ def _passed(plan: _Plan) -> str:
 # ---------------------------------------------------------------------------- texts
 
 
-def _c_text(unit: Unit, printed: CUnit, made: list[_Made]) -> str:
+def _c_text(unit: Unit, printed: CUnit, made: list[_ColumnsRoutine]) -> str:
     own = {part.code.key for one in made for part in one.plan.parts}
     parts = [f"/* {unit.comment or unit.name} */\n", preamble(printed.helpers)]
     parts += [
@@ -496,7 +500,7 @@ def _c_text(unit: Unit, printed: CUnit, made: list[_Made]) -> str:
     return "\n".join(parts)
 
 
-def _python(unit: Unit, made: list[_Made]) -> str:
+def _python(unit: Unit, made: list[_ColumnsRoutine]) -> str:
     lines = [f'"""{unit.comment or unit.name}"""', ""]
     text = "\n".join(line for one in made for line in one.lines)
     if "ctypes." in text:
@@ -515,7 +519,7 @@ def _calls_exchange(text: str) -> bool:
     return any(line.lstrip().startswith(f"{abi.EXCHANGE}(") for line in text.splitlines())
 
 
-def _routine(one: _Made) -> Iterator[str]:
+def _routine(one: _ColumnsRoutine) -> Iterator[str]:
     plan, routine = one.plan, one.plan.routine
     if plan.held is not None:
         taken = [*_data_names(plan), *_given_names(plan)]
@@ -536,7 +540,7 @@ def _routine(one: _Made) -> Iterator[str]:
     yield from indented(lines)
 
 
-def _described(one: _Made, held: HoldData) -> Iterator[str]:
+def _described(one: _ColumnsRoutine, held: HoldData) -> Iterator[str]:
     """Yield what the runtime is told of a routine."""
     words = ["covered" if item.covered else "written" for item in held.items]
     accesses = [
@@ -555,7 +559,7 @@ def _described(one: _Made, held: HoldData) -> Iterator[str]:
     yield f'"{" ".join(types)}",'
 
 
-def _types(part: _Part, function: LoopsFunction) -> str:
+def _types(part: _ComputedPart, function: LoopsFunction) -> str:
     scalars = "".join("d" if item.is_real else "i" for item in function.scalars)
     return scalars + "l" * len(part.reduced)
 

@@ -49,7 +49,7 @@ _WAYS: Mapping[Role, str] = {
 }
 
 
-class _Way(Enum):
+class _ElementForm(Enum):
     """How an element of a field is found, and what stands in its brackets."""
 
     OWN = "[dof, layer]"
@@ -191,26 +191,26 @@ class ColumnAccess:
             scope.refuse("P051", what, node, f"Write '{name}' with {way.value}.")
             return None
         dof, layer, *others = index
-        if way in (_Way.STENCIL, _Way.BRANCHES) and others:
+        if way in (_ElementForm.STENCIL, _ElementForm.BRANCHES) and others:
             near = self._near(dummy, Role.STENCIL_MAP)
             found = Element(Name(near), (_from_one(dof), *map(_from_one, others)))
-        elif way is _Way.FINE:
+        elif way is _ElementForm.FINE:
             cells = Element(Name(self._name(Role.CELL_MAP)), tuple(map(_from_one, others)))
             found = Element(Name(self._map(dummy)), (_from_one(dof), cells))
         else:
             found = Element(Name(self._map(dummy)), tuple(map(_from_one, (dof, *others))))
         return _plus(found, layer)
 
-    def _way(self, dummy: Dummy) -> _Way:
+    def _way(self, dummy: Dummy) -> _ElementForm:
         roles = {one.role for one in self.passed.values()}
         if Role.NCELL_2D_NO_HALOS in roles:
-            return _Way.DOMAIN
+            return _ElementForm.DOMAIN
         if self.passed[self._map(dummy)].role is Role.WHOLE_DOFMAP:
-            return _Way.FINE
+            return _ElementForm.FINE
         of_arg = {one.role for one in self.passed.values() if one.arg == dummy.arg}
         if Role.STENCIL_MAX_BRANCH in of_arg:
-            return _Way.BRANCHES
-        return _Way.STENCIL if Role.STENCIL_MAP in of_arg else _Way.OWN
+            return _ElementForm.BRANCHES
+        return _ElementForm.STENCIL if Role.STENCIL_MAP in of_arg else _ElementForm.OWN
 
     def _map(self, dummy: Dummy) -> str:
         """Return the name of the map from cells to the dofs of a field."""
@@ -353,14 +353,14 @@ def _has_values(dummy: Dummy, arg: int) -> bool:
     return dummy.role in OF_VALUES and dummy.arg == arg
 
 
-def _lengths(way: _Way) -> tuple[int, ...]:
+def _lengths(way: _ElementForm) -> tuple[int, ...]:
     """Return how many parts an index may have."""
     match way:
-        case _Way.STENCIL | _Way.DOMAIN:
-            return (2, 3) if way is _Way.STENCIL else (3,)
-        case _Way.BRANCHES:
+        case _ElementForm.STENCIL | _ElementForm.DOMAIN:
+            return (2, 3) if way is _ElementForm.STENCIL else (3,)
+        case _ElementForm.BRANCHES:
             return 2, 4
-        case _Way.FINE:
+        case _ElementForm.FINE:
             return (4,)
     return (2,)
 
