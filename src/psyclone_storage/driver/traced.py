@@ -292,7 +292,7 @@ def _scope(source: SourceText) -> Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class _Passed:
+class _TakenPositions:
     """What a call of a kernel is given, one for each position: whether it is a number, or several.
 
     What is no number is an object, of which `several` are passed as one sequence.
@@ -303,21 +303,21 @@ class _Passed:
     several: tuple[int, ...]
 
 
-def _passed(kernel: Kernel, compiler: Compiler) -> _Passed:
+def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
     """Return what a call of a kernel is given."""
     if compiler.api.passed is None:
         args = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
         numbers = tuple(arg.kind is not ArgKind.FIELD for arg in args)
-        return _Passed(kernel, numbers, (1,) * len(args))
+        return _TakenPositions(kernel, numbers, (1,) * len(args))
     items = compiler.api.passed(kernel)
     numbers = tuple(isinstance(item.type, ScalarType) for item in items)
     lengths = (integer_value(item.shape[0]) if item.shape else 1 for item in items)
-    return _Passed(kernel, numbers, tuple(length or 1 for length in lengths))
+    return _TakenPositions(kernel, numbers, tuple(length or 1 for length in lengths))
 
 
 def _named(
     calls: Sequence[TracedCall],
-    kernels: Sequence[_Passed],
+    kernels: Sequence[_TakenPositions],
     parsed: tuple[ParsedCall, ...],
     source: SourceText,
 ) -> list[tuple[str, ParsedCall]]:
@@ -350,7 +350,7 @@ def _expr(
     value: Any,
     at: tuple[int, int],
     text: ParsedCall | None,
-    passed: _Passed,
+    passed: _TakenPositions,
     objects: dict[int, Expr],
 ) -> Expr:
     """Return what an argument is called; `at` are the numbers of its call and of itself."""
