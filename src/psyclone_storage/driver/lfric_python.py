@@ -37,8 +37,8 @@ LFRIC_WORDS = Dialect(
 )
 
 
-def _meshes(_settings: Settings) -> Infrastructure:
-    return meshes_in_c()
+def _meshes(settings: Settings) -> Infrastructure:
+    return meshes_in_c(exact_sums=settings.lfric.exact_sums)
 
 
 LFRIC_IN_C = Target(python_with_columns(LFRIC_WORDS), _meshes)

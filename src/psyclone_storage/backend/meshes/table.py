@@ -42,8 +42,8 @@ from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem,
 from psyclone_storage.ir.walk import kernel_calls, statements
 
 
-def meshes_in_c() -> Infrastructure:
-    """Return the runtime's meshes, as C loops over columns see them.
+def meshes_in_c(*, exact_sums: bool = False) -> Infrastructure:
+    """Return the runtime's meshes, as C loops over columns see them, maybe with exact sums.
 
     What is lowered to it raises `CompileError` G010 for what it does not have.
     """
@@ -57,6 +57,7 @@ def meshes_in_c() -> Infrastructure:
         _VALUES,
         _ACTIONS,
         _no_items,
+        exact_sums=exact_sums,
         names_what_is_copied=False,
         around=_held,
         holding=HoldingContract(),
@@ -246,6 +247,12 @@ def _reduced(context: LoweringContext, asked: ops.Reduce) -> tuple[Line, ...]:
     return (Assign(value, CallFunction(Member(ranks, abi.REDUCTIONS[asked.op]), (value,))),)
 
 
+def _no_exact_sum(
+    _context: LoweringContext, asked: ops.BeginExactSum | ops.AddExactly | ops.EndExactSum
+) -> tuple[Line, ...]:
+    raise no_form(f"exact sum, as '{asked.datum.name}' would be", asked.datum.span)
+
+
 def _nothing(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
     return ()
 
@@ -294,6 +301,9 @@ _ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Line,
     ops.MarkClean: _marked_clean,
     ops.FillDofs: _filled,
     ops.Reduce: _reduced,
+    ops.BeginExactSum: _no_exact_sum,
+    ops.AddExactly: _no_exact_sum,
+    ops.EndExactSum: _no_exact_sum,
     ops.EnterDevice: _nothing,
     ops.CopyTo: _nothing,
 }
