@@ -5,7 +5,6 @@
 !> ranks, so that on one rank all numbers are those of the whole mesh.
 module local_mesh_mod
 
-  use, intrinsic :: iso_fortran_env, only: error_unit
   use constants_mod, only: i_def, l_def, r_def, str_def
   use ids_mod, only: number_in_order
   use local_cells_mod, only: local_cells_type
@@ -69,6 +68,10 @@ module local_mesh_mod
     procedure, private :: number_entities
     procedure, private :: find_neighbours
   end type local_mesh_type
+
+  ! Why cells have no cells of another mesh that they cover
+  character(*), parameter :: not_nested = 'the meshes are not nested'
+  character(*), parameter :: not_alike = 'the meshes are not partitioned alike'
 
   interface local_mesh_type
     module procedure new_planar_mesh, new_cubed_sphere_mesh
@@ -260,10 +263,8 @@ contains
     integer(i_def) :: cell, i, j
 
     problem = self%why_not_covered(other)
-    if (len(problem) > 0) then
-      write (error_unit, '(2a)') 'get_cells_covered: ', problem
-      error stop 1
-    end if
+    if (problem == not_nested) error stop 'get_cells_covered: ' // not_nested
+    if (problem == not_alike) error stop 'get_cells_covered: ' // not_alike
     do cell = 1, size(covered, 3, i_def)
       do j = 1, size(covered, 2, i_def)
         do i = 1, size(covered, 1, i_def)
@@ -287,7 +288,7 @@ contains
     if (.not. (divides(self%surface%cells_x, other%surface%cells_x) .and. &
                divides(self%surface%cells_y, other%surface%cells_y) .and. &
                self%surface%panels == other%surface%panels)) then
-      problem = 'the meshes are not nested'
+      problem = not_nested
       return
     end if
     do cell = 1, self%get_last_edge_cell()
@@ -295,7 +296,7 @@ contains
         do i = 1, max(1_i_def, other%surface%cells_x / self%surface%cells_x)
           associate (covered => self%cell_covered(other, cell, i, j))
             if (covered == 0 .or. covered > other%get_last_edge_cell()) &
-              problem = 'the meshes are not partitioned alike'
+              problem = not_alike
           end associate
         end do
       end do

@@ -146,9 +146,9 @@ class DofField:
         if self._under_way is not None:
             raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
 
-    def hold_for(self, exchange: StartedExchange | None) -> None:
+    def hold_for(self, started: StartedExchange | None) -> None:
         """Note that an exchange of the field has been started, or that it has ended."""
-        self._under_way = exchange
+        self._under_way = started
 
     def describe(self) -> str:
         """Return the subject of an error message."""
