@@ -82,11 +82,10 @@ class BuildProject:
         return {path.name: path.read_text() for path in found} | self.kernels()
 
 
-@pytest.fixture
-def command(tmp_path: Path) -> Path:
+@pytest.fixture(scope="session")
+def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the command, which notes that it was called."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("bin")
     program = folder / "psyclone-storage"
     program.write_text(
         '#!/bin/sh\ncase "$1" in --*-dir) ;; *) echo translate >> "$BUILD_LOG" ;; esac\n'
@@ -96,48 +95,108 @@ def command(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(params=["ninja", "make", "cmake-ninja", "cmake-make"])
-def project(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    command: Path,
-) -> BuildProject:
-    tool: str = request.param
-    needed = {"cmake-ninja": ["cmake", "ninja", "gfortran"], "cmake-make": ["cmake", "gfortran"]}
-    for name in needed.get(tool, [tool]):
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not installed")
-    folder = tmp_path / "project"
-    shutil.copytree(HERE / "project", folder)
-    (folder / "kernels").mkdir()
-    for name in KERNELS:
-        shutil.copy(CORPUS / name, folder / "kernels")
-    # Nobody has edited one file of it a moment after another one.
-    for path in folder.rglob("*"):
-        os.utime(path, (CHECKED_OUT, CHECKED_OUT))
-    environment = os.environ | {
-        "PATH": f"{command}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": f"{SOURCES}{os.pathsep}{folder / 'tools'}",
-        "BUILD_LOG": str(tmp_path / "log"),
-        "PSYCLONE_STORAGE_CACHE": str(tmp_path / "cache"),
-    }
-    environment.pop("MAKEFLAGS", None)
-    if tool in ("ninja", "make"):
-        made = BuildProject(folder, tool, (), (tool, "-j8"), folder / "out", folder / "model")
-    else:
-        built: Callable[[Library], Path] = request.getfixturevalue("built")
+class Projects:
+    """The project for each tool, each in a place of its own, where every test finds it anew.
+
+    What tools write holds paths, so that only what was kept of this place can be put back there,
+    with its times.
+    """
+
+    def __init__(self, command: Path, folders: Callable[[str], Path], library: Callable[[], Path]):
+        self.command = command
+        self.folders = folders
+        self.library = library
+        self.projects: dict[str, BuildProject] = {}
+
+    def set_up(self, tool: str) -> BuildProject:
+        """Return the project as it was checked out, for CMake also configured."""
+        if tool not in self.projects:
+            self.projects[tool] = self._made(tool)
+            self._keep(self.projects[tool], "set_up")
+        return self._put_back(tool, "set_up")
+
+    def built(self, tool: str) -> BuildProject:
+        """Return the project after its first build."""
+        if not (self.set_up(tool).folder.parent.parent / "built").exists():
+            assert self.projects[tool].build() == 2
+            self._keep(self.projects[tool], "built")
+        return self._put_back(tool, "built")
+
+    def _keep(self, project: BuildProject, state: str) -> None:
+        work = project.folder.parent
+        shutil.copytree(work, work.parent / state, symlinks=True)
+
+    def _put_back(self, tool: str, state: str) -> BuildProject:
+        project = self.projects[tool]
+        work = project.folder.parent
+        shutil.rmtree(work)
+        shutil.copytree(work.parent / state, work, symlinks=True)
+        return project
+
+    def _made(self, tool: str) -> BuildProject:
+        work = self.folders(tool) / "work"
+        folder = work / "project"
+        shutil.copytree(HERE / "project", folder)
+        (folder / "kernels").mkdir()
+        for name in KERNELS:
+            shutil.copy(CORPUS / name, folder / "kernels")
+        # Nobody has edited one file of it a moment after another one.
+        for path in folder.rglob("*"):
+            os.utime(path, (CHECKED_OUT, CHECKED_OUT))
+        if tool in ("ninja", "make"):
+            made = BuildProject(folder, tool, (), (tool, "-j8"), folder / "out", folder / "model")
+        else:
+            out, model = folder / "build" / "psy", folder / "build" / "libmodel.a"
+            build = ("cmake", "--build", "build", "-j8")
+            made = BuildProject(folder, tool, self._set_up_by(tool), build, out, model)
+        made.environment = os.environ | {
+            "PATH": f"{self.command}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": f"{SOURCES}{os.pathsep}{folder / 'tools'}",
+            "BUILD_LOG": str(work / "log"),
+            "PSYCLONE_STORAGE_CACHE": str(work / "cache"),
+        }
+        made.environment.pop("MAKEFLAGS", None)
+        if made.setup:
+            done = made.run(*made.setup)
+            assert done.returncode == 0, done.stdout + done.stderr
+        return made
+
+    def _set_up_by(self, tool: str) -> tuple[str, ...]:
+        """Return the command that configures."""
         generator = "Ninja" if tool == "cmake-ninja" else "Unix Makefiles"
-        words = (
+        return (
             *("cmake", "-G", generator, "-B", "build"),
             f"-Dpsyclone_storage_DIR={shared_file('config/cmake')}",
-            f"-DCMAKE_Fortran_FLAGS=-I{built(LFRIC)}",
-            f"-DCMAKE_PROGRAM_PATH={command}",
+            f"-DCMAKE_Fortran_FLAGS=-I{self.library()}",
+            f"-DCMAKE_PROGRAM_PATH={self.command}",
         )
-        build = ("cmake", "--build", "build", "-j8")
-        out, model = folder / "build" / "psy", folder / "build" / "libmodel.a"
-        made = BuildProject(folder, tool, words, build, out, model)
-    made.environment = environment
-    if made.setup:
-        done = made.run(*made.setup)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return made
+
+
+@pytest.fixture(scope="session")
+def projects(
+    command: Path, built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Projects:
+    return Projects(command, tmp_path_factory.mktemp, lambda: built(LFRIC))
+
+
+@pytest.fixture(params=["ninja", "make", "cmake-ninja", "cmake-make"])
+def tool(request: pytest.FixtureRequest) -> str:
+    """Return the name of a tool that is there."""
+    name: str = request.param
+    needed = {"cmake-ninja": ["cmake", "ninja", "gfortran"], "cmake-make": ["cmake", "gfortran"]}
+    for program in needed.get(name, [name]):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    return name
+
+
+@pytest.fixture
+def project(projects: Projects, tool: str) -> BuildProject:
+    """Return the project before its first build."""
+    return projects.set_up(tool)
+
+
+@pytest.fixture
+def built_project(projects: Projects, tool: str) -> BuildProject:
+    """Return the project after its first build."""
+    return projects.built(tool)

@@ -20,59 +20,55 @@ def test_nothing_is_done_twice(project: BuildProject) -> None:
         assert project.model.stat().st_mtime_ns == time
 
 
-def test_an_algorithm_is_changed(project: BuildProject) -> None:
-    project.build()
-    project.changed("source/first_alg_mod.x90", "1005.0_r_def", "1006.0_r_def")
-    names = set(project.texts())
-    assert project.build() == 1
-    assert set(project.texts()) == names
-    assert project.build() == 0
+def test_an_algorithm_is_changed(built_project: BuildProject) -> None:
+    built_project.changed("source/first_alg_mod.x90", "1005.0_r_def", "1006.0_r_def")
+    names = set(built_project.texts())
+    assert built_project.build() == 1
+    assert set(built_project.texts()) == names
+    assert built_project.build() == 0
 
 
-def test_a_kernel_is_changed(project: BuildProject) -> None:
-    project.build()
-    names, time = set(project.kernels()), project.model.stat().st_mtime_ns
-    project.changed("kernels/wind_to_cell_kernel_mod.f90", "implicit none", "implicit none ! new")
-    assert project.build() == 2
-    assert set(project.kernels()) == names
-    assert sum("! new" in text for text in project.kernels().values()) == 2
-    assert project.model.stat().st_mtime_ns > time
-    assert project.build() == 0
+def test_a_kernel_is_changed(built_project: BuildProject) -> None:
+    names, time = set(built_project.kernels()), built_project.model.stat().st_mtime_ns
+    built_project.changed(
+        "kernels/wind_to_cell_kernel_mod.f90", "implicit none", "implicit none ! new"
+    )
+    assert built_project.build() == 2
+    assert set(built_project.kernels()) == names
+    assert sum("! new" in text for text in built_project.kernels().values()) == 2
+    assert built_project.model.stat().st_mtime_ns > time
+    assert built_project.build() == 0
 
 
-def test_a_module_of_the_script_is_changed(project: BuildProject) -> None:
-    project.build()
-    names = set(project.kernels())
-    project.changed("tools/psyclone_tools.py", "LAYERS = 20", "LAYERS = 30")
-    assert project.build() == 2
-    assert set(project.kernels()) == names
-    assert all(" = 30" in text for text in project.kernels().values())
-    assert project.build() == 0
+def test_a_module_of_the_script_is_changed(built_project: BuildProject) -> None:
+    names = set(built_project.kernels())
+    built_project.changed("tools/psyclone_tools.py", "LAYERS = 20", "LAYERS = 30")
+    assert built_project.build() == 2
+    assert set(built_project.kernels()) == names
+    assert all(" = 30" in text for text in built_project.kernels().values())
+    assert built_project.build() == 0
 
 
-def test_the_settings_are_changed(project: BuildProject) -> None:
-    project.build()
-    assert any("halo_exchange" in text for text in project.texts().values())
-    project.changed("settings.cfg", "DISTRIBUTED_MEMORY = true", "DISTRIBUTED_MEMORY = false")
-    assert project.build() == 2
-    assert not any("halo_exchange" in text for text in project.texts().values())
-    assert project.build() == 0
+def test_the_settings_are_changed(built_project: BuildProject) -> None:
+    assert any("halo_exchange" in text for text in built_project.texts().values())
+    built_project.changed("settings.cfg", "DISTRIBUTED_MEMORY = true", "DISTRIBUTED_MEMORY = false")
+    assert built_project.build() == 2
+    assert not any("halo_exchange" in text for text in built_project.texts().values())
+    assert built_project.build() == 0
 
 
-def test_what_is_only_touched_is_not_built_again(project: BuildProject) -> None:
-    project.build()
-    time = project.model.stat().st_mtime_ns
-    project.touched("tools/psyclone_tools.py")
-    assert project.build() == 2
-    assert project.model.stat().st_mtime_ns == time
+def test_what_is_only_touched_is_not_built_again(built_project: BuildProject) -> None:
+    time = built_project.model.stat().st_mtime_ns
+    built_project.touched("tools/psyclone_tools.py")
+    assert built_project.build() == 2
+    assert built_project.model.stat().st_mtime_ns == time
 
 
-def test_kernels_that_are_no_longer_changed_are_gone(project: BuildProject) -> None:
-    project.build()
-    project.changed("optimise.py", "psyclone_tools.fix_layers(kernel)", "pass")
-    assert project.build() == 2
-    assert project.kernels() == {}
-    assert project.build() == 0
+def test_kernels_that_are_no_longer_changed_are_gone(built_project: BuildProject) -> None:
+    built_project.changed("optimise.py", "psyclone_tools.fix_layers(kernel)", "pass")
+    assert built_project.build() == 2
+    assert built_project.kernels() == {}
+    assert built_project.build() == 0
 
 
 def test_three_clean_builds_are_the_same(project: BuildProject) -> None:
@@ -88,16 +84,17 @@ def test_three_clean_builds_are_the_same(project: BuildProject) -> None:
 
 
 @pytest.mark.parametrize("after", range(5))
-def test_a_command_that_dies_leaves_nothing_that_hinders(project: BuildProject, after: int) -> None:
+def test_a_command_that_dies_leaves_nothing_that_hinders(
+    built_project: BuildProject, after: int
+) -> None:
     """It dies before the file `after` gets its name: code, kernels and lists are such files."""
-    project.build()
-    whole = project.texts()
-    for part in (*project.out.rglob("*"), project.model):
+    whole = built_project.texts()
+    for part in (*built_project.out.rglob("*"), built_project.model):
         if part.is_file():
             part.unlink()
-    died = project.run(*project.command, **{DIES: str(after)})
+    died = built_project.run(*built_project.command, **{DIES: str(after)})
     assert died.returncode != 0
-    assert project.build() >= 1
-    assert project.texts() == whole
-    assert list(project.out.rglob(".*.claim*")) == []
-    assert project.build() == 0
+    assert built_project.build() >= 1
+    assert built_project.texts() == whole
+    assert list(built_project.out.rglob(".*.claim*")) == []
+    assert built_project.build() == 0
