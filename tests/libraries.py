@@ -19,7 +19,7 @@ from building import built_once, fingerprint
 
 EXTERNAL = Path(__file__).parents[1] / "external"
 STRICT = ("-std=f2008", "-Wall", "-Wno-unused-dummy-argument", "-Werror")
-CHECKED = (*STRICT, "-g", "-fcheck=all")
+CHECKED = (*STRICT, "-fcheck=all")
 PARTS = ("Makefile", "files.txt", "**/*.f90", "**/*.inc")
 
 

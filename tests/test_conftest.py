@@ -126,7 +126,7 @@ def test_workers_begin_with_what_takes_longest(
     for number, name in enumerate(sorted(names)):
         file = pytester.path / (f"{name}test_{number}.py" if name.endswith("/") else name)
         if file.suffix == ".py":
-            file.parent.mkdir(exist_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(ORDERED.format(name=number))
 
     def order() -> list[str]:

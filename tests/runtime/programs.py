@@ -22,7 +22,7 @@ from runtime.objects import compile_once
 
 HERE = Path(__file__).parent
 SOURCES = HERE / "lfric"
-FLAGS = ("-g", "-O0", "-fcheck=all", "-fopenmp", "-ffree-line-length-none")
+FLAGS = ("-O0", "-fcheck=all", "-fopenmp", "-ffree-line-length-none")
 FAST = "-O2"
 """How the part is compiled that makes fields and looks at all answers: most of a run is there."""
 SUPPORT = ("mutation_mod.f90", "at_once_mod.f90", "world_mod.f90", "away_mod.f90")
