@@ -71,7 +71,8 @@ EXTENSIONS = [
         "psyclone_storage.storage.core._compiled",
         [f"{CORE}.c"],
         depends=[
-            f"{CORE}_{part}.h" for part in ("replica", "ledger", "moves", "faces", "block", "ways")
+            f"{CORE}_{part}.h"
+            for part in ("replica", "ledger", "moves", "faces", "block", "ways", "pages")
         ],
         py_limited_api=True,
         optional=True,

@@ -224,13 +224,14 @@ def _sites_in_c(path: str, text: str) -> Iterator[Mutant]:
 
 
 def chosen(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """Return `count` of the mutants, as the seed says."""
-
-    def lot(mutant: Mutant) -> bytes:
-        named = f"{seed} {mutant.path} {mutant.start} {mutant.text}"
-        return hashlib.sha256(named.encode()).digest()
-
-    return sorted(sorted(mutants, key=lot)[:count], key=lambda m: (m.path, m.start))
+    """Return `count` of the mutants, as the seed says; edits elsewhere change none of the lots."""
+    alike: dict[str, int] = {}
+    lots: dict[Mutant, bytes] = {}
+    for mutant in mutants:
+        alike[mutant.key] = alike.get(mutant.key, 0) + 1
+        named = f"{seed} {mutant.key} {alike[mutant.key]}"
+        lots[mutant] = hashlib.sha256(named.encode()).digest()
+    return sorted(sorted(mutants, key=lots.__getitem__)[:count], key=lambda m: (m.path, m.start))
 
 
 class Judge:

@@ -17,6 +17,7 @@
 #include <Python.h>
 #include <structmember.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,6 +27,7 @@
 #include "_compiled_faces.h"
 #include "_compiled_block.h"
 #include "_compiled_ways.h"
+#include "_compiled_pages.h"
 
 static PyObject *module_register(PyObject *module, PyObject *args, PyObject *keywords)
 {
@@ -40,6 +42,7 @@ static PyObject *module_register(PyObject *module, PyObject *args, PyObject *key
         {"token", &words.token, 1},         {"arguments", &words.arguments, 1},
         {"block", &words.block, 1},         {"array", &words.array, 1},
         {"timed", &words.timed, 0},         {"total", &words.total, 0},
+        {"pages", &words.pages, 0},         {"page", &words.page, 0},
     };
     PyObject *name, *value;
     Py_ssize_t at = 0;
@@ -67,6 +70,7 @@ static PyMethodDef module_methods[] = {
      "Begin all the accesses if nobody is in the way and none lacks anything; else do nothing."},
     {"short", module_short, METH_O,
      "Return the short way to make a block; the argument is the long one."},
+    {"setting", module_setting, METH_VARARGS, "Return what the environment says now."},
     {0},
 };
 
@@ -108,6 +112,7 @@ static int name_all(void)
         {"_make_valid_carefully", &names.bring_carefully},
         {"view", &names.view},         {"to_numpy", &names.to_numpy},
         {"labels", &names.labels},     {"origin", &names.origin}, {"dims", &names.dims},
+        {"address", &names.address},   {"", &names.nothing},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
@@ -135,7 +140,11 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Sides", &Sides_spec, &SidesType) < 0 ||
         add_type(module, "Sliceable", &Sliceable_spec, &SliceableType) < 0 ||
         add_type(module, "BindingBlock", &Block_spec, &BlockType) < 0 || open_ways() < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 5) < 0 ||
+        add_type(module, "Blocks", &Blocks_spec, &BlocksType) < 0 ||
+        add_type(module, "Lease", &Lease_spec, &LeaseType) < 0 ||
+        add_type(module, "Piece", &Piece_spec, &PieceType) < 0 ||
+        add_type(module, "Hold", &Hold_spec, &HoldType) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 6) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -269,13 +269,47 @@ static PyType_Spec Windows_spec = {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *buffer, *host, *device;
+    PyObject *buffer, *host, *device, *label, *origin, *points, *sync_state, *pin;
+    char strict;
 } Sides;
-RECORD(Sides, 3)
+RECORD(Sides, 8)
+
+static int Sides_init(Sides *self, PyObject *args, PyObject *keywords)
+{
+    static char *known[] = {"host", "device", "strict", "label", NULL};
+    static PyObject *first, *unknown;
+    PyObject *host, *device, *label = names.nothing;
+    int strict = 0;
+    if (keywords == NULL && PyTuple_Size(args) == 4 && PyBool_Check(PyTuple_GetItem(args, 2))) {
+        host = PyTuple_GetItem(args, 0);
+        device = PyTuple_GetItem(args, 1);
+        strict = PyTuple_GetItem(args, 2) == Py_True;
+        label = PyTuple_GetItem(args, 3);
+    } else if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|pO", known, &host, &device,
+                                            &strict, &label))
+        return -1;
+    if (first == NULL)
+        first = PyLong_FromLong(0);
+    if (unknown == NULL)
+        unknown = PyLong_FromLong(-1);
+    set_field(&self->buffer, Py_None);
+    set_field(&self->host, host);
+    set_field(&self->device, device);
+    set_field(&self->label, label);
+    set_field(&self->origin, first);
+    set_field(&self->points, unknown);
+    set_field(&self->sync_state, Py_None);
+    set_field(&self->pin, Py_None);
+    self->strict = (char)strict;
+    return 0;
+}
 
 static PyMemberDef Sides_members[] = {
-    OBJECT(Sides, buffer), OBJECT(Sides, host), OBJECT(Sides, device), NO_MORE};
-static PyType_Slot Sides_slots[] = {COLLECTED(Sides), {Py_tp_members, Sides_members}, {0, NULL}};
+    OBJECT(Sides, buffer), OBJECT(Sides, host), OBJECT(Sides, device), OBJECT(Sides, label),
+    OBJECT(Sides, origin), OBJECT(Sides, points), HIDDEN(Sides, sync_state), HIDDEN(Sides, pin),
+    {"strict", T_BOOL, offsetof(Sides, strict), 0, NULL}, NO_MORE};
+static PyType_Slot Sides_slots[] = {
+    COLLECTED(Sides), {Py_tp_init, Sides_init}, {Py_tp_members, Sides_members}, {0, NULL}};
 static PyType_Spec Sides_spec = {
     "psyclone_storage.storage.core._compiled.Sides", sizeof(Sides), 0, FLAGS, Sides_slots};
 
@@ -291,7 +325,11 @@ static int Sliceable_init(Sliceable *self, PyObject *args, PyObject *keywords)
 {
     static char *known[] = {"array", "labels", "backing", NULL};
     PyObject *array, *labels, *backing;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO", known, &array, &labels, &backing))
+    if (keywords == NULL && PyTuple_Size(args) == 3) {
+        array = PyTuple_GetItem(args, 0);
+        labels = PyTuple_GetItem(args, 1);
+        backing = PyTuple_GetItem(args, 2);
+    } else if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO", known, &array, &labels, &backing))
         return -1;
     set_field(&self->array, array);
     set_field(&self->labels, labels);

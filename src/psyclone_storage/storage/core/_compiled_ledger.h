@@ -371,6 +371,33 @@ static PyObject *Ledger_strike(Ledger *self, PyObject *thing)
     Py_RETURN_NONE;
 }
 
+/* clear(chunks): nothing has values, in so many chunks. */
+static PyObject *Ledger_clear_masks(Ledger *self, PyObject *chunks)
+{
+    Py_ssize_t count = PyLong_AsSsize_t(chunks);
+    PyObject *nothing = PyLong_FromLong(0), *valid = NULL, *touched = NULL;
+    if (nothing != NULL && !PyErr_Occurred()) {
+        valid = PyList_New(count);
+        touched = PyList_New(count);
+    }
+    for (Py_ssize_t i = 0; valid != NULL && touched != NULL && i < count; i++) {
+        PyList_SetItem(valid, i, Py_NewRef(nothing));
+        PyList_SetItem(touched, i, Py_NewRef(nothing));
+    }
+    Py_XDECREF(nothing);
+    if (valid == NULL || touched == NULL) {
+        Py_XDECREF(valid);
+        Py_XDECREF(touched);
+        return NULL;
+    }
+    give_field(&self->valid, valid);
+    give_field(&self->touched, touched);
+    Py_CLEAR(self->everywhere.wide);
+    Py_CLEAR(self->anywhere.wide);
+    self->everywhere.low = self->anywhere.low = 0;
+    Py_RETURN_NONE;
+}
+
 static PyMemberDef Ledger_members[] = {
     OBJECT(Ledger, lock), OBJECT(Ledger, queue), OBJECT(Ledger, last_writer),
     OBJECT(Ledger, valid), OBJECT(Ledger, touched), {"writers", T_PYSSIZET, offsetof(Ledger, writers), 0, NULL},
@@ -402,7 +429,7 @@ static PyGetSetDef Ledger_getset[] = {
 static PyMethodDef Ledger_methods[] = {
     METHOD("try_acquire", Ledger_acquire, METH_O), METHOD("try_begin", Ledger_begin, METH_O),
     METHOD("try_end", Ledger_end, METH_O), METHOD("try_drop", Ledger_drop, METH_O),
-    METHOD("drop", Ledger_strike, METH_O), {0}};
+    METHOD("drop", Ledger_strike, METH_O), METHOD("clear_masks", Ledger_clear_masks, METH_O), {0}};
 static PyType_Slot Ledger_slots[] = {
     COLLECTED(Ledger), {Py_tp_init, Ledger_init}, {Py_tp_members, Ledger_members},
     {Py_tp_getset, Ledger_getset}, {Py_tp_methods, Ledger_methods}, {0, NULL}};

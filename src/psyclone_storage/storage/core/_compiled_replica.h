@@ -64,11 +64,12 @@ static void give_field(PyObject **field, PyObject *value)
 
 static PyTypeObject *AccessType, *LedgerType, *AcquirableType, *ReplicaType, *GateType;
 static PyTypeObject *SidesType, *WindowsType, *SliceableType, *BlockType, *TalliesType;
+static PyTypeObject *BlocksType, *LeaseType, *PieceType, *HoldType;
 
 /* What `register` was told. */
 static struct {
     PyObject *read, *read_write, *auto_, *plain, *token, *arguments, *block;
-    PyObject *array, *bound, *lock, *timed, *total;
+    PyObject *array, *bound, *lock, *timed, *total, *pages, *page;
 } words;
 
 /* Names of methods and attributes. */
@@ -76,7 +77,7 @@ static struct {
     PyObject *acquire_carefully, *release_carefully, *release, *picked, *backing, *enter, *leave;
     PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
     PyObject *host_accessible, *jobs, *copies_plainly, *pointer, *capacity, *writable, *pending;
-    PyObject *bring_carefully, *view, *to_numpy, *labels, *origin, *dims;
+    PyObject *bring_carefully, *view, *to_numpy, *labels, *origin, *dims, *address, *nothing;
 } names;
 
 static PyObject *no_things; /* a tuple */
@@ -117,9 +118,17 @@ static int Gate_init(Gate *self, PyObject *args, PyObject *keywords)
     PyObject *lock = PyObject_CallNoArgs(words.lock);
     if (lock == NULL)
         return -1;
-    give_field(&self->take, PyObject_GetAttrString(lock, "acquire"));
-    give_field(&self->give, PyObject_GetAttrString(lock, "release"));
     give_field(&self->lock, lock);
+    return 0;
+}
+
+/* Most locks are never taken: their methods are bound when one is. */
+static int gate_bind(Gate *self)
+{
+    if (self->give != NULL)
+        return 0;
+    give_field(&self->take, PyObject_GetAttrString(self->lock, "acquire"));
+    give_field(&self->give, PyObject_GetAttrString(self->lock, "release"));
     return self->take != NULL && self->give != NULL ? 0 : -1;
 }
 
@@ -127,6 +136,8 @@ static int Gate_init(Gate *self, PyObject *args, PyObject *keywords)
  * the lock in hand for the interpreter, `held` may be 0: its caller is not inside yet. */
 static PyObject *Gate_acquire(Gate *self, PyObject *args, PyObject *keywords)
 {
+    if (gate_bind(self) < 0)
+        return NULL;
     PyObject *taken = PyObject_Call(self->take, args, keywords);
     if (taken == Py_True)
         self->held = 1;
@@ -136,6 +147,8 @@ static PyObject *Gate_acquire(Gate *self, PyObject *args, PyObject *keywords)
 static PyObject *Gate_release(Gate *self, PyObject *unused)
 {
     (void)unused;
+    if (gate_bind(self) < 0)
+        return NULL;
     self->held = 0;
     return PyObject_CallNoArgs(self->give);
 }
@@ -143,6 +156,8 @@ static PyObject *Gate_release(Gate *self, PyObject *unused)
 static PyObject *Gate_enter(Gate *self, PyObject *unused)
 {
     (void)unused;
+    if (gate_bind(self) < 0)
+        return NULL;
     PyObject *taken = PyObject_CallNoArgs(self->take);
     if (taken != NULL)
         self->held = 1;
@@ -230,7 +245,7 @@ typedef struct {
     Bits bit;
     char *address;
     Py_ssize_t room;
-    char on_host;
+    char on_host, is_plain;
 } Replica;
 
 static int Replica_traverse(PyObject *self, visitproc visit, void *arg)
@@ -260,11 +275,8 @@ static int replica_locate(Replica *self, PyObject *allocation)
 {
     self->address = NULL;
     self->room = 0;
-    if (self->jobs == NULL || !is_given(allocation))
+    if (!self->is_plain || !is_given(allocation))
         return 0;
-    int plain = is_true(self->memory, names.copies_plainly);
-    if (plain <= 0)
-        return plain;
     PyObject *pointer = PyObject_GetAttr(allocation, names.pointer);
     PyObject *capacity = PyObject_GetAttr(allocation, names.capacity);
     if (pointer != NULL && capacity != NULL) {
@@ -310,11 +322,31 @@ static int Replica_init(Replica *self, PyObject *args, PyObject *keywords)
         give_field(&self->jobs, on_host < 0 ? NULL : PyObject_GetAttr(memory, names.jobs));
         if (self->jobs == NULL) /* a memory that says nothing of jobs */
             PyErr_Clear();
-        failed = Replica_set_allocation(self, allocation, NULL) < 0;
+        int plain = self->jobs == NULL ? 0 : is_true(memory, names.copies_plainly);
+        self->is_plain = plain > 0;
+        failed = plain < 0 || Replica_set_allocation(self, allocation, NULL) < 0;
     }
     Py_XDECREF(space);
     Py_XDECREF(bit);
     return failed ? -1 : 0;
+}
+
+/* Return a replica of another buffer in the same memory. */
+static PyObject *Replica_beside(Replica *self, PyObject *allocation)
+{
+    Replica *made = (Replica *)PyType_GenericAlloc(Py_TYPE((PyObject *)self), 0);
+    if (made == NULL)
+        return NULL;
+    made->memory = Py_XNewRef(self->memory);
+    made->space = Py_XNewRef(self->space);
+    made->jobs = Py_XNewRef(self->jobs);
+    made->bit.wide = Py_XNewRef(self->bit.wide);
+    made->bit.low = self->bit.low;
+    made->on_host = self->on_host;
+    made->is_plain = self->is_plain;
+    if (Replica_set_allocation(made, allocation, NULL) < 0)
+        Py_CLEAR(made);
+    return (PyObject *)made;
 }
 
 static PyMemberDef Replica_members[] = {
@@ -323,8 +355,9 @@ static PyGetSetDef Replica_getset[] = {
     BITS(Replica, bit),
     {"allocation", (getter)Replica_get_allocation, (setter)Replica_set_allocation, NULL, NULL},
     NO_MORE};
+static PyMethodDef Replica_methods[] = {METHOD("beside", Replica_beside, METH_O), {0}};
 static PyType_Slot Replica_slots[] = {
     COLLECTED(Replica), {Py_tp_init, Replica_init}, {Py_tp_members, Replica_members},
-    {Py_tp_getset, Replica_getset}, {0, NULL}};
+    {Py_tp_getset, Replica_getset}, {Py_tp_methods, Replica_methods}, {0, NULL}};
 static PyType_Spec Replica_spec = {
     "psyclone_storage.storage.core._compiled.Replica", sizeof(Replica), 0, FLAGS, Replica_slots};

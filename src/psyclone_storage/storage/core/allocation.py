@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.native import Lease, Piece
 from psyclone_storage.storage.core.spaces import MemorySpace
 
 
-class Allocation:
+class Allocation(Piece):
     """One piece of memory: address, capacity in bytes, space and owner; `alive` until it is freed.
 
     `owner` is None where the memory belongs to the runtime, else the object that must stay alive;
@@ -25,31 +26,24 @@ class Allocation:
     handed out without an access, or with a device on memory of the host.
     """
 
-    __slots__ = (
-        "pointer",
-        "capacity",
-        "space",
-        "block",
-        "owner",
-        "label",
-        "writable",
-        "pending",
-        "lent",
-        "alive",
-    )
+    __slots__ = ()
 
-    def __init__(self, space: MemorySpace, pointer: int, capacity: int, block: Any) -> None:
-        """Record a piece of `capacity` bytes at address `pointer`; memories call this."""
-        self.pointer = pointer
-        self.capacity = capacity
-        self.space = space
-        self.block = block
-        self.owner: object | None = None
-        self.label = ""
-        self.writable = True
-        self.pending: tuple[Any, ...] = ()
-        self.lent = False
-        self.alive = True
+    space: MemorySpace
+    pointer: int
+    capacity: int
+    held: Any
+    owner: object | None
+    label: str
+    pending: tuple[Any, ...]
+    writable: bool
+    lent: bool
+    alive: bool
+
+    @property
+    def block(self) -> Any:
+        """Return the bytes, as an array, or what the memory has in place of them."""
+        held = self.held
+        return np.ndarray((self.capacity,), np.uint8, held) if isinstance(held, Lease) else held
 
     @property
     def watched(self) -> bool:
@@ -66,7 +60,7 @@ class Allocation:
         if not self.alive:
             raise MemoryException(f'The allocation "{self.label}" was freed twice.')
         self.alive = False
-        self.block = None
+        self.held = None
         self.owner = None
         self.pointer = 0
 

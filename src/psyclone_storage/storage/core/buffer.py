@@ -99,7 +99,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     """
 
     __slots__ = (
-        "dtype", "itemsize", "label", "hints", "const", "replicas", "_pins", "__weakref__",
+        "dtype", "itemsize", "label", "hints", "const", "replicas", "pins", "__weakref__",
     )  # fmt: skip
 
     table: LockTable
@@ -112,27 +112,28 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         Raises `ValueError` for a negative size, or chunks that do not add up to it.
         """
         layout = options.chunks or whole(_checked_size(size))
-        if layout.size != size:
-            raise ValueError(f"The chunks hold {layout.size} elements, but the buffer has {size}.")
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self.itemsize: int = self.dtype.itemsize
+        count, held = len(layout.bounds) - 1, layout.bounds[-1]
+        if held != size:
+            raise ValueError(f"The chunks hold {held} elements, but the buffer has {size}.")
+        kind: np.dtype[Any] = np.dtype(dtype)
+        self.dtype = kind
+        self.itemsize: int = kind.itemsize
         self.label = options.label
         self.version = 0
-        self.hints = options.hints
+        hints = self.hints = options.hints
         self.const = options.const
-        self.replicas = Replicas(self.dtype, layout, options)
-        self.table = self.replicas.table
-        self.stats = self.replicas.stats
-        self._resident = self.replicas.resident
-        self._whole = (0, layout.count)
-        self.single = layout.count == 1
-        self._pins: list[None] = []
-        hints = self.hints
-        self._has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
-        if hints.first_touch is not None:
-            self.replicas.at(hints.first_touch)
-        if not hints.delayed:
-            self.replicas.allocate(self.replicas.at(hints.first_touch or host_space()))
+        replicas = self.replicas = Replicas(kind, layout, options)
+        self.table = replicas.table
+        self.stats = replicas.stats
+        self._resident = replicas.resident
+        self._whole = (0, count)
+        self.single = count == 1
+        self.pins: list[None] = []
+        self._has_wishes = hints.follows_writes
+        if hints.begins_somewhere:
+            replica = replicas.at(hints.first_touch or host_space())
+            if not hints.delayed:
+                replicas.allocate(replica)
         BUFFERS.note(self)
 
     # -- what it is ------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     @property
     def exports(self) -> int:
         """Return how many windows outside of any access look at the memory."""
-        return len(self._pins)
+        return len(self.pins)
 
     # -- using it --------------------------------------------------------------------------------
 
@@ -264,7 +265,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         `first_touch`, `managed`, `pinned` and `delayed` concern memory that is not allocated yet.
         """
         self.hints = hints
-        self._has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
+        self._has_wishes = hints.follows_writes
         self._follow(hints, self.const)
         self._pull_truths(self._whole)
 
@@ -404,7 +405,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     def pin(self) -> ExportPin:
         """Keep the memory where it is until the pin is released: something outside looks at it."""
-        return ExportPin(self._pins)
+        return ExportPin(self.pins)
 
     # -- private ---------------------------------------------------------------------------------
 
@@ -528,7 +529,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     def _check_movable(self, replicas: Iterable[Incarnation]) -> None:
         foreign = [replica for replica in replicas if replica.external]
-        if foreign or self._pins:
+        if foreign or self.pins:
             why = (
                 f"its memory at {foreign[0].space.tag} belongs to somebody else"
                 if foreign

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
-from psyclone_storage.storage.core.native import register
+from psyclone_storage.storage.core.native import register, setting
 
 VARIABLE = "PSYCLONE_STORAGE_DEVICE"
 NODE_VARIABLE = "PSYCLONE_STORAGE_NODE"
@@ -118,11 +118,12 @@ def default_device_id() -> int:
     `SCAI_DEVICE` is one number, or a list such as `1:2` from which each process takes the entry of
     its node number, counting round.
     """
-    return _device_in(os.environ.get(DEFAULT_DEVICE_VARIABLE, "0"))
+    return device_in(setting(DEFAULT_DEVICE_VARIABLE, "0"))
 
 
 @cache
-def _device_in(text: str) -> int:
+def device_in(text: str) -> int:
+    """Return the device that a value of `SCAI_DEVICE` names for this process."""
     parts = [part.strip() for part in text.split(":")]
     if not all(part.isdigit() for part in parts):
         raise ValueError(

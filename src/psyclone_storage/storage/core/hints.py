@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from psyclone_storage.storage.core.spaces import MemorySpace
@@ -34,6 +34,17 @@ class Hints:
     first_touch: MemorySpace | None = None
     host_follows_device: bool = False
     delayed: bool = True
+    follows_writes: bool = field(init=False, repr=False, compare=False)
+    """Whether the end of an access may start transfers."""
+    begins_somewhere: bool = field(init=False, repr=False, compare=False)
+    """Whether a new buffer knows a place at once."""
+
+    def __post_init__(self) -> None:
+        """Note what each new buffer asks."""
+        follows = bool(self.preferred or self.access_via or self.read_mostly)
+        object.__setattr__(self, "follows_writes", follows)
+        begins = self.first_touch is not None or not self.delayed
+        object.__setattr__(self, "begins_somewhere", begins)
 
 
 class ReplicaOptions(Protocol):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.core.errors import MemoryException, MemoryExhaustedError
+from psyclone_storage.storage.core.hints import ReplicaOptions
 from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace
-from psyclone_storage.storage.core.validity import ReplicaState
+from psyclone_storage.storage.core.validity import ReplicaState, Validity
 from psyclone_storage.storage.memory.base import Memory
 
 
@@ -37,27 +38,28 @@ class Incarnation(Replica):
             raise MemoryException(f"Nothing is allocated at {self.space.tag}.")
         return self.allocation
 
-    def new_allocation(self, nbytes: int, alignment: int, label: str) -> Allocation:
-        """Return new memory for this replica. Raises `MemoryExhaustedError` if there is too little.
-
-        What the libraries below raise then has many types, and no label.
-        """
-        try:
-            allocation = self.memory.allocate(nbytes, alignment)
-        except (MemoryError, OverflowError, OSError) as error:
-            name = f'"{label}"' if label else "A buffer without a label"
-            raise MemoryExhaustedError(
-                f"{name} needs {nbytes} B at {self.space.tag}, which are not to be had ({error}): "
-                f"free some memory there, or make it smaller."
-            ) from error
-        allocation.label = label
-        return allocation
-
     def free(self) -> None:
         """Give up the memory."""
         if self.allocation is not None:
             self.allocation.drop()
             self.allocation = None
+
+
+def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocation:
+    """Return new memory. Raises `MemoryExhaustedError` if there is too little.
+
+    What the libraries below raise then has many types, and no label.
+    """
+    try:
+        allocation = memory.allocate(nbytes, options.alignment)
+    except (MemoryError, OverflowError, OSError) as error:
+        name = f'"{options.label}"' if options.label else "A buffer without a label"
+        raise MemoryExhaustedError(
+            f"{name} needs {nbytes} B at {memory.space.tag}, which are not to be had ({error}): "
+            f"free some memory there, or make it smaller."
+        ) from error
+    allocation.label = options.label
+    return allocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,15 @@ class IncarnationState:
     valid: bool
     freshness: tuple[ReplicaState, ...]
     pending: bool
+
+
+def state_of(replica: Incarnation, validity: Validity, pending: bool) -> IncarnationState:
+    """Return the report on one replica; `pending` says that values are under way to it."""
+    return IncarnationState(
+        replica.space,
+        replica.allocation.pointer if replica.allocation is not None else 0,
+        replica.capacity,
+        bool(validity.everywhere & replica.bit),
+        tuple(validity.freshness(replica.bit, chunk) for chunk in range(len(validity.valid))),
+        pending,
+    )

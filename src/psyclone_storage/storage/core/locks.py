@@ -27,8 +27,9 @@ from typing import Any, TypeAlias
 
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
-from psyclone_storage.storage.core.native import AccessFields, Ledger, register
+from psyclone_storage.storage.core.native import AccessFields, register
 from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.validity import Validity
 from psyclone_storage.storage.core.waits import WAITS, conflict_text
 
 
@@ -261,7 +262,7 @@ class Turn:
         self.group = group
 
 
-class LockTable(Ledger):
+class LockTable(Validity):
     """The accesses that hold a buffer and those that wait for it, first come first served.
 
     `lock` guards the table and the validity masks of its buffer. `writers` is the number of holders

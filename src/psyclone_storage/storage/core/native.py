@@ -62,13 +62,18 @@ if TYPE_CHECKING or not COMPILED:
         register,
         short,
     )
+    from psyclone_storage.storage.core.twin_pages import Blocks, Hold, Lease, Piece, setting
 else:
     from psyclone_storage.storage.core._compiled import (
         FRAMES,
         AccessFields,
         Acquirable,
         BindingBlock,
+        Blocks,
+        Hold,
+        Lease,
         Ledger,
+        Piece,
         Replica,
         Sides,
         Sliceable,
@@ -76,6 +81,7 @@ else:
         Windows,
         begin,
         register,
+        setting,
         short,
     )
 
@@ -86,7 +92,11 @@ __all__ = [
     "AccessFields",
     "Acquirable",
     "BindingBlock",
+    "Blocks",
+    "Hold",
+    "Lease",
     "Ledger",
+    "Piece",
     "Replica",
     "Sides",
     "Sliceable",
@@ -94,5 +104,6 @@ __all__ = [
     "Windows",
     "begin",
     "register",
+    "setting",
     "short",
 ]

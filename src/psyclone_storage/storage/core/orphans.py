@@ -7,9 +7,9 @@ transfers that they were at are to be done again. Tasks end with the streams tha
 from __future__ import annotations
 
 import threading
-import weakref
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, runtime_checkable
+from weakref import ref
 
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, nothing
@@ -29,12 +29,12 @@ class KnownBuffers:
 
     def __init__(self) -> None:
         """Start with none."""
-        self._known: list[weakref.ref[Any]] = []
+        self._known: list[ref[Any]] = []
         self._enough = 1024
 
     def note(self, buffer: Any) -> None:
         """Know one more buffer."""
-        self._known.append(weakref.ref(buffer))
+        self._known.append(ref(buffer))
         if len(self._known) > self._enough:
             self.forget()
 

@@ -28,7 +28,12 @@ from psyclone_storage.storage.core.errors import (
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
 from psyclone_storage.storage.core.hints import ReplicaOptions
-from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
+from psyclone_storage.storage.core.incarnation import (
+    Incarnation,
+    IncarnationState,
+    allocated,
+    state_of,
+)
 from psyclone_storage.storage.core.locks import LockTable
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
@@ -40,7 +45,6 @@ from psyclone_storage.storage.core.spaces import (
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.core.validity import Validity
-from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import memory_of, router
 
 
@@ -69,17 +73,18 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self.dtype = dtype
         self.layout = layout
         self.options = options
-        self.table = LockTable()
-        self.table.nbytes = layout.size * dtype.itemsize
+        bounds = layout.bounds
+        table = self.table = LockTable()
+        table.nbytes = bounds[-1] * dtype.itemsize
         self.stats = TransferStats()
         self.poisoned: BaseException | None = None
-        self.validity = Validity(layout.count, self.table)
+        table.clear_masks(len(bounds) - 1)
+        self.validity: Validity = table
         self.resident: dict[MemorySpace | None, Incarnation] = {}
-        self.table.attention = bool(options.const)
-        self._guarded = options.const
+        table.attention = self._guarded = options.const
         self._list: list[Incarnation] = []
         self._pending: list[_Transfer] = []
-        self._truth: list[MemorySpace | None] = [None] * layout.count
+        self._truth: list[MemorySpace | None] = [None] * (len(bounds) - 1)
 
     # -- finding ---------------------------------------------------------------------------------
 
@@ -129,18 +134,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Return a report on each replica."""
         pending = {transfer.bit for transfer in self._pending}
         return tuple(
-            IncarnationState(
-                replica.space,
-                replica.allocation.pointer if replica.allocation is not None else 0,
-                replica.capacity,
-                bool(self.validity.everywhere & replica.bit),
-                tuple(
-                    self.validity.freshness(replica.bit, chunk)
-                    for chunk in range(self.layout.count)
-                ),
-                replica.bit in pending,
-            )
-            for replica in self._list
+            state_of(replica, self.validity, replica.bit in pending) for replica in self._list
         )
 
     def is_whole(self, space: MemorySpace) -> bool:
@@ -323,24 +317,26 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         if replica.allocation is None or replica.capacity < nbytes:
             self.grow(replica, nbytes)
 
-    def begin_at(self, places: Iterable[tuple[MemorySpace, Memory]]) -> None:
-        """Allocate for a new buffer, which nobody else knows yet, at spaces whose memory is known.
+    def begin_at(self, places: Iterable[tuple[MemorySpace, Incarnation]]) -> None:
+        """Allocate for a new buffer, which nobody else knows yet, beside replicas of others.
 
         This is what `at` and `allocate` do, without their questions.
         """
         nbytes = self.layout.size * self.dtype.itemsize
-        for space, memory in places:
-            replica = Incarnation(memory)
-            self.grow(replica, nbytes)
-            self._take_in(replica)
-            self.resident[space] = replica
-            if space is host_space():
-                self.resident[None] = replica
+        options, resident, host = self.options, self.resident, host_space()
+        for space, like in places:
+            allocation = allocated(like.memory, nbytes, options)
+            replica = resident[space] = like.beside(allocation)
+            self._list.append(replica)
+            if like.memory.has_current:
+                self._guarded = self.table.attention = True
+            if space is host:
+                resident[None] = replica
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
         """Give a replica new memory with the old values in it."""
         old = replica.allocation
-        new = replica.new_allocation(nbytes, self.options.alignment, self.options.label)
+        new = allocated(replica.memory, nbytes, self.options)
         if old is not None:
             kept = min(old.capacity, nbytes)
             if kept and self.validity.anywhere & replica.bit:
@@ -352,7 +348,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Free all memory and set the size to 0."""
         for replica in self._list:
             replica.free()
-        self.validity = Validity(1, self.table)
+        self.table.clear_masks(1)
         self._truth = [None]
         self.table.last_writer = None
         self.layout = whole(0)

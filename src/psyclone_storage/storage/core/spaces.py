@@ -16,9 +16,15 @@ from enum import Enum
 from functools import cache
 from typing import TypeAlias
 
-from psyclone_storage.storage.core.device import default_device_id, own_node
+from psyclone_storage.storage.core.device import (
+    DEFAULT_DEVICE_VARIABLE,
+    default_device_id,
+    device_in,
+    own_node,
+)
 from psyclone_storage.storage.core.errors import UnknownSpaceError
 from psyclone_storage.storage.core.forking import FORKS, Rank
+from psyclone_storage.storage.core.native import setting
 
 
 class SpaceKind(Enum):
@@ -146,7 +152,15 @@ def managed_space() -> MemorySpace:
 
 def device_space(device_id: int | None = None) -> MemorySpace:
     """Return the memory of a device of the own node, of the default device if none is named."""
-    return _numbered(default_device_id() if device_id is None else device_id)
+    if device_id is None:
+        return _named(setting(DEFAULT_DEVICE_VARIABLE, "0"))
+    return _numbered(device_id)
+
+
+@cache
+def _named(text: str) -> MemorySpace:
+    """Return the memory of the device that a value of `SCAI_DEVICE` names."""
+    return _numbered(device_in(text))
 
 
 @cache

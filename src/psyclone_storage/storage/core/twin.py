@@ -23,7 +23,7 @@ _NUMBERS = frozenset((int,))
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
-EDITION = 5
+EDITION = 6
 """Counts the changes that one of the two cores cannot make without the other."""
 
 FRAMES = 1
@@ -55,6 +55,10 @@ class Replica:
         self.space = memory.space
         self.bit: int = memory.space.bit
         self.allocation = allocation
+
+    def beside(self, allocation: Any) -> Any:
+        """Return a replica of another buffer in the same memory."""
+        return type(self)(self.memory, allocation)
 
 
 class AccessFields:
@@ -117,6 +121,12 @@ class Ledger:
         self.valid: list[int] = []
         self.touched: list[int] = []
         self.nbytes = 0
+
+    def clear_masks(self, chunks: int) -> None:
+        """Note that nothing has values, in so many chunks."""
+        self.valid = [0] * chunks
+        self.touched = [0] * chunks
+        self.everywhere = self.anywhere = 0
 
     def try_acquire(self, claim: Any) -> bool:
         """Grant `claim` if nobody holds or wants anything that could conflict with it."""
@@ -332,11 +342,21 @@ class Windows:
 class Sides:
     """What all storages over the same data share: the buffer, and the spaces of both sides."""
 
-    __slots__ = ("buffer", "host", "device")
+    __slots__ = (
+        "buffer", "host", "device", "label", "origin", "points", "_sync_state", "_pin", "strict",
+    )  # fmt: skip
 
-    buffer: Any
-    host: Any
-    device: Any
+    def __init__(self, host: Any, device: Any, strict: bool = False, label: str = "") -> None:
+        """Start without a buffer."""
+        self.buffer: Any = None
+        self.host = host
+        self.device = device
+        self.label = label
+        self.origin = 0
+        self.points = -1
+        self._sync_state: Any = None
+        self._pin: object = None
+        self.strict = strict
 
 
 class Sliceable:

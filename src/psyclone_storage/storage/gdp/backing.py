@@ -25,6 +25,7 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.native import Sides
+from psyclone_storage.storage.core.pins import ExportPin
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.gdp.sync_state import SyncState
@@ -43,30 +44,17 @@ class Backing(Sides):
     read-only.
     """
 
-    __slots__ = (
-        "origin", "points", "strict", "label", "_sync_state", "_pin", "__weakref__",
-    )  # fmt: skip
+    __slots__ = ("__weakref__",)
 
     buffer: CoherentBuffer | None
     host: MemorySpace | None
     device: MemorySpace | None
-
-    def __init__(self, strict: bool = False, label: str = "") -> None:
-        """Stand for memory of the host alone, without a buffer."""
-        self.buffer = None
-        self.host = host_space()
-        self.device = None
-        self.origin = 0
-        self.points = -1
-        self.strict = strict
-        self.label = label
-        self._sync_state: SyncState | None = None
-        self._pin: object = None
+    _sync_state: SyncState | None
 
     def attach(self, buffer: CoherentBuffer, origin: int) -> None:
         """Use `buffer`, whose memory stays in place as long as this object lives."""
         self.origin = origin
-        self._pin = buffer.pin()
+        self._pin = ExportPin(buffer.pins)
         # Last, as whoever sees a buffer takes the rest for granted.
         self.buffer = buffer
 
@@ -216,6 +204,11 @@ class Backing(Sides):
             self.lend(None)
             buffer.trust(source)
         buffer.make_valid(target)
+
+
+def on_host(strict: bool, label: str) -> Backing:
+    """Return what stands for memory of the host alone, without a buffer."""
+    return Backing(host_space(), None, strict, label)
 
 
 def address_of(array: np.ndarray[Any, Any]) -> int:

@@ -27,7 +27,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp import assignment, comparison, elements
 from psyclone_storage.storage.gdp.arithmetic import NoArithmetic
-from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing
+from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, on_host
 from psyclone_storage.storage.gdp.described import described
 from psyclone_storage.storage.gdp.indexing import host_key, on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
@@ -207,7 +207,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         assignment.assign(self, key, value)
 
     def writes_on_device(self, value: Any) -> bool:
-        """Say whether `self[...] = value` works on the device."""
+        """Say whether `self[...] = value` works on the device; asked of storages with two sides."""
         return on_gpu(value)
 
     def __eq__(self, other: object) -> Any:
@@ -504,7 +504,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         backing = self._backing
         if backing is None:
             with FIRST_USE:
-                backing = self._backing = self._backing or Backing(label=self.label)
+                backing = self._backing = self._backing or on_host(False, self.label)
         return backing
 
     def _kept(self) -> Windows:

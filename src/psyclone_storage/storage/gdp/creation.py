@@ -5,7 +5,7 @@ All of them take the keywords of `Keywords` and no others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import lcm
@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from psyclone_storage.storage.core.device import on_device_change
 from psyclone_storage.storage.gdp.base_storage import Storage
 from psyclone_storage.storage.gdp.defaults import on_new_defaults
 from psyclone_storage.storage.gdp.kinds import (
@@ -28,17 +29,18 @@ from psyclone_storage.storage.gdp.plan import Plan, plan_memory
 from psyclone_storage.storage.gdp.wrapping import check_type, copied, in_shape, material_of, wrap
 
 Shape = int | Sequence[int]
+Maker = Callable[..., Storage]
 
 
 def empty(shape: Shape, dtype: Any = np.float64, **keywords: Unpack[Keywords]) -> Storage:
     """Return a storage whose values are undefined (GDP-40)."""
     try:
-        plan = _plan(shape, dtype, **keywords)
+        plan, make = _plan(shape, dtype, **keywords)
         if plan.plain:
             return CPUStorage(np.empty(*plan.packed), plan.labels, None)
     except (TypeError, MemoryError):
-        pass
-    return _new(shape, dtype, keywords)
+        return _new(shape, dtype, keywords)
+    return make(plan)
 
 
 def zeros(shape: Shape, dtype: Any = np.float64, **keywords: Unpack[Keywords]) -> Storage:
@@ -150,7 +152,7 @@ def stacked(
     Their shapes and ranks may differ. With `device="gpu"` a transfer of one brings all of them
     over, in one go; they have one state.
     """
-    plans = {name: _make_plan(shape, dtype, keywords) for name, shape in shapes.items()}
+    plans = {name: _make_plan(shape, dtype, keywords)[0] for name, shape in shapes.items()}
     if not plans:
         return {}
     plan = next(iter(plans.values()))
@@ -180,23 +182,24 @@ def _stacked_starts(plans: list[Plan], alignment: int) -> tuple[list[int], int]:
     return starts, nbytes
 
 
-def _make_plan(shape: Any, dtype: Any, keywords: Mapping[str, Any]) -> Plan:
-    return plan_memory(resolve(keywords, checked_shape(shape), np.dtype(dtype)))
+def _make_plan(shape: Any, dtype: Any, keywords: Mapping[str, Any]) -> tuple[Plan, Maker]:
+    """Return where the elements lie, and what makes a storage of them."""
+    plan = plan_memory(resolve(keywords, checked_shape(shape), np.dtype(dtype)))
+    return plan, kind_of(plan.parameters.device, plan.parameters.managed).from_plan
 
 
 @lru_cache(maxsize=1024)
-def _plan(shape: Any, dtype: Any, **keywords: Any) -> Plan:
+def _plan(shape: Any, dtype: Any, **keywords: Any) -> tuple[Plan, Maker]:
     return _make_plan(shape, dtype, keywords)
 
 
 def _new(shape: Any, dtype: Any, keywords: Mapping[str, Any], init: Any = None) -> Storage:
     """Return a new storage; the plans for what was asked for before are at hand."""
     try:
-        plan = _plan(shape, dtype, **keywords)
+        plan, make = _plan(shape, dtype, **keywords)
     except TypeError:  # A shape that is a list, or an error that comes again.
-        plan = _make_plan(shape, dtype, keywords)
-    parameters = plan.parameters
-    return kind_of(parameters.device, parameters.managed).from_plan(plan, init)
+        plan, make = _make_plan(shape, dtype, keywords)
+    return make(plan, init)
 
 
 def _made(parameters: Parameters, init: Any = None) -> Storage:
@@ -214,3 +217,4 @@ def _parameters_like(data: Any, dtype: Any, keywords: Mapping[str, Any]) -> Para
 
 
 on_new_defaults(_plan.cache_clear)
+on_device_change(_plan.cache_clear)

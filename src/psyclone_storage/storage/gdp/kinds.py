@@ -18,6 +18,7 @@ from psyclone_storage.storage.core.chunks import whole
 from psyclone_storage.storage.core.device import DeviceKind
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.incarnation import Incarnation
 from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
@@ -25,14 +26,14 @@ from psyclone_storage.storage.core.spaces import (
     host_space,
     managed_space,
 )
-from psyclone_storage.storage.gdp.backing import Backing
+from psyclone_storage.storage.gdp.backing import Backing, on_host
 from psyclone_storage.storage.gdp.base_storage import Sides, Storage
 from psyclone_storage.storage.gdp.indexing import on_gpu
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters
 from psyclone_storage.storage.gdp.plan import Plan, cut_memory
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import gt
-from psyclone_storage.storage.memory.base import Memory, foreign_pages
+from psyclone_storage.storage.memory.base import foreign_pages
 from psyclone_storage.storage.memory.registry import memory_of, resolved_device
 
 
@@ -94,17 +95,13 @@ class CPUStorage(Storage):
             ) from error
         if init is not None and (plan.order is None or init != 0):
             array[...] = init
-        backing = Backing(True, parameters.labels.label) if parameters.strict_exports else None
+        backing = on_host(True, parameters.labels.label) if parameters.strict_exports else None
         return cls(array, parameters.labels, backing)
 
     @classmethod
     def sides(cls) -> Sides:
         """Return the host."""
         return host_space(), None
-
-    def writes_on_device(self, value: Any) -> bool:
-        """Say no."""
-        return False
 
     def current_space(self) -> MemorySpace:
         """Return the host."""
@@ -129,10 +126,6 @@ class GPUStorage(Storage):
     def sides(cls) -> Sides:
         """Return the device."""
         return None, device_space()
-
-    def writes_on_device(self, value: Any) -> bool:
-        """Say yes."""
-        return True
 
     def current_space(self) -> MemorySpace:
         """Return the device."""
@@ -273,11 +266,11 @@ def backed_by(
     `device` is the device that has a side already, None where any will do. Raises
     `DeviceUnavailableError` for a kind with a device on a machine without any.
     """
-    backing = Backing(parameters.strict_exports, parameters.labels.label)
-    backing.host, backing.device = kind.sides()
-    if backing.device is not None:
-        backing.device = device or backing.device
-        memory_of(backing.device)
+    host, default = kind.sides()
+    if default is not None:
+        device = device or default
+        memory_of(device)
+    backing = Backing(host, device, parameters.strict_exports, parameters.labels.label)
     backing.attach(buffer, origin)
     return backing
 
@@ -295,27 +288,28 @@ def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.n
 class _Shared:
     """What storages of one kind have in common that are made by one plan.
 
-    `places` are the spaces that the last one was at, with their memories.
+    `sides` are those of the last one, `places` their spaces with replicas to make others from.
     """
 
-    __slots__ = ("options", "array", "spaces", "places")
+    __slots__ = ("options", "size", "array", "points", "sides", "places")
 
     def __init__(self, options: BufferOptions, array: np.ndarray[Any, Any]) -> None:
         """Start without places."""
         self.options = options
+        self.size = _size(options)
         self.array = array
-        self.spaces: tuple[MemorySpace, ...] = ()
-        self.places: tuple[tuple[MemorySpace, Memory], ...] = ()
+        self.points = array.size
+        self.sides: Sides = (None, None)
+        self.places: tuple[tuple[MemorySpace, Incarnation], ...] = ()
 
-    def allocate(self, buffer: CoherentBuffer, spaces: tuple[MemorySpace, ...]) -> None:
-        """Have memory for a new buffer at `spaces`."""
-        if spaces == self.spaces and all(memory_of(m.space) is m for _, m in self.places):
-            buffer.replicas.begin_at(self.places)
-            return
+    def allocate(self, buffer: CoherentBuffer, sides: Sides) -> None:
+        """Have memory for a new buffer at those of `sides` that there are."""
+        spaces = [space for space in sides if space is not None]
         buffer.allocate(spaces)
-        found = tuple((space, buffer.replicas.at(space).memory) for space in spaces)
-        if len({memory for _, memory in found}) == len(spaces):
-            self.spaces, self.places = spaces, found
+        memories = [buffer.replicas.at(space).memory for space in spaces]
+        if len(set(memories)) == len(spaces):
+            found = tuple(zip(spaces, map(Incarnation, memories), strict=True))
+            self.sides, self.places = sides, found
 
 
 def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
@@ -327,12 +321,21 @@ def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
     options, array = known.options, known.array
     if init is not None:
         options = replace(options, init=init)
-    buffer = CoherentBuffer(_size(options), parameters.dtype, options)
-    backing = backed_by(buffer, kind, NOWHERE, parameters)
-    backing.points = array.size
+    buffer = CoherentBuffer(known.size, parameters.dtype, options)
+    sides = kind.sides()
+    is_known = sides == known.sides
+    if not is_known:
+        # Else there has been a storage on that device already.
+        memory_of(sides[1] or host_space())
+    backing = Backing(*sides, parameters.strict_exports, options.label)
+    backing.attach(buffer, NOWHERE)
+    backing.points = known.points
     if not parameters.delayed:
-        known.allocate(buffer, tuple(filter(None, (backing.host, backing.device))))
-    return kind(array, parameters.labels, backing)
+        if is_known:
+            buffer.replicas.begin_at(known.places)
+        else:
+            known.allocate(buffer, sides)
+    return kind(array, plan.labels, backing)
 
 
 def _packed_array(plan: Plan, init: Any) -> np.ndarray[Any, Any]:

@@ -14,7 +14,7 @@ from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.faces import found_buffer, spec_of, strides_of_spec
 from psyclone_storage.storage.core.layout import byte_extent, has_layout, is_packed, layout_of
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
-from psyclone_storage.storage.gdp.backing import Backing, address_of
+from psyclone_storage.storage.gdp.backing import Backing, address_of, on_host
 from psyclone_storage.storage.gdp.base_storage import Storage
 from psyclone_storage.storage.gdp.kinds import (
     NOWHERE,
@@ -169,7 +169,7 @@ def wrap(
     if sync_state is not None and known:
         return _known(material, sync_state, kind, parameters)
     if kind is CPUStorage and material.host is not None:
-        backing = Backing(True, parameters.labels.label) if parameters.strict_exports else None
+        backing = on_host(True, parameters.labels.label) if parameters.strict_exports else None
         return CPUStorage(material.host, parameters.labels, backing)
     return _adopted(material, sync_state, kind, parameters)
 
@@ -336,8 +336,9 @@ def _known(
 
 
 def _start_in(buffer: CoherentBuffer, space: Any) -> int:
-    found = [state.pointer for state in buffer.incarnations() if state.space is space]
-    return found[0] if found else 0
+    """Return the address of the memory that serves `space`, perhaps page-locked; 0 for none."""
+    replica = None if space is None else buffer.replicas.find(space)
+    return 0 if replica is None or replica.allocation is None else replica.allocation.pointer
 
 
 def _adopted(

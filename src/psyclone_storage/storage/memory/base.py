@@ -238,7 +238,7 @@ def foreign_pages(pointer: int, nbytes: int, owner: object) -> np.ndarray[Any, n
 def array_over(allocation: Allocation, spec: WindowSpec) -> np.ndarray[Any, Any]:
     """Return the NumPy array that `spec` describes over an allocation in pages of the host."""
     array: np.ndarray[Any, Any] = np.ndarray(
-        spec.shape, spec.dtype, allocation.block, spec.offset, spec.strides
+        spec.shape, spec.dtype, allocation.held, spec.offset, spec.strides
     )
     if not (spec.writable and allocation.writable):
         array.flags.writeable = False

@@ -135,7 +135,7 @@ class GpuAllocator(Memory):
             event = stream.record(_cupy().cuda.Event(disable_timing=True))
         _note(allocation, _LastUse((self._number, stream.ptr), event, wrote))
         if stream.ptr:
-            self._own.keep(event, (allocation.block,))
+            self._own.keep(event, (allocation.held,))
 
     @property
     def _number(self) -> int:
@@ -212,7 +212,7 @@ class GpuAllocator(Memory):
         _note(target, _LastUse(here, event, wrote=True))
         # Pageable memory is done with when the call returns.
         ends = [end for end in (target, source) if end.space.kind is not SpaceKind.HOST]
-        self._own.keep(event, tuple(end.block for end in ends))
+        self._own.keep(event, tuple(end.held for end in ends))
         return event
 
     def _device(self) -> Any:
@@ -354,9 +354,9 @@ class ManagedAllocator(HostMemory):
         """Return unified bytes; what NumPy arrays over them keep alive is the CuPy pointer."""
         pointer = _cupy().cuda.malloc_managed(max(nbytes + alignment, 1))
         shift = -pointer.ptr % alignment
-        held = self.adopt_pointer(pointer.ptr + shift, nbytes, pointer)
-        self._ledger.charge(held.block, nbytes)
-        return Allocation(self.space, held.pointer, nbytes, held.block)
+        adopted = self.adopt_pointer(pointer.ptr + shift, nbytes, pointer)
+        self._ledger.charge(adopted.held, nbytes)
+        return Allocation(self.space, adopted.pointer, nbytes, adopted.held)
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a NumPy array after the GPU has finished, as both may not touch it at once."""
@@ -383,7 +383,7 @@ def _wait_for_all() -> None:
 
 def _device_pointer(allocation: Allocation, device_id: int) -> Any:
     if not allocation.space.host_accessible:
-        return allocation.block
+        return allocation.held
     memory = _cupy().cuda.UnownedMemory(
         allocation.pointer, allocation.capacity, host_pages(allocation), device_id
     )

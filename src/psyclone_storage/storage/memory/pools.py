@@ -1,25 +1,19 @@
 """Own host pages and their reuse; refuse to know which memory space they stand for.
 
-A `Lease` is a byte array over one block of a pool. NumPy arrays built over it keep it alive, and
-the block goes back to its pool only when the last of them is gone, so that an array that outlives
-its buffer never sees the pages of somebody else.
+A lease is what looks at one block of a pool: arrays built over it keep it alive, and the block goes
+back to its pool only when the last of them is gone, so that an array that outlives its buffer never
+sees the pages of somebody else. Leases and blocks are of the core.
 """
 
 from __future__ import annotations
 
 import mmap
-import threading
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
-import numpy as np
-
-from psyclone_storage.storage.core.forking import FORKS, Rank
+from psyclone_storage.storage.core.native import Blocks, register
+from psyclone_storage.storage.core.twin_pages import HostPages
 
 ALIGNMENT = 64
-_PAGE = mmap.PAGESIZE
-_LARGE = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,96 +25,15 @@ class PoolUse:
     high_water: int
 
 
-class HostPages:
-    """Some pages of the host, with their size in bytes and their address."""
-
-    __slots__ = ("pages", "size", "address")
-
-    def __init__(self, size: int) -> None:
-        """Get `size` bytes from the system, large blocks as pages that cost nothing until used."""
-        self.pages: bytearray | mmap.mmap = (
-            mmap.mmap(-1, size) if size >= _LARGE else bytearray(size)
-        )
-        self.size = size
-        self.address: int = np.frombuffer(self.pages, np.uint8).__array_interface__["data"][0]
-
-
-class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
-    """The bytes of one allocation; give the block back to its pool when nothing uses them."""
-
-    pool: Pool | None = None
-    block: HostPages
-    address: int
-
-    def __del__(self) -> None:
-        """Give the block back, unless this is only an array made from a lease."""
-        if self.pool is not None:
-            self.pool.take_back(self.block)
-
-
-class Pool:
+class Pool(Blocks):
     """Blocks of host pages; returned ones are kept for reuse, up to `limit` bytes."""
 
-    __slots__ = ("_free", "_cached", "_in_use", "_high_water", "_limit", "_lock")
-
-    def __init__(self, limit: int = 1 << 30) -> None:
-        """Start empty."""
-        self._free: dict[int, list[HostPages]] = {}
-        self._cached = 0
-        self._in_use = 0
-        self._high_water = 0
-        self._limit = limit
-        # A lease may die during a garbage collection that a pool operation of this very thread
-        # sets off, so the lock has to be one that the thread may take again.
-        self._lock = FORKS.guard(threading.RLock(), Rank.LEAF)
-
-    def lease(self, nbytes: int, alignment: int = ALIGNMENT) -> Lease:
-        """Return `nbytes` bytes whose address is a multiple of `alignment`."""
-        size = _size_of_block(nbytes, alignment)
-        with self._lock:
-            kept = self._free.get(size)
-            block = kept.pop() if kept else None
-            if block is not None:
-                self._cached -= size
-            self._in_use += size
-            self._high_water = max(self._high_water, self._in_use)
-        if block is None:
-            block = HostPages(size)
-        shift = -block.address % alignment
-        lease: Lease = Lease((nbytes,), np.uint8, block.pages, shift)
-        lease.pool, lease.block, lease.address = self, block, block.address + shift
-        return lease
-
-    def take_back(self, block: HostPages) -> None:
-        """Keep `block` for reuse, or let it go where the limit is reached."""
-        size = block.size
-        with self._lock:
-            self._in_use -= size
-            if self._cached + size <= self._limit:
-                self._free.setdefault(size, []).append(block)
-                self._cached += size
-
-    def trim(self) -> None:
-        """Give all the blocks that are kept for reuse back to the system."""
-        with self._lock:
-            self._free.clear()
-            self._cached = 0
+    __slots__ = ()
 
     @property
     def use(self) -> PoolUse:
         """Return how much is handed out, how much is kept, and the high-water mark."""
-        return PoolUse(self._in_use, self._cached, self._high_water)
+        return PoolUse(*self._sums())
 
 
-@lru_cache(maxsize=256)
-def _size_of_block(nbytes: int, alignment: int) -> int:
-    """Return the bytes of a block in which `nbytes` have their alignment.
-
-    They are rounded up so that at most an eighth is wasted and blocks of similar size are
-    exchangeable.
-    """
-    if not (nbytes >= _LARGE and _PAGE % alignment == 0):
-        nbytes += alignment
-    step = max(256, 1 << max(nbytes.bit_length() - 4, 0))
-    size = -(-max(nbytes, 1) // step) * step
-    return -(-size // _PAGE) * _PAGE if size >= _LARGE else size
+register(pages=HostPages, page=mmap.PAGESIZE)

@@ -170,3 +170,11 @@ def test_a_patch_waits_for_a_chunk_on_its_way_and_copies_its_part_of_others() ->
     task.finalize().result(10)
     assert seen == [2.0, 3.0, 4.0, 5.0]
     assert (buffer.stats.count, buffer.stats.nbytes) == (2, 4 * 8 + 2 * 8)
+
+
+@pytest.mark.parametrize("index", [(1,), (1, 1, 1), ()])
+def test_an_index_has_a_number_for_each_dimension_of_a_box(index: tuple[int, ...]) -> None:
+    box = Box((1, 1), (3, 3), (4, 4))
+    assert box.local((1, 2)) == (0, 1)
+    with pytest.raises(ValueError, match="argument"):
+        box.local(index)

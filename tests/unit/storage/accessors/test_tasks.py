@@ -20,6 +20,7 @@ from psyclone_storage.storage.accessors import (
     TaskState,
     memory_space,
 )
+from psyclone_storage.storage.core.asking import PendingAccesses
 from psyclone_storage.storage.core.device import use_device
 from psyclone_storage.storage.core.errors import DeviceUnavailableError, StorageError
 from psyclone_storage.storage.core.stats import Direction
@@ -367,3 +368,41 @@ def test_the_kernel_gets_the_shape_of_the_buffer_and_cannot_write_what_it_reads(
                     lambda given: getattr(given, "array", given).__setitem__(..., 0.0)
                 )
     assert values(grid) == np.ones((2, 3, 4)).tolist()
+
+
+def test_a_submitted_task_whose_thread_is_gone_breaks_its_promise() -> None:
+    buffer, inside, go_on = Buffer(3, init=1.0), threading.Event(), threading.Event()
+    task = GpuTask("slow")
+    task.register(buffer, mode=AccessMode.READ)
+    assert task.fail_elsewhere() is None
+
+    def wait(_: Any) -> None:
+        inside.set()
+        go_on.wait(PATIENCE)
+
+    future = task.submit(wait)
+    assert inside.wait(PATIENCE)
+    task.fail_elsewhere()
+    go_on.set()
+    with pytest.raises(StorageError, match='the task "slow" ran: submit it again'):
+        future.result(PATIENCE)
+
+
+def test_a_task_that_is_interrupted_as_it_asks_can_be_run_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    buffer = Buffer(3, init=1.0)
+    task = GpuTask("again")
+    task.register(buffer, mode=AccessMode.READ_WRITE)
+    with monkeypatch.context() as patched:
+        patched.setattr(PendingAccesses, "begin", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            task.run(double)
+    assert task.state is TaskState.SET_UP
+    assert repr(task) == '<GpuTask "again" set up, 1 inputs>'
+    task.run(lambda x: x.__setitem__(..., 2.0))
+    assert values(buffer) == [2.0] * 3
+
+
+def _interrupted(_: Any) -> None:
+    raise KeyboardInterrupt

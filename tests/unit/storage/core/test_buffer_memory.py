@@ -19,6 +19,7 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.replicas import Replicas
+from psyclone_storage.storage.core.spaces import device_space, host_space
 from psyclone_storage.storage.memory.registry import host_memory
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
@@ -264,3 +265,12 @@ def test_a_replica_is_allocated_under_the_lock(monkeypatch: pytest.MonkeyPatch) 
 
 def _is_locked(lock: Any) -> bool:
     return bool(lock.locked() if hasattr(lock, "locked") else lock._is_owned())
+
+
+def test_what_was_never_at_a_place_is_not_whole_there() -> None:
+    use_device("emulated")
+    buffer = CoherentBuffer(3)
+    assert buffer.replicas.is_whole(device_space())  # of no values, none is missing
+    buffer.touch("host")
+    assert buffer.replicas.is_whole(host_space())
+    assert not buffer.replicas.is_whole(device_space())

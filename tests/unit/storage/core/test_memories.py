@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import operator
+import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import HostUseError, MemoryException
+from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.spaces import device_space, memory_space
 from psyclone_storage.storage.memory.pools import Pool
 from psyclone_storage.storage.memory.registry import host_memory, memory_of, router
@@ -305,3 +309,52 @@ def test_the_host_sends_nothing_to_a_device() -> None:
         host_memory().memcpyTo(device(), there, np.zeros(1), 8)
     with pytest.raises(MemoryException, match="in one step"):
         host_memory().memcpy_to(there, host_memory().allocate(8), (0, 8))
+
+
+@pytest.mark.parametrize("pointer", [0, 1, 4096])
+@pytest.mark.parametrize("nbytes", [-1, 0, 1, 64])
+def test_pointers_are_adopted_where_there_can_be_memory(pointer: int, nbytes: int) -> None:
+    if nbytes < 0 or (pointer == 0 and nbytes):
+        with pytest.raises(MemoryException, match=f"cannot be {nbytes} B at address"):
+            host_memory().adopt_pointer(pointer, nbytes, None)
+        return
+    allocation = host_memory().adopt_pointer(pointer, nbytes, None)
+    assert (allocation.pointer, allocation.capacity) == (pointer, nbytes)
+
+
+def test_a_stream_whose_worker_could_not_be_started_starts_one_the_next_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = Stream("s")
+
+    def refuse(_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            stream.submit(int)
+    assert stream.submit(int, "7").result(5.0) == 7
+
+
+def test_an_array_without_elements_uses_all_of_its_bytes() -> None:
+    assert is_packed((0, 3), (48, 16), 8)
+    assert is_packed((2, 3), (24, 8), 8)
+    assert not is_packed((2, 3), (48, 16), 8)
+
+
+def test_extents_and_strides_go_together() -> None:
+    assert byte_extent((2, 3), (-8, 16), 8) == (-8, 40)
+    with pytest.raises(ValueError, match="argument"):
+        byte_extent((2, 3), (8,), 8)
+
+
+@pytest.mark.parametrize("operate", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_arrays_of_an_emulated_device_are_computed_with_from_either_side(operate: Any) -> None:
+    use_device("emulated")
+    memory = memory_of(device_space())
+    values = np.array([1.0, 2.0, 4.0])
+    array = memory.store(values)
+    assert operate(array, 2.0).get().tolist() == operate(values, 2.0).tolist()
+    assert operate(3.0, array).get().tolist() == operate(3.0, values).tolist()
+    assert operate(array, array).get().tolist() == operate(values, values).tolist()

@@ -45,6 +45,7 @@ from psyclone_storage.storage.kokkos import (
     parallel_reduce,
     resize,
 )
+from psyclone_storage.storage.kokkos.view_kernel import NotTogetherError, Together
 
 PLACES = [Serial, Cuda]
 MARKS = [lambda functor: functor, KOKKOS_LAMBDA]
@@ -465,3 +466,15 @@ def test_a_marked_functor_that_shares_elements_is_called_once(place: Any, shared
 
     parallel_for(RangePolicy[place](0, 6), body)
     assert len(calls) == 1
+
+
+def test_what_works_on_all_indices_refuses_other_forms_of_a_function() -> None:
+    together = Together(np.arange(3.0))
+    assert np.add(together, 1.0).array.tolist() == [1.0, 2.0, 3.0]
+    for wrong in (
+        lambda: np.add.reduce(together),
+        lambda: np.add(together, 1.0, where=[True, False, True]),
+        lambda: np.add.reduce(together, axis=0),
+    ):
+        with pytest.raises(NotTogetherError, match="one index at a time"):
+            wrong()

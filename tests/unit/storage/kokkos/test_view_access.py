@@ -9,6 +9,7 @@ import pytest
 
 from psyclone_storage.storage.core.errors import HostUseError
 from psyclone_storage.storage.kokkos import (
+    Atomic,
     CudaHostPinnedSpace,
     CudaSpace,
     CudaUVMSpace,
@@ -134,3 +135,11 @@ def test_an_opened_view_computes_where_the_elements_are() -> None:
             assert float(array.sum()) == 32.0
             assert array.shape == (3, 4)
             assert array.strides == (8, 24)
+
+
+def test_an_atomic_element_is_an_array_of_its_value() -> None:
+    view = View["double*", Atomic]("a", 3)
+    element = view[1]
+    element += 2.5
+    assert np.asarray(element).tolist() == 2.5
+    assert np.asarray(element, np.int64).tolist() == 2

@@ -24,6 +24,7 @@ from psyclone_storage.storage.kokkos import (
     deep_copy,
     subview,
 )
+from psyclone_storage.storage.kokkos.view_layout import same_places
 
 
 class Tiled:
@@ -179,3 +180,10 @@ def test_a_stride_layout_needs_pairs(numbers: tuple[int, ...]) -> None:
 def test_a_mirror_keeps_the_strides() -> None:
     view = View["int**", LayoutStride, CudaSpace]("a", LayoutStride((3, 4), (8, 2)))
     assert create_mirror(view).layout() == view.layout()
+
+
+def test_a_layout_without_strides_is_at_the_places_of_its_like_only() -> None:
+    mine, strided = Tiled(2, 3), LayoutRight(2, 3)
+    assert same_places(mine, mine)
+    assert not same_places(mine, strided)
+    assert not same_places(strided, mine)

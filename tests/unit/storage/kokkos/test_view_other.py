@@ -239,3 +239,13 @@ def test_a_view_is_a_face_of_an_hmemo_array() -> None:
     assert not array.isValid(hmemo.Context.getHostPtr())
     assert host(3) == 4.0
     assert array.isValid(hmemo.Context.getHostPtr())
+
+
+def test_the_array_of_a_view_is_its_memory_unless_another_type_is_asked_for() -> None:
+    view = View["double*"]("v", 3)
+    view[1] = 2.5
+    assert np.shares_memory(np.asarray(view), np.asarray(view))
+    assert np.shares_memory(np.asarray(view), np.asarray(view, np.float64))
+    single = np.asarray(view, np.float32)
+    assert (single.dtype, single.tolist()) == (np.float32, [0.0, 2.5, 0.0])
+    assert not np.shares_memory(np.array(view), np.asarray(view))

@@ -1,0 +1,48 @@
+"""The calls that are left to a thread of their own, and what a fork leaves of other threads."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from psyclone_storage.storage.core import orphans
+from psyclone_storage.storage.core.dropped import DroppedAccesses
+
+
+def test_who_wants_the_ends_of_accesses_makes_the_calls_himself() -> None:
+    dropped = DroppedAccesses()
+    dropped._thread = threading.current_thread()  # so that no other is at it
+    calls: list[threading.Thread] = []
+    for _ in range(2):
+        dropped.note(lambda: calls.append(threading.current_thread()))
+    dropped.end_all()
+    assert calls == [threading.current_thread()] * 2
+
+
+@pytest.mark.parametrize(
+    ("owner", "in_flight", "ends"),
+    [
+        ("this thread", False, False),
+        ("this thread", True, False),
+        ("another thread", False, True),
+        ("another thread", True, False),
+        ("nobody", False, True),
+        ("nobody", True, True),
+    ],
+)
+def test_of_claims_in_line_those_of_threads_that_are_gone_end(
+    owner: str, in_flight: bool, ends: bool
+) -> None:
+    """A prefetch, which is in flight for a thread, is of use whoever asked for it."""
+    me = threading.get_ident()
+    number = {"this thread": me, "another thread": me + 1, "nobody": None}[owner]
+    gone: list[Any] = []
+    turn = SimpleNamespace(
+        claim=SimpleNamespace(owner=number, in_flight=in_flight),
+        group=SimpleNamespace(give_up=lambda: gone.append(turn)),
+    )
+    orphans._end_accesses(SimpleNamespace(table=SimpleNamespace(queue=[turn], holders=[])))
+    assert gone == [turn] * ends
