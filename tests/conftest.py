@@ -34,11 +34,12 @@ settings.load_profile("any-machine")
 
 # The folders and files whose tests take longest, those that take more first: two workers that are
 # given whole files in this order are ready at the same time. Others follow, the shortest last.
-# Before all come those that fork a hundred times, which costs four times as much of a worker that
-# has grown.
+# Before all come those that fork a hundred times, or look for garbage in each test, which costs
+# several times as much in a worker that has grown.
 LONGEST = (
     "unit/cli/test_kernel_folder.py",
     "unit/cli/test_cache.py",
+    "unit/storage/",
     "runtime/test_lfric_storage.py",
     "builds/",
     "runtime/test_generated_mutations.py",

@@ -61,7 +61,7 @@ def suite_program(
         support = built_once(
             folder / "suite_support", lambda where: builds.build_support(library, suite, where)
         )
-        builds.generate(mode, suite, there)
+        builds.write_places(builds.generate(mode, suite, there), there)
         builds.build_program(library, support, suite, there)
 
     def built(mode: programs.Mode) -> Path:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.infrastructures.lfric import is_continuous
-from runtime.generated.builds import MUTATED, generate
+from runtime.generated.builds import MUTATED, read_places
 from runtime.mutated_schedules import Mutant, beyond_memory, mutants, noticed_by
 from runtime.mutations import Outcome, judge, kind_of, lines_of
 from runtime.programs import Mode, run_program
@@ -59,11 +59,12 @@ def tried(
     @cache
     def trying(mode: Mode) -> Tried:
         folder = tmp_path_factory.mktemp(f"mutated_suite_{mode.name}")
-        places = generate(mode, suite, folder)
+        program = suite_program(mode)
+        places = read_places(program.parent)
         changed = {one.name: one for one in mutants(suite, mode.name == "annexed")}
         table = folder / "mutations.txt"
         table.write_text("".join(lines_of(places, beyond_memory(changed))), encoding="utf-8")
-        run = run_program(suite_program(mode), mode, RANKS, folder / "run", str(table))
+        run = run_program(program, mode, RANKS, folder / "run", str(table))
         outcomes = {one.mutation: one for one in judge(run, places)}
         names = {**changed, **outcomes}
         noticed = {name: noticed_by(outcomes.get(name), changed.get(name)) for name in names}

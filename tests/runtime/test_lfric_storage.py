@@ -7,6 +7,7 @@ for the device. Before each invoke half of the fields are on the device alone.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -108,9 +109,15 @@ def answers(
     """Return what gives the answers of a mode, with a device or without, on a number of ranks."""
 
     @cache
-    def program(mode: Mode, device: bool) -> Path:
-        folder = tmp_path_factory.mktemp("lfric_storage")
+    def layers(mode: Mode) -> Path:
+        folder = tmp_path_factory.mktemp("lfric_storage_layers")
         generate(mode, folder)
+        return folder
+
+    @cache
+    def program(mode: Mode, device: bool) -> Path:
+        folder = tmp_path_factory.mktemp("lfric_storage") / "program"
+        shutil.copytree(layers(mode), folder)
         return build_program(*(emulated if device else (library, support)), folder)
 
     @cache

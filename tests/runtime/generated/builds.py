@@ -6,6 +6,7 @@ is what was generated.
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from runtime.programs import (
 
 HELPERS = ("mixing_mod.f90", "objects_mod.f90")
 AT_ONCE = 2
+PLACES = "places"
 # What fills dofs for the sake of signalling values alone changes no answer, and is tested apart.
 _FOR_VALUES = "FILL_BEFORE_INCREMENT=false"
 OWNED = Mode("owned", ("-dm", "--config-opts", f"COMPUTE_ANNEXED_DOFS=false {_FOR_VALUES}"))
@@ -47,6 +49,17 @@ def generate(mode: Mode, suite: Path, folder: Path) -> list[Place]:
     words = ["-d", str(suite / "kernels"), "--output-dir", str(folder), *mode.options]
     assert main([*algorithms, *words]) == 0
     return number_places(sorted(folder.glob("*_psy.f90")), KINDS) if mode in MUTATED else []
+
+
+def write_places(places: list[Place], folder: Path) -> None:
+    """Keep, beside the program of a mode, what can be mutated in it."""
+    (folder / PLACES).write_bytes(pickle.dumps(places))
+
+
+def read_places(folder: Path) -> list[Place]:
+    """Return what can be mutated in the program of a mode."""
+    places: list[Place] = pickle.loads((folder / PLACES).read_bytes())
+    return places
 
 
 def build_program(library: Path, support: Path, suite: Path, folder: Path) -> Path:
