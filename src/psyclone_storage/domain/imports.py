@@ -43,11 +43,18 @@ class InvokeImports:
     problems: tuple[Diagnostic, ...]
 
 
-def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> InvokeImports:
+USE = "use <module>, only: {}"
+"""How a name is imported in Fortran."""
+
+
+def find_imports(
+    algorithm: ParsedAlgorithm, builtins: Collection[str], form: str = USE
+) -> InvokeImports:
     """Sort the names called in the invokes of `algorithm` into built-ins and imported kernels.
 
     `builtins` are the names of all built-ins. Each name is looked up in the `use` statements of
-    the scopes around the invoke, the innermost first.
+    the scopes around the invoke, the innermost first. `form` is how the language of the algorithm
+    imports a name, for hints.
     """
     known = {key_of(name): name for name in builtins}
     kernels: dict[str, Import] = {}
@@ -60,9 +67,9 @@ def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Invok
                 continue
             if name in known:
                 used[name] = known[name]
-                problems += _imported_builtin(call, invoke)
+                problems += _imported_builtin(call, invoke, form)
                 continue
-            found = _find(call, invoke, builtins)
+            found = _find(call, invoke, builtins, form)
             if isinstance(found, Diagnostic):
                 problems.append(found)
             else:
@@ -70,12 +77,14 @@ def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Invok
     return InvokeImports(tuple(kernels.values()), tuple(used.values()), tuple(problems))
 
 
-def _find(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) -> Import | Diagnostic:
+def _find(
+    call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str], form: str
+) -> Import | Diagnostic:
     name = call.key
     for use, item in _named(invoke):
         if item.key == name:
             return Import(name, item.original_key, (use.module_key,), call)
-    unknown = _unknown(call, invoke, builtins)
+    unknown = _unknown(call, invoke, builtins, form)
     whole = tuple(use.module_key for use in _uses(invoke) if use.only is None)
     return Import(name, name, whole, call, unknown) if whole else unknown
 
@@ -91,7 +100,7 @@ def _named(invoke: ParsedInvoke) -> Iterator[tuple[ParsedUse, UsedName]]:
             yield use, item
 
 
-def _imported_builtin(call: ParsedCall, invoke: ParsedInvoke) -> Iterator[Diagnostic]:
+def _imported_builtin(call: ParsedCall, invoke: ParsedInvoke, form: str) -> Iterator[Diagnostic]:
     for use, item in _named(invoke):
         if item.key == call.key:
             yield Diagnostic(
@@ -99,13 +108,20 @@ def _imported_builtin(call: ParsedCall, invoke: ParsedInvoke) -> Iterator[Diagno
                 f"'{call.name}' is a built-in and cannot be imported from '{use.module}'.",
                 item.span,
                 "imported here",
-                "Remove it from the 'use' statement, or give the imported one another name.",
+                f"Remove it from the {_statement(form)}, or give the imported one another name.",
                 (Related(call.name_span, "called here"),),
             )
             return
 
 
-def _unknown(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) -> Diagnostic:
+def _statement(form: str) -> str:
+    """Return what the statement is called that imports names as `form` says."""
+    return f"'{form.split(maxsplit=1)[0]}' statement"
+
+
+def _unknown(
+    call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str], form: str
+) -> Diagnostic:
     data_types = {
         declaration.type.name
         for scope in invoke.scopes
@@ -114,10 +130,10 @@ def _unknown(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) 
     }
     imported = [item.local for _, item in _named(invoke) if item.key not in data_types]
     guess = did_you_mean(call.name, [*builtins, *imported])
-    missing = f"'use <module>, only: {call.name}' for the module that defines it"
+    missing = f"'{form.format(call.name)}' for the module that defines it"
     return Diagnostic(
         "S110",
-        f"'{call.name}' is neither a built-in nor imported by a 'use' statement.",
+        f"'{call.name}' is neither a built-in nor imported by a {_statement(form)}.",
         call.name_span,
         hint=f"{guess} Otherwise add {missing}." if guess else f"Add {missing}.",
     )

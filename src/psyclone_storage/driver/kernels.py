@@ -169,7 +169,7 @@ class CalledKernels:
 
 def find_kernels(algorithm: ParsedAlgorithm, kernels: Kernels) -> CalledKernels:
     """Return the kernels and built-ins that `algorithm` calls, their files, and what is missing."""
-    imports = find_imports(algorithm, kernels.api.builtins)
+    imports = find_imports(algorithm, kernels.api.builtins, kernels.language.import_form)
     problems = list(imports.problems)
     builtin = kernels.api.builtin
     found = {key_of(name): kernel for name in imports.builtins if (kernel := builtin(name))}

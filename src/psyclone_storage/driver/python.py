@@ -102,6 +102,7 @@ def python(dialect: Dialect) -> Language:
         suffixes=(".py", *SUFFIXES),
         words=dialect.module,
         prints_kernels=True,
+        import_form="from <module> import {}",
     )
 
 

@@ -13,6 +13,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain
+from psyclone_storage.domain.imports import USE
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
@@ -54,7 +55,7 @@ class Language:
     say of the arguments. Files of the language end in one of `suffixes`; an algorithm imports the
     module `words`, where a language has one for an API. One that `prints_kernels` has the code of
     all kernels in the module that calls them, or in what `emit_beside` prints to stand beside it:
-    what each name ends in, and a text.
+    what each name ends in, and a text. `import_form` is how it imports a name, `{}`.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Language:
     words: str = ""
     prints_kernels: bool = False
     emit_beside: Callable[[Unit, InlinedProcedures], tuple[tuple[str, str], ...]] | None = None
+    import_form: str = USE
 
 
 def _as_they_are(settings: Settings) -> Settings:

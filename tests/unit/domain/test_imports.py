@@ -73,3 +73,10 @@ def test_an_unknown_name_is_reported_once_with_a_guess(name: str, hint: str) -> 
     found = imports(f"{name}(a), {name}(b)", "use drag_mod, only : drag_type")
     assert [problem.code for problem in found.problems[:1]] == ["S110"]
     assert found.problems[0].hint.startswith(hint)
+
+
+def test_hints_are_in_the_language_of_the_algorithm() -> None:
+    parsed = algorithm("call invoke(smoth(u))", "", "")
+    (found,) = find_imports(parsed, BUILTINS, "from <module> import {}").problems
+    assert found.message == "'smoth' is neither a built-in nor imported by a 'from' statement."
+    assert "Add 'from <module> import smoth'" in found.hint
