@@ -9,6 +9,7 @@ It stops at the first value that is wrong, and prints sums that do not depend on
 from __future__ import annotations
 
 import math
+import pickle
 import sys
 
 import numpy as np
@@ -16,6 +17,7 @@ from mpi4py import MPI
 
 from psyclone_storage import storage as gt
 from psyclone_storage.runtime.lfric import Field, Mesh, exact_sum, exchange, start_exchange
+from psyclone_storage.runtime.ranks import MpiRanks
 
 SPACES = (("w0", 0), ("w1", 0), ("w2", 1), ("w3", 1), ("wtheta", 0), ("w2broken", 0))
 SCALE = 0.1
@@ -78,6 +80,44 @@ def exchange_together(mesh: Mesh) -> None:
         check(field, 2)
 
 
+def exchange_over_meshes(mesh: Mesh) -> None:
+    """Exchange fields of several meshes together, one of other ranks with them, and a copy."""
+    flat = mesh.extruded(layers=1)
+    half = MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2, MPI.COMM_WORLD.rank)
+    apart = Mesh.planar((5, 6), layers=2, ranks=MpiRanks(half))
+    fields = [started(Field(one.space("w0"))) for one in (mesh, flat, apart)]
+    kept = pickle.loads(pickle.dumps(fields[0]))
+    assert kept.mesh is not mesh
+    exchange([*fields, kept])
+    for field in (*fields, kept):
+        check(field, 1)
+    pickled = pickle.dumps(fields[0])
+    copied = pickle.loads(pickled)
+    check(copied, 1)
+
+
+def refuse_what_differs(mesh: Mesh) -> None:
+    """See that all ranks are told if they do not make, or first exchange, the same."""
+    ranks = mesh.ranks
+    if ranks.size == 1:
+        return
+    space = mesh.space("wtheta", ndata=5)
+    cells, depth, name = ((8, 6), 1, "w3") if ranks.rank else ((6, 8), 2, "w3")
+    wrong = mesh.space("w0", ndata=3) if ranks.rank == ranks.size - 1 else space
+    for words, work in (
+        ("makes a mesh of", lambda: Mesh.planar(cells)),
+        ("exchanges", lambda: Field(mesh.space(name, ndata=4), halo_depth=2).exchange(depth)),
+        ("exchanges", Field(wrong).exchange),
+    ):
+        try:
+            work()
+        except ValueError as error:
+            assert words in str(error)  # noqa: PT017 - no pytest on ranks
+        else:
+            raise AssertionError(f"nobody was told: {words}")
+    exchange([started(Field(space))])
+
+
 def exchange_on_device(mesh: Mesh) -> None:
     """Exchange fields that a device has: no more than strips is moved."""
     fields = [started(Field(mesh.space(name), halo_depth=2)) for name in ("w0", "w2")]
@@ -101,6 +141,8 @@ def main() -> None:
         exchange_alone(mesh, "r_def")
     exchange_alone(bounded, "r_solver")
     exchange_together(plane)
+    exchange_over_meshes(plane)
+    refuse_what_differs(plane)
     exchange_on_device(Mesh.planar((12, 12), layers=4, device="gpu"))
     field = started(Field(plane.space("w2")))
     answers = (

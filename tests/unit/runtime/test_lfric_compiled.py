@@ -128,6 +128,33 @@ def test_what_is_covered_is_not_brought() -> None:
     np.testing.assert_array_equal(model.out.values.reshape(12, 2), model.expected())
 
 
+class OnDevice(CompiledLibrary):
+    """Functions that run where an emulated device has its arrays."""
+
+    device = "gpu"
+
+
+def test_on_a_device_maps_are_there_once() -> None:
+    model = Model("gpu")
+    routines = [
+        CompiledRoutine(
+            OnDevice({"__c__": TEXT}), model.set_up, [("apply", "i")], "covered read read", types
+        )
+        for types in ("f8 f8 f8", "d d d")
+    ]
+    for routine in routines:
+        for _ in range(2):
+            with routine(*model.data) as run:
+                run(0, 12)
+    maps = [model.mesh.on_device(space.dofmap) for space in (model.to, model.from_)]
+    assert [one.buffer.stats.nbytes for one in maps] == [one.nbytes for one in maps]
+    assert model.out.storage.buffer.stats.nbytes == 0, "what is overwritten was brought"
+    assert not model.out.storage.is_current(None)
+    np.testing.assert_array_equal(model.out.values.reshape(12, 2), model.expected())
+    with pytest.raises(ValueError, match="'out' is on the host alone"):
+        routines[0](*Model().data)
+
+
 def test_several_values_at_a_dof_are_brought_all() -> None:
     space = Mesh.planar((2, 2), device="gpu", ranks=SingleRank()).space("w3", ndata=2)
     field = Field(space, values=1.0)

@@ -164,10 +164,11 @@ class DofField:
         """Return the sum over the dofs of all ranks.
 
         A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
-        ranks, and has the bits of the Fortran's exact sums.
+        ranks, and has the bits of the Fortran's exact sums. Whole numbers are always added so.
         """
-        if reproducible:
-            return float(exact_sum(self.mesh.ranks, self.values))
+        if reproducible or self.dtype.kind != "f":
+            answer: float = exact_sum(self.mesh.ranks, self.values).item()
+            return answer
         return float(self.mesh.ranks.total(self._reduced(lambda values: values.sum(), 0)))
 
     def inner_product(self, other: DofField, *, reproducible: bool = False) -> float:

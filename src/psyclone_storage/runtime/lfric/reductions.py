@@ -15,11 +15,11 @@ def exact_sum(ranks: Ranks, values: Array) -> Any:
     """Return the exact sum of values of all ranks, rounded once, in their type.
 
     Where one is infinite or not a number, it is the sum of those that are. These are the bits of
-    the Fortran's exact sums.
+    the Fortran's exact sums. The sum of whole numbers has 64 bits.
     """
     flat = np.ravel(values)
-    if flat.dtype.kind not in "f":
-        return flat.dtype.type(ranks.total(np.int64(flat.sum(dtype=np.int64))))
+    if flat.dtype.kind != "f":
+        return ranks.total(flat.sum(dtype=np.int64))
     special = flat[~np.isfinite(flat)]
     own = exact_multiple(flat[np.isfinite(flat)]), special.size
     parts = ranks.gathered(own)
