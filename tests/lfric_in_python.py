@@ -23,26 +23,35 @@ def read(file: Path) -> ParsedAlgorithm:
 
 def in_python(algorithm: ParsedAlgorithm) -> str:
     """Return a function with the invokes of an algorithm, in order."""
-    kernels: dict[str, str] = {}
     lines: list[str] = []
     for invoke in algorithm.invokes:
-        calls = [_call(one) for one in invoke.calls]
+        calls = [call_in_python(one) for one in invoke.calls]
         if invoke.label:
             calls.append(f'name="{invoke.label}"')
         lines += ["    invoke(", *(f"        {one}," for one in calls), "    )"]
-        for use in (use for scope in invoke.scopes for use in scope.uses):
-            for name in use.only or ():
-                called = {one.key for one in invoke.calls}
-                if name.key in called and name.key not in _KNOWN:
-                    file = KERNELS / f"{use.module.lower()}.f90"
-                    text = f'fortran_kernel("{file}", "{name.original.lower()}")'
-                    kernels[name.local.lower()] = text
+    kernels = {
+        name: f'fortran_kernel("{KERNELS / module}.f90", "{original}")'
+        for name, (module, original) in kernels_of(algorithm).items()
+    }
     head = ["from psyclone_storage.lfric import *", ""]
     head += [f"{name} = {text}" for name, text in kernels.items()]
     return "\n".join([*head, "", "", "def step():", *(lines or ["    pass"]), ""])
 
 
-def _call(call: ParsedCall) -> str:
+def kernels_of(algorithm: ParsedAlgorithm) -> dict[str, tuple[str, str]]:
+    """Return the module of each kernel that is called, and its name there, by its name here."""
+    found: dict[str, tuple[str, str]] = {}
+    for invoke in algorithm.invokes:
+        called = {one.key for one in invoke.calls}
+        for use in (use for scope in invoke.scopes for use in scope.uses):
+            for name in use.only or ():
+                if name.key in called and name.key not in _KNOWN:
+                    found[name.local.lower()] = (use.module.lower(), name.original.lower())
+    return found
+
+
+def call_in_python(call: ParsedCall) -> str:
+    """Return a call of an invoke."""
     name = _KNOWN.get(call.key, call.key)
     return f"{name}({', '.join(_text(one.expr) for one in call.args)})"
 

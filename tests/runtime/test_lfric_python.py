@@ -1,0 +1,93 @@
+"""Algorithms of LFRic in Python compute the bits of those in Fortran, on any ranks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import run_command
+from lfric_in_python import KERNELS
+from libraries import archive_in
+from runtime.programs import FLAGS, command, compile_sources
+from runtime.twins import MAIN, MAKING, RUN, in_fortran, in_python, twins
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+RANKS = (1, 2, 4, 6)
+OWNED = ("--config-opts", "COMPUTE_ANNEXED_DOFS=false")
+LEAST = 60
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src"
+WAVES = ROOT / "examples" / "python" / "gravity_wave" / "gravity_wave.py"
+
+
+def answers_in(folder: Path, ranks: int) -> dict[tuple[str, str], float]:
+    """Return the values that all ranks have written, by field and dof."""
+    found = {}
+    for rank in range(ranks):
+        for line in (folder / f"answers.{rank}").read_text().splitlines():
+            name, place, value = line.split()
+            if place != "dofs":
+                found[name, place] = float(value)
+    return found
+
+
+def run(words: list[str], ranks: int, folder: Path) -> dict[tuple[str, str], float]:
+    """Return what a program writes on some ranks."""
+    folder.mkdir()
+    command(["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *words], folder)
+    return answers_in(folder, ranks)
+
+
+def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Path) -> None:
+    found = twins()
+    assert len(found) > LEAST
+    fortran, python = tmp_path / "fortran", tmp_path / "python"
+    fortran.mkdir()
+    python.mkdir()
+    (fortran / "twins_alg_mod.x90").write_text(in_fortran(found))
+    (fortran / "main.f90").write_text(MAIN)
+    (python / "making.py").write_text(MAKING)
+    (python / "run.py").write_text(RUN)
+    (tmp_path / "twins.py").write_text(in_python(found))
+    words = ["-api", "lfric", "-d", str(KERNELS), *OWNED]
+    files = ["-oalg", "twins_alg_mod.f90", "-opsy", "twins_psy.f90"]
+    beside = ["-oalg", "python/twins.py", "-opsy", "python/twins_psy.py"]
+    for folder, words_ in (
+        (fortran, ["twins_alg_mod.x90", *words, *files]),
+        (tmp_path, ["twins.py", *words, *beside]),
+    ):
+        done = run_command(words_, folder)
+        assert done.status == 0, done.err
+    used = sorted({KERNELS / f"{line.split()[1].rstrip(',')}.f90"
+                   for line in in_fortran(found).splitlines()
+                   if line.startswith("  use ") and "kernel" in line})  # fmt: skip
+    sources = [*used, *(fortran / f"twins_{part}.f90" for part in ("psy", "alg_mod"))]
+    compile_sources([*sources, fortran / "main.f90"], fortran, (library, support))
+    objects = sorted(map(str, (*support.glob("*.o"), *fortran.glob("*.o"))))
+    command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], fortran)
+    python_words = ["env", f"PYTHONPATH={python}:{os.environ.get('PYTHONPATH', '')}",
+                    shutil.which("python") or "python", str(python / "run.py")]  # fmt: skip
+    for ranks in RANKS:
+        wanted = run([str(fortran / "program")], ranks, tmp_path / f"fortran{ranks}")
+        values = run(python_words, ranks, tmp_path / f"python{ranks}")
+        differing = sorted(
+            key for key in wanted.keys() | values.keys()
+            if repr(wanted.get(key)) != repr(values.get(key))
+        )  # fmt: skip
+        assert differing == []
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_the_example_keeps_its_sum(ranks: int, tmp_path: Path) -> None:
+    words = ["env", f"PYTHONPATH={SRC}", sys.executable, str(WAVES)]
+    if ranks > 1:
+        words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *words]
+    start, end = (line.split() for line in command(words, tmp_path).splitlines())
+    assert float(end[1]) == pytest.approx(float(start[1]), rel=1e-13)
+    assert float(end[2]) == pytest.approx(float(start[2]), rel=0.02)
+    assert float(end[2]) != float(start[2])

@@ -1,0 +1,381 @@
+"""Algorithms of LFRic's corpus in two languages, as programs that make the same data and compute.
+
+Owns what data an algorithm is called with: a function space for each field, such that all kernels
+take it, and numbers that follow from ids of dofs. Left out are algorithms that need data of other
+kinds than fields, operators and numbers of the default precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lfric_in_python import CORPUS, KERNELS, call_in_python, kernels_of, read
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.config.load import load_settings
+from psyclone_storage.config.locate import surroundings
+from psyclone_storage.driver.compile import Compiler, make_compiler
+from psyclone_storage.driver.kernels import find_kernels, with_codes
+from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.infrastructures.lfric import is_wildcard
+from psyclone_storage.ir.expr import Name, spell
+from psyclone_storage.ir.kernel import ArgKind, Iteration
+from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.schedule import Datum, DatumRole, Program
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.walk import kernel_calls
+
+SPELLINGS = {"wtheta": "Wtheta", "w2broken": "W2broken", "w2trace": "W2trace"}
+TYPES = ("field_type", "integer_field_type", "operator_type")
+KINDS = {"r_def", "i_def", "l_def", None}
+EXTENT = 2
+LEFT_OUT = {
+    # The adversary for storages takes their plans for wrong, in Fortran, too.
+    "dof_kernel_continuous",
+    "dof_kernel_then_increment",
+    # It has numbers of single precision, which Python has no words for.
+    "kinds_without_suffix",
+}
+
+
+@dataclass
+class Twin:
+    """An algorithm: its data by name, with function spaces where they have some."""
+
+    name: str
+    algorithm: ParsedAlgorithm
+    data: dict[str, Datum]
+    spaces: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+def twins() -> list[Twin]:
+    """Return the algorithms that both languages can run."""
+    compilers = [_compiler(".x90"), _compiler(".py")]
+    names = [file.stem for file in sorted(CORPUS.glob("*.x90")) if file.stem not in LEFT_OUT]
+    found = [_twin(name, compilers) for name in names]
+    return [one for one in found if one is not None]
+
+
+def _compiler(suffix: str) -> Compiler:
+    settings = load_settings("", "", surroundings({}))
+    request = CompileRequest(api="lfric", directories=(KERNELS,), suffix=suffix)
+    return make_compiler(settings, request)
+
+
+def _twin(name: str, compilers: list[Compiler]) -> Twin | None:
+    in_fortran, in_python = compilers
+    algorithm = read(CORPUS / f"{name}.x90")
+    called = find_kernels(algorithm, in_fortran.kernels)
+    if called.problems or not algorithm.invokes:
+        return None
+    program, _ = in_fortran.planned(algorithm, called)
+    data: dict[str, Datum] = {}
+    for invoke in program.invokes:
+        for datum in invoke.schedule.data:
+            if not _is_plain(datum) or data.setdefault(datum.name, datum).type != datum.type:
+                return None
+    kernels = [call for one in program.invokes for call in kernel_calls(one.schedule)]
+    if any(call.kernel.is_intergrid or call.kernel.cma for call in kernels):
+        return None
+    if any(call.kernel.iteration in _IN_HALO for call in kernels):
+        return None
+    if any(call.kernel.formula and call.kernel.formula.is_random for call in kernels):
+        return None
+    twin = Twin(name, algorithm, data)
+    try:
+        with_codes(program, in_python.kernels)
+        return twin if _choose_spaces(twin, program) else None
+    except CompileError:
+        return None
+
+
+_IN_HALO = (Iteration.HALO_CELL_COLUMN, Iteration.OWNED_AND_HALO_CELL_COLUMN)
+
+
+def _is_plain(datum: Datum) -> bool:
+    if not isinstance(datum.actual, Name) or datum.rank:
+        return False
+    if datum.role not in (DatumRole.ARGUMENT, DatumRole.EXTENT):
+        return False
+    if isinstance(datum.type, ScalarType):
+        return datum.type.kind in KINDS
+    return datum.type.name in TYPES
+
+
+Key = tuple[str, ...]
+
+
+class Spaces:
+    """Which function spaces have to be one, and which of them have a name."""
+
+    def __init__(self) -> None:
+        self.above: dict[Key, Key] = {}
+        self.named: list[tuple[Key, str]] = []
+        self.discontinuous: list[Key] = []
+
+    def top(self, key: Key) -> Key:
+        """Return the key that stands for all that are one with `key`."""
+        while key in self.above:
+            key = self.above[key]
+        return key
+
+    def note(self, own: Key, wildcard: Key) -> None:
+        """Note what metadata say of a datum; a wildcard is another space in each call."""
+        space = wildcard[-1]
+        if not is_wildcard(space) and space != "any_w2":
+            self.named.append((own, space))
+            return
+        first, second = self.top(own), self.top(wildcard)
+        if first != second:
+            self.above[first] = second
+        if space.startswith("any_discontinuous"):
+            self.discontinuous.append(wildcard)
+        if space == "any_w2":
+            self.named.append((wildcard, "w2"))
+
+
+def _choose_spaces(twin: Twin, program: Program) -> bool:
+    """Choose a space for each field and side of an operator; say whether there is one."""
+    found = Spaces()
+    for number, invoke in enumerate(program.invokes):
+        for call in kernel_calls(invoke.schedule):
+            for described, actual in zip(call.kernel.args, call.args, strict=True):
+                for side, space in enumerate(described.spaces if actual.datum else ()):
+                    own = (str(actual.datum), str(side))
+                    found.note(own, (str(number), call.uid, space))
+    names: dict[Key, set[str]] = {}
+    for key, space in found.named:
+        names.setdefault(found.top(key), set()).add(space)
+    shared = {found.top(key) for key in found.discontinuous}
+    sides = {ArgKind.FIELD: "0", ArgKind.OPERATOR: "01"}
+    for datum in twin.data.values():
+        for side in sides.get(datum.kind or ArgKind.SCALAR, ""):
+            key = found.top((datum.name, side))
+            known = names.get(key, set())
+            if len(known) > 1 or "wchi" in known:
+                return False
+            twin.spaces[datum.name, side] = next(iter(known), "w3" if key in shared else "w0")
+    return True
+
+
+# ---------------------------------------------------------------------------- both languages
+
+
+def in_fortran(found: list[Twin]) -> str:
+    """Return the module of the algorithms in Fortran."""
+    uses: dict[str, None] = {}
+    for twin in found:
+        for name, (module, original) in kernels_of(twin.algorithm).items():
+            rename = "" if name == original else f"{name} => "
+            uses[f"  use {module}, only: {rename}{original}"] = None
+    lines = ["module twins_alg_mod", *uses, *_USES, "contains"]
+    for number, twin in enumerate(found):
+        lines += [f"subroutine run_{number}()", *_declared(twin), *_made(twin)]
+        for invoke in twin.algorithm.invokes:
+            calls = [
+                f"{one.name}({', '.join(spell(arg.expr) for arg in one.args)})"
+                for one in invoke.calls
+            ]
+            lines += ["call invoke( &", *(f"{one}, &" for one in calls[:-1]), f"{calls[-1]})"]
+        lines += [
+            f"call report_scalar('{twin.name}/{datum.name}', {datum.name})"
+            for datum in _reduced(twin)
+        ]
+        lines += ["call report_fields()", f"end subroutine run_{number}"]
+    lines += ["subroutine run_all()", *(f"call run_{at}()" for at in range(len(found)))]
+    lines += ["end subroutine run_all", "end module twins_alg_mod", ""]
+    return "\n".join(lines)
+
+
+_USES = (
+    "  use constants_mod, only: i_def, l_def, r_def",
+    "  use field_mod, only: field_type",
+    "  use integer_field_mod, only: integer_field_type",
+    "  use operator_mod, only: operator_type, operator_proxy_type",
+    "  use fs_continuity_mod",
+    "  use function_space_collection_mod, only: function_space_collection",
+    "  use world_mod, only: new_field, fine, report_fields, report_scalar",
+    "  implicit none",
+)
+MAIN = """program main
+  use constants_mod, only: i_def
+  use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
+  use twins_alg_mod, only: run_all
+  use world_mod, only: close_answers, make_planes, open_answers
+  implicit none
+  type(lfric_comm_type) :: comm
+  call create_comm(comm)
+  call global_mpi%initialise(comm)
+  call open_answers(int(global_mpi%get_comm_rank(), i_def), .false.)
+  call make_planes('plane', .true., 3_i_def, 4_i_def)
+  call run_all()
+  call close_answers()
+  call destroy_comm()
+end program main
+"""
+
+
+def _reduced(twin: Twin) -> list[Datum]:
+    return [one for one in twin.data.values() if one.kind is ArgKind.SCALAR and one.access.writes]
+
+
+def _declared(twin: Twin) -> Iterator[str]:
+    for datum in twin.data.values():
+        if isinstance(datum.type, ScalarType):
+            kind = {Intrinsic.REAL: "r_def", Intrinsic.INTEGER: "i_def", Intrinsic.LOGICAL: "l_def"}
+            word = datum.type.intrinsic
+            yield f"{word.value}({kind[word]}) :: {datum.name}"
+        else:
+            shape = f"({datum.vector})" if datum.vector > 1 else ""
+            yield f"type({datum.type.name}) :: {datum.name}{shape}"
+    yield "type(operator_proxy_type) :: proxy_of_one"
+    yield "integer(i_def) :: at_first, at_second, at_entry"
+
+
+def _made(twin: Twin) -> Iterator[str]:
+    for number, datum in enumerate(twin.data.values()):
+        if datum.kind is ArgKind.FIELD:
+            for part in range(datum.vector):
+                which = f"({part + 1})" if datum.vector > 1 else ""
+                name = f"{twin.name}/{datum.name}{part}"
+                space = _fortran(twin.spaces[datum.name, "0"])
+                yield f"call new_field({datum.name}{which}, {space}, '{name}', {number + part + 1})"
+        elif datum.kind is ArgKind.OPERATOR:
+            to, source = (_fortran(twin.spaces[datum.name, side]) for side in "01")
+            spaces = ", ".join(
+                f"function_space_collection%get_fs(fine, 0, 0, {one})" for one in (to, source)
+            )
+            yield f"call {datum.name}%initialise({spaces})"
+            yield f"proxy_of_one = {datum.name}%get_proxy()"
+            yield from _MATRIX
+        else:
+            yield f"{datum.name} = {_value(datum, number, 'fortran')}"
+
+
+_MATRIX = (
+    "do at_second = 1, size(proxy_of_one%local_stencil, 3)",
+    "do at_first = 1, size(proxy_of_one%local_stencil, 2)",
+    "do at_entry = 1, size(proxy_of_one%local_stencil, 1)",
+    "proxy_of_one%local_stencil(at_entry, at_first, at_second) = &",
+    "  0.1_r_def * real(at_first + 2 * at_second, r_def)",
+    "end do",
+    "end do",
+    "end do",
+)
+
+
+def _fortran(space: str) -> str:
+    return SPELLINGS.get(space, space.upper())
+
+
+def _value(datum: Datum, number: int, language: str) -> str:
+    if datum.role is DatumRole.EXTENT:
+        return str(EXTENT)
+    assert isinstance(datum.type, ScalarType)
+    match datum.type.intrinsic:
+        case Intrinsic.INTEGER:
+            return "2"
+        case Intrinsic.LOGICAL:
+            return ".true." if language == "fortran" else "True"
+    kind = "_r_def" if language == "fortran" else ""
+    return f"0.{number + 3}{kind}"
+
+
+def in_python(found: list[Twin]) -> str:
+    """Return the module of the algorithms in Python."""
+    kernels: dict[str, str] = {}
+    for twin in found:
+        for name, (module, original) in kernels_of(twin.algorithm).items():
+            kernels[name] = f'fortran_kernel("{KERNELS / module}.f90", "{original}")'
+    lines = [
+        "from psyclone_storage.lfric import *",
+        "from making import new_datum, new_matrix, report_datum",
+        "",
+    ]
+    lines += [f"{name} = {text}" for name, text in kernels.items()]
+    for number, twin in enumerate(found):
+        lines += ["", "", f"def run_{number}():"]
+        for at, datum in enumerate(twin.data.values()):
+            lines.append(f"    {datum.name} = {_in_python(twin, datum, at)}")
+        for invoke in twin.algorithm.invokes:
+            calls = [call_in_python(one) for one in invoke.calls]
+            lines += ["    invoke(", *(f"        {one}," for one in calls), "    )"]
+        lines += [
+            f'    report_datum("{twin.name}/{datum.name}", {datum.name})'
+            for datum in (*_fields(twin), *_reduced(twin))
+        ]
+    lines += ["", "", f"ALL = [{', '.join(f'run_{at}' for at in range(len(found)))}]", ""]
+    return "\n".join(lines)
+
+
+def _fields(twin: Twin) -> list[Datum]:
+    return [one for one in twin.data.values() if one.kind is ArgKind.FIELD]
+
+
+def _in_python(twin: Twin, datum: Datum, number: int) -> str:
+    if datum.kind is ArgKind.FIELD:
+        kind = "i_def" if "integer" in str(datum.type) else "r_def"
+        space = twin.spaces[datum.name, "0"]
+        return f'new_datum("{space}", {number + 1}, {datum.vector}, "{kind}")'
+    if datum.kind is ArgKind.OPERATOR:
+        return f'new_matrix("{twin.spaces[datum.name, "0"]}", "{twin.spaces[datum.name, "1"]}")'
+    return "Result()" if datum.access.writes else _value(datum, number, "python")
+
+
+MAKING = '''
+"""The data of the algorithms, and what becomes of them."""
+import numpy as np
+from psyclone_storage.runtime.lfric import Field, FieldVector, Mesh, Operator
+
+MESH = Mesh.planar((6, 8), (2.0, 2.0), layers=3, top=3.0, halo_depth=3, cells_together=2)
+ANSWERS = open(f"answers.{MESH.ranks.rank}", "w")
+
+
+def new_datum(name, seed, vector, kind):
+    if vector > 1:
+        return FieldVector([new_datum(name, seed + part, 1, kind) for part in range(vector)])
+    space = MESH.space(name)
+    field = Field(space, dtype=kind, halo_depth=3)
+    ids = space.global_dof_ids
+    values = (37 * ids + 11 * (ids // 5) + 7 * seed) % 17 - 8
+    values[ids == 0] = -9
+    values[ids == space.ndof_global - 1] = 9
+    array = np.asarray(field.storage.data)
+    array[:] = values
+    if kind == "r_def":
+        array[space.last_dof_owned:] = np.nan
+    field.set_dirty()
+    return field
+
+
+def new_matrix(to, source):
+    made = Operator(MESH.space(to), MESH.space(source))
+    array = np.asarray(made.storage.data)
+    for second in range(array.shape[2]):
+        for first in range(array.shape[1]):
+            array[:, first, second] = 0.1 * float(first + 1 + 2 * (second + 1))
+    return made
+
+
+def report_datum(name, value):
+    if isinstance(value, FieldVector):
+        for part, field in enumerate(value):
+            report_field(f"{name}{part}", field)
+    elif isinstance(value, Field):
+        report_field(f"{name}0", value)
+    else:
+        print(f"plane/{name}", "scalar", repr(float(value)), file=ANSWERS)
+
+
+def report_field(name, field):
+    for at, value in zip(field.space.global_dof_ids, field.values):
+        print(f"plane/{name}", at, repr(value.item()), file=ANSWERS)
+'''
+RUN = """
+from making import ANSWERS
+from twins import ALL
+
+for one in ALL:
+    one()
+ANSWERS.close()
+"""
