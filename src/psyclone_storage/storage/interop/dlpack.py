@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
+from psyclone_storage.storage.interop import mpi
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceArray
 
 HOST = (1, 0)
@@ -46,7 +47,8 @@ def device_of(storage: Exportable) -> tuple[int, int]:
 def export(storage: Exportable, request: ExportRequest) -> Any:
     """Return a capsule of the data where they are, or on the host if that is wished for.
 
-    Raises `BufferError` for a device that the data cannot be exported to, as an emulated one.
+    Raises `BufferError` for a device that the data cannot be exported to, as an emulated one, and
+    for messages of a library that takes no memory of devices.
     """
     place = storage.current_space()
     wanted = request.dl_device or place.dlpack_device
@@ -66,8 +68,20 @@ def export(storage: Exportable, request: ExportRequest) -> Any:
             f"neither: pass its data_ro where it is read and its data where it is written, or ask "
             f"for the host with dl_device=(1, 0)."
         )
+    if request.stream == mpi.UNORDERED and mpi.is_here():
+        _check_mpi(storage)
+        array.device.synchronize()
     words = {key: value for key, value in request._asdict().items() if value is not None}
     return array.__dlpack__(**words)
+
+
+def _check_mpi(storage: Exportable) -> None:
+    if not mpi.takes_devices():
+        raise BufferError(
+            f"{storage.describe()} has its values on a device, and the MPI library of this process "
+            f"is not GPU-aware, as far as it says: pass its data_ro where it is read and its data "
+            f"where it is written, or set {mpi.VARIABLE}=1 if the library takes memory of devices."
+        )
 
 
 def imported(thing: Any) -> np.ndarray[Any, Any] | None:

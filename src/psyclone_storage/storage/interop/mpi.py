@@ -1,0 +1,45 @@
+"""Own what the MPI library of a process can do with memory of devices; refuse to import mpi4py.
+
+mpi4py asks for a capsule (DLPack), names no stream, and passes the address on. A library that is
+not GPU-aware reads that address on the host, which ends the program at best. So it is asked before,
+and where it does not say, the environment is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+UNORDERED = -1
+"""The stream that who orders the work himself names, as MPI does, which knows no streams."""
+
+VARIABLE = "PSYCLONE_STORAGE_GPU_MPI"
+"""Says `1` or `0` where the library says nothing, or something wrong."""
+
+_SWITCHES = ("MPICH_GPU_SUPPORT_ENABLED", "MV2_USE_CUDA", "I_MPI_OFFLOAD")
+"""What users of MPICH and its kin set to make the library GPU-aware."""
+
+_QUESTIONS = ("MPIX_Query_cuda_support", "MPIX_Query_rocm_support")
+"""The functions by which Open MPI says what it was built for."""
+
+
+def is_here() -> bool:
+    """Say whether this process uses mpi4py."""
+    return "mpi4py.MPI" in sys.modules
+
+
+def takes_devices() -> bool:
+    """Say whether the MPI library of this process takes addresses of a device."""
+    told = os.environ.get(VARIABLE)
+    if told is not None:
+        return told not in ("", "0")
+    return _says_so() or any(os.environ.get(name, "0") not in ("", "0") for name in _SWITCHES)
+
+
+def _says_so() -> bool:
+    path = getattr(sys.modules.get("mpi4py.MPI"), "__file__", None)
+    if path is None:
+        return False
+    library = ctypes.CDLL(path)
+    return any(hasattr(library, name) and getattr(library, name)() for name in _QUESTIONS)
