@@ -169,7 +169,7 @@ contains
     type(mesh_object_type), pointer :: made
 
     local => find_local_mesh(surface)
-    call check_columns(local, layers, top, tile_size, message, status)
+    call check_columns(local, layers, bottom, top, tile_size, message, status)
     if (status /= done) return
     select case (extrusion)
     case (uniform)
@@ -195,9 +195,10 @@ contains
   end function new_mesh
 
   !> See whether there can be columns over a horizontal mesh.
-  subroutine check_columns(local, layers, top, tile_size, message, status)
+  subroutine check_columns(local, layers, bottom, top, tile_size, message, status)
     type(local_mesh_type), pointer, intent(in) :: local
     integer(c_int), intent(in) :: layers
+    real(c_double), intent(in) :: bottom
     real(c_double), intent(in) :: top
     integer(c_int), intent(in) :: tile_size(2)
     character(c_char), intent(out) :: message(*)
@@ -206,6 +207,8 @@ contains
     status = done
     if (.not. associated(local)) then
       call refuse('there is no such horizontal mesh: it was freed', message, status)
+    else if (local%is_geometry_spherical() .and. .not. bottom > 0) then
+      call refuse('a sphere has a radius, its bottom, of more than 0', message, status)
     else if (layers < 1) then
       call refuse('a mesh needs at least one layer', message, status)
     else if (.not. top > 0) then

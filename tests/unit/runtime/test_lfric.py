@@ -113,6 +113,7 @@ def test_a_handle_that_was_freed_is_refused() -> None:
     [
         ({"layers": 0}, "at least one layer"),
         ({"layers": -3}, "at least one layer"),
+        ({"layers": 2**32 + 1}, "4294967297 is more than"),
         ({"top": 0.0}, "top is not above"),
         ({"top": float("nan")}, "top is not above"),
         ({"halo_depth": 0}, "at least one cell deep"),
@@ -131,13 +132,33 @@ def test_what_cannot_be_made_is_refused_in_words(options: Any, words: str) -> No
 
 @pytest.mark.parametrize(
     ("cells", "words"),
-    [((0, 4), "at least one cell"), ((4, -1), "at least one"), ((99999, 99999), "32 bits")],
+    [
+        ((0, 4), "at least one cell"),
+        ((4, -1), "at least one"),
+        ((99999, 99999), "32 bits"),
+        ((2**32 + 3, 4), "32 bits"),
+    ],
 )
 def test_planes_without_cells_or_with_too_many_are_refused(
     cells: tuple[int, int], words: str
 ) -> None:
     with pytest.raises(ValueError, match=words):
         Mesh.planar(cells, ranks=SingleRank())
+
+
+def test_what_has_no_such_type_is_refused() -> None:
+    for make in (
+        lambda: plane(layers=2.5),
+        lambda: plane(top="high"),
+        lambda: plane(halo_depth=None),
+        lambda: Mesh.planar((2.0, 3), ranks=SingleRank()),
+        lambda: plane().space("w3", ndata=1.5),
+        lambda: plane().space("w3").stencil("cross", 0.5),
+    ):
+        with pytest.raises(TypeError):
+            make()
+    with pytest.raises(ValueError, match="a radius"):
+        Mesh.cubed_sphere(2, ranks=SingleRank())
 
 
 def test_spaces_that_there_are_not_are_refused() -> None:

@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from operator import index
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -136,7 +137,20 @@ def _seen(entry: _ListEntry, owner: HeldObject) -> Array:
 
 def numbers_of(values: Any, kind: Any = _int) -> Any:
     """Return numbers as an array of C."""
-    return (kind * len(values))(*values)
+    return (kind * len(values))(*(map(_whole, values) if kind is _int else values))
+
+
+def _whole(value: Any) -> int:
+    """Return a whole number as it is: C would take one of too many bits for another.
+
+    Raises:
+        ValueError: it has more than 32 bits.
+        TypeError: it is none.
+    """
+    found = index(value)
+    if not -(2**31) <= found < 2**31:
+        raise ValueError(f"{found} is more than numbers of 32 bits can count.")
+    return found
 
 
 class InfrastructureLibrary:
@@ -151,9 +165,21 @@ class InfrastructureLibrary:
             self._functions[name] = function
 
     def call(self, name: str, *arguments: Any) -> int:
-        """Call a function; return what it returns."""
+        """Call a function; return what it returns.
+
+        Raises:
+            ValueError: a number has more bits than the function takes.
+            TypeError: something is no number.
+        """
+        types = _TYPES[name]
+        passed = [
+            _whole(one) if kind is _int else one for one, kind in zip(arguments, types, strict=True)
+        ]
         with self._lock:
-            found: int = self._functions[name](*arguments)
+            try:
+                found: int = self._functions[name](*passed)
+            except ctypes.ArgumentError as error:
+                raise TypeError(f"What a mesh or a space is made of has a type: {error}") from error
             return found
 
     def ask(self, name: str, *arguments: Any) -> None:
