@@ -66,8 +66,15 @@ GOCEAN_EMULATED = Library(
     "gocean_infrastructure", ("MESSAGES=mpi", "DEVICE=emulated"), (*CHECKED, "-fopenmp")
 )
 GOCEAN_OF_EXAMPLE = {
-    "serial": Library("gocean_infrastructure"),
-    "mpi": Library("gocean_infrastructure", ("MESSAGES=mpi",)),
+    (messages, device): Library(
+        "gocean_infrastructure",
+        (
+            *(("MESSAGES=mpi",) if messages == "mpi" else ()),
+            *(("DEVICE=emulated",) if device == "emulated" else ()),
+        ),
+    )
+    for messages in ("serial", "mpi")
+    for device in ("none", "emulated")
 }
 PROFILE = Library("profile", flags=STRICT)
 STORAGE = {

@@ -43,7 +43,8 @@ def basin(
     def run(ranks: int, command: Path = tools, **variables: str) -> Answers:
         build = tmp_path_factory.mktemp(f"basin{ranks}")
         messages = "serial" if ranks == 1 else "mpi"
-        copy_library(built(GOCEAN_OF_EXAMPLE[messages]), build / messages)
+        library = GOCEAN_OF_EXAMPLE[messages, variables.get("DEVICE", "none")]
+        copy_library(built(library), build / messages)
         words = ["--ranks", str(ranks), str(build)]
         script = EXAMPLES / "gocean" / "shallow_water" / "run"
         lines = run_example(script, command, *words, **variables).splitlines()

@@ -24,7 +24,7 @@ def of_fortran(
 ) -> dict[str, str]:
     """Return the files with the surface that the program in Fortran writes."""
     build = tmp_path_factory.mktemp("fortran")
-    copy_library(built(GOCEAN_OF_EXAMPLE["serial"]), build / "serial")
+    copy_library(built(GOCEAN_OF_EXAMPLE["serial", "none"]), build / "serial")
     run_example(EXAMPLES / "gocean" / "shallow_water" / "run", tools, str(build))
     return {name: (build / name).read_text("utf-8") for name in NAMES}
 

@@ -10,10 +10,12 @@ import subprocess
 from pathlib import Path
 
 from libraries import STORAGE
+from runtime.objects import content_of
 
 HERE = Path(__file__).parent
 LIBRARY = STORAGE["none"].sources
 DEVICES = tuple(STORAGE)
+EMULATED = STORAGE["emulated"]
 OPENACC_DOUBLE = "openacc double"
 FLAGS = STORAGE["none"].flags
 SHARED = "libfield_storage.so"
@@ -40,9 +42,22 @@ def build_double(library: Path, f90: tuple[str, ...], folder: Path) -> Path:
     return folder / SHARED
 
 
-def build_copy(sources: Path, f90: tuple[str, ...], folder: Path) -> Path:
-    """Build other sources than the library's own, emulated, in `folder`; return what is shared."""
-    flags = f"FFLAGS={' '.join(FLAGS)}"
-    words = [f"BUILD={folder}", "DEVICE=emulated", f"FC={' '.join(f90)}", flags]
-    assert not run(["make", "-s", "-C", str(sources), *words, "shared"])
+def interface_of(module: Path) -> str:
+    """Return a name for what a module file says of the module."""
+    return content_of(module, module.stat().st_mtime_ns)
+
+
+def build_changed(library: Path, source: Path, f90: tuple[str, ...], folder: Path) -> Path:
+    """Build a library with another text of one source, in `folder`; return what is shared.
+
+    All others are as they are in `library`: no interface may differ, which they were compiled for.
+    """
+    changed = folder / f"{source.stem}.o"
+    flags = [*FLAGS, "-fPIC", "-fopenmp", f"-I{LIBRARY}", f"-I{library}", f"-J{folder}"]
+    assert not run([*f90, *flags, "-c", str(source), "-o", str(changed)])
+    (module,) = folder.glob("*.mod")
+    assert interface_of(module) == interface_of(library / module.name)
+    others = (path for path in library.glob("*.o") if path.name != changed.name)
+    objects = map(str, (changed, *sorted(others)))
+    assert not run([*f90, "-fopenmp", "-shared", *objects, "-o", str(folder / SHARED)])
     return folder / SHARED

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 
+from libraries import Library
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.interop.fortran import FortranLibrary
-from runtime.storage_fortran.builds import LIBRARY, build_copy
+from runtime.storage_fortran.builds import EMULATED, LIBRARY, build_changed
 from runtime.storage_fortran.pairs import Operation, World, check_agreement, uses, worlds
 
 pytestmark = pytest.mark.fortran
@@ -132,13 +133,15 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_broken_rule_is_noticed(f90: tuple[str, ...], tmp_path: Path, name: str) -> None:
-    sources = shutil.copytree(LIBRARY, tmp_path / "sources", ignore=shutil.ignore_patterns("build"))
+def test_a_broken_rule_is_noticed(
+    f90: tuple[str, ...], built: Callable[[Library], Path], tmp_path: Path, name: str
+) -> None:
     file, old, new = MUTANTS[name]
-    text = (sources / file).read_text(encoding="utf-8")
+    text = (LIBRARY / file).read_text(encoding="utf-8")
     assert text.count(old) == 1
-    (sources / file).write_text(text.replace(old, new), encoding="utf-8")
-    library = FortranLibrary(build_copy(sources, f90, tmp_path / "built"))
+    source = tmp_path / file
+    source.write_text(text.replace(old, new), encoding="utf-8")
+    library = FortranLibrary(build_changed(built(EMULATED), source, f90, tmp_path))
 
     @settings(max_examples=600, database=None, phases=[Phase.generate])
     @given(world=worlds, sequence=uses())
