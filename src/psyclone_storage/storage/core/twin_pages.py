@@ -19,6 +19,8 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 
 _PAGE = mmap.PAGESIZE
 _LARGE = 1 << 17
+_OWN = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+"""What keeps a child process from writing to the pages of its parent."""
 
 
 class HostPages:
@@ -29,7 +31,7 @@ class HostPages:
     def __init__(self, size: int) -> None:
         """Get `size` bytes from the system, large blocks as pages that cost nothing until used."""
         self.pages: bytearray | mmap.mmap = (
-            mmap.mmap(-1, size) if size >= _LARGE else bytearray(size)
+            mmap.mmap(-1, size, **_OWN) if size >= _LARGE else bytearray(size)
         )
         self.size = size
         self.address: int = np.frombuffer(self.pages, np.uint8).__array_interface__["data"][0]
