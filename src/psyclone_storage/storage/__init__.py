@@ -6,7 +6,11 @@ anything about compilers, and imports NumPy only: CuPy when a device is asked fo
 """
 
 from psyclone_storage.storage.core.device import DeviceKind, Emulation, use_device
-from psyclone_storage.storage.core.errors import GTNoSuchBufferError, StorageError
+from psyclone_storage.storage.core.errors import (
+    DataRaceError,
+    GTNoSuchBufferError,
+    StorageError,
+)
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.gdp.base_storage import Storage
 from psyclone_storage.storage.gdp.binding import TransferWarning, bound
@@ -37,6 +41,7 @@ from psyclone_storage.storage.gdp.kinds import (
 )
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.interop.xarray import register_when_loaded
+from psyclone_storage.storage.memory.races import Trace, traced
 
 RDONLY = AccessMode.RDONLY
 WRONLY = AccessMode.WRONLY
@@ -53,6 +58,7 @@ __all__ = [
     "CUDAManagedGPUStorage",
     "CUDASyncedGPUStorage",
     "CudaManagedGPUStorage",
+    "DataRaceError",
     "DeviceKind",
     "Emulation",
     "ExplicitlyManagedGPUStorage",
@@ -65,6 +71,7 @@ __all__ = [
     "Storage",
     "StorageError",
     "SyncState",
+    "Trace",
     "TransferWarning",
     "as_storage",
     "bound",
@@ -77,6 +84,7 @@ __all__ = [
     "register_defaults",
     "stacked",
     "storage",
+    "traced",
     "use_device",
     "zeros",
     "zeros_like",

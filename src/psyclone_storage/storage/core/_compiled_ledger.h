@@ -290,6 +290,8 @@ static inline Py_ALWAYS_INLINE int ledger_begin(Ledger *self, Access *token)
     if (!IS(token->replica, Replica))
         return 0;
     Bits *bit = &((Replica *)token->replica)->bit;
+    if (!is_idle((Replica *)token->replica))
+        return 0;
     if (is_busy(self) || self->writers || queue || self->attention || bit->wide != NULL)
         return 0;
     if (writes) {
@@ -332,6 +334,8 @@ static inline Py_ALWAYS_INLINE int ledger_end(Ledger *self, Access *token)
     if (writes < 0 || queue < 0)
         return -1;
     if (!token->active || is_busy(self) || queue || self->attention)
+        return 0;
+    if (!IS(token->replica, Replica) || !is_idle((Replica *)token->replica))
         return 0;
     if (writes && token->replica != self->last_writer)
         return 0;

@@ -86,12 +86,6 @@ static int is_silent(PyObject *stats)
 
 /* -- the copy ------------------------------------------------------------------------------------ */
 
-/* Say whether a device, if the memory has one, has nothing to do. */
-static int is_idle(Replica *replica)
-{
-    return replica->jobs == Py_None || (PySet_Check(replica->jobs) && !PySet_Size(replica->jobs));
-}
-
 static int move_is_short(Ledger *ledger, Replica *source, Replica *target)
 {
     Py_ssize_t nbytes = ledger->nbytes;

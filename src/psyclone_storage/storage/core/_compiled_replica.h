@@ -361,3 +361,10 @@ static PyType_Slot Replica_slots[] = {
     {Py_tp_getset, Replica_getset}, {Py_tp_methods, Replica_methods}, {0, NULL}};
 static PyType_Spec Replica_spec = {
     "psyclone_storage.storage.core._compiled.Replica", sizeof(Replica), 0, FLAGS, Replica_slots};
+
+/* Say whether a device, if the memory has one, has nothing to do; no if that is not known. */
+static int is_idle(Replica *replica)
+{
+    PyObject *jobs = replica->jobs;
+    return jobs == Py_None || (jobs != NULL && PySet_Check(jobs) && !PySet_Size(jobs));
+}

@@ -26,7 +26,7 @@ class Allocation(Piece):
     handed out without an access, or with a device on memory of the host.
     """
 
-    __slots__ = ()
+    __slots__ = ("_failed", "_trail")
 
     space: MemorySpace
     pointer: int
@@ -44,6 +44,25 @@ class Allocation(Piece):
         """Return the bytes, as an array, or what the memory has in place of them."""
         held = self.held
         return np.ndarray((self.capacity,), np.uint8, held) if isinstance(held, Lease) else held
+
+    @property
+    def failed(self) -> BaseException | None:
+        """Return what made work fail that was to write here, and that was done later."""
+        return getattr(self, "_failed", None)
+
+    @failed.setter
+    def failed(self, error: BaseException | None) -> None:
+        self._failed = error
+
+    @property
+    def trail(self) -> list[Any]:
+        """Return what the detector of races knows of uses of this memory."""
+        trail: list[Any] = getattr(self, "_trail", [])
+        return trail
+
+    @trail.setter
+    def trail(self, trail: list[Any]) -> None:
+        self._trail = trail
 
     @property
     def watched(self) -> bool:

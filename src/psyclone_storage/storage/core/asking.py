@@ -17,6 +17,8 @@ from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessDeadlockError,
     AccessReleasedError,
+    PoisonedDataError,
+    StorageError,
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
 from psyclone_storage.storage.core.locks import (
@@ -28,6 +30,7 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.memory.races import RACES
 
 
 def acquire_all(tokens: Sequence[AccessToken]) -> None:
@@ -57,16 +60,56 @@ def prepare_all(tokens: Sequence[AccessToken]) -> None:
     for token in tokens:
         token.buffer.replicas.check_usable(token)
     for token in tokens:
-        token.buffer.replicas.bring(token)
+        try:
+            token.buffer.replicas.bring(token)
+        except Exception as error:
+            _check_spoiled(token, error)
+            raise
         # Let the user of a replica come after what devices still do there.
         memory, allocation = token.replica.memory, token.replica.allocation_there()
-        if memory.has_current:
-            memory.follow(allocation, token.mode.writes)
-        elif allocation.pending or allocation.lent:
+        if memory.queues_work:
+            memory.follow(allocation, token.mode.writes, token.span)
+        else:
             memory.settle(allocation, token.mode.writes)
+            RACES.host_uses(allocation, writes=token.mode.writes)
+        _check_arrived(token)
     for token in tokens:
         if token.mode.writes:
             token.buffer.replicas.mark_written(token)
+
+
+def _check_spoiled(token: AccessToken, error: BaseException) -> None:
+    """Raise `PoisonedDataError` if values are not to be had because what was to make them failed.
+
+    That is known late, as work is done later than it was asked for.
+    """
+    replicas = token.buffer.replicas
+    if any(replica.allocation and replica.allocation.failed is error for replica in replicas.all()):
+        replicas.poison(error)
+        replicas.check_usable(token)
+
+
+def _check_arrived(token: AccessToken) -> None:
+    """Raise if work that was to make or to bring the values of an access has failed meanwhile.
+
+    What failed on the way is brought once more with the next access. What failed where the values
+    were made is lost.
+    """
+    replicas, allocation = token.buffer.replicas, token.replica.allocation_there()
+    failure = allocation.failed
+    # Who still writes there makes it good, or spoils it anew.
+    if failure is not None and not any(use.wrote for use in allocation.pending):
+        allocation.failed = None
+        if token.mode.reads:
+            if replicas.validity.distrust(token.replica.bit):
+                raise StorageError(
+                    f"{token.describe()} did not get its values, which are to be had all the same "
+                    f"with the next access: {failure!r}"
+                ) from failure
+            replicas.poison(failure)
+            replicas.check_usable(token)
+    if token.buffer.table.attention:
+        replicas.note_attention()
 
 
 FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]
@@ -201,7 +244,7 @@ class PendingAccesses:
             return
         error = moved.exception()
         if error is not None:
-            self._fail(error)
+            self._fail(_first_reason(self.tokens, error))
             return
         for token in self.tokens:
             if token.mode.writes:
@@ -211,6 +254,16 @@ class PendingAccesses:
     def _fail(self, error: BaseException) -> None:
         _let_go(self.tokens)
         self.ready.set_exception(error)
+
+
+def _first_reason(tokens: Sequence[AccessToken], error: BaseException) -> BaseException:
+    """Return why values could not be brought."""
+    try:
+        for token in tokens:
+            _check_spoiled(token, error)
+    except PoisonedDataError as poisoned:
+        return poisoned
+    return error
 
 
 def _pairs(tokens: Sequence[AccessToken]) -> Pairs:

@@ -423,8 +423,9 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     def _note_use(self, token: AccessToken) -> None:
         """Note what a device may still do after the end of an access, in the thread of its user."""
         memory, allocation = token.replica.memory, token.replica.allocation
-        if memory.has_current and allocation is not None:
-            memory.note_use(allocation, token.mode.writes)
+        if memory.queues_work and allocation is not None:
+            memory.note_use(allocation, token.mode.writes, token.span)
+            self.replicas.note_attention()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy or pickle by value: what it is, and the values that it has, wherever they are.
@@ -467,6 +468,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             # Nobody can release it once more, whatever came.
             if token.mode.writes:
                 self.replicas.close_write(token, error)
+            self._note_use(token)
             self.table.retract(token)
             raise
 

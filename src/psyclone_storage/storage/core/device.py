@@ -17,6 +17,7 @@ from functools import cache
 from psyclone_storage.storage.core.native import register, setting
 
 VARIABLE = "PSYCLONE_STORAGE_DEVICE"
+ORDER_VARIABLE = "PSYCLONE_STORAGE_QUEUES"
 NODE_VARIABLE = "PSYCLONE_STORAGE_NODE"
 DEFAULT_DEVICE_VARIABLE = "SCAI_DEVICE"
 
@@ -29,6 +30,10 @@ class DeviceKind(Enum):
     EMULATED = "emulated"
 
 
+def _order_asked() -> str:
+    return os.environ.get(ORDER_VARIABLE, "")
+
+
 @dataclass(frozen=True, slots=True)
 class Emulation:
     """The emulated devices.
@@ -37,6 +42,11 @@ class Emulation:
     bytes per second (`None`: as fast as the host copies). `strict` fills a device replica with a
     poison pattern when it loses validity, `peers` lets two devices copy directly instead of through
     the host.
+
+    Each device has a queue for kernels and one for copies in each direction. `order` says when what
+    is in them is done: "late", which is when somebody has to wait for it, "eager", which is at
+    once, or "shuffled", with any text behind it that begins the chance. Where it is named, as by
+    `PSYCLONE_STORAGE_QUEUES` in the environment, no access takes a short way past the queues.
     """
 
     count: int = 2
@@ -44,9 +54,20 @@ class Emulation:
     bandwidth: float | None = None
     strict: bool = True
     peers: bool = False
+    order: str = field(default_factory=_order_asked)
+
+    @property
+    def queue_order(self) -> str:
+        """Return when the work of queues is done."""
+        return self.order or "late"
 
     def __post_init__(self) -> None:
         """Refuse a device that could not exist."""
+        if self.order not in ("", "eager", "late") and not self.order.startswith("shuffled"):
+            raise ValueError(
+                f'The queues of an emulated device are "eager", "late" or "shuffled", or '
+                f'"shuffled" with more text, not "{self.order}".'
+            )
         if (
             self.count < 1
             or self.latency < 0.0

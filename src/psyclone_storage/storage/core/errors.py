@@ -86,6 +86,12 @@ class MemoryExhaustedError(MemoryException, MemoryError):
     code = "R212"
 
 
+class DataRaceError(StorageError, RuntimeError):
+    """An error: nothing makes one of two uses of the same memory wait for the other."""
+
+    code = "R213"
+
+
 class ViewTypeError(StorageError, TypeError):
     """An error: types forbid what was asked of a view, whatever its extents (VIEW-82 to 86)."""
 

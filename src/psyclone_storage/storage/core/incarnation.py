@@ -32,6 +32,12 @@ class Incarnation(Replica):
         """Say whether the memory belongs to somebody else."""
         return self.allocation is not None and self.allocation.external
 
+    @property
+    def unsettled(self) -> bool:
+        """Say whether a device may still be at the memory, or has failed there."""
+        held = self.allocation
+        return held is not None and bool(held.pending or held.failed)
+
     def allocation_there(self) -> Allocation:
         """Return the allocation; raise `MemoryException` if there is none."""
         if self.allocation is None:
@@ -39,8 +45,9 @@ class Incarnation(Replica):
         return self.allocation
 
     def free(self) -> None:
-        """Give up the memory."""
+        """Give up the memory, with which nobody is at work after that."""
         if self.allocation is not None:
+            self.memory.settle(self.allocation, writes=True)
             self.allocation.drop()
             self.allocation = None
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,14 +263,14 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             self._truth[chunk] = token.replica.space
         self.table.last_writer = token.replica if token.chunks == (0, self.layout.count) else None
         if error is not None:
-            self._poison(error)
+            self.poison(error)
         elif self.poisoned is not None and not token.mode.reads and token.request.region is None:
-            self._poison(None)
+            self.poison(None)
 
     def wishes_after(self, token: AccessToken) -> list[MemorySpace]:
         """Return the spaces that should get a copy of what was just written (ACC-5, ACC-7)."""
         hints = self.options.hints
-        wanted = [hints.access_via] if hints.access_via is not None else []
+        wanted = [] if hints.access_via is None else [hints.access_via]
         if hints.read_mostly:
             wanted += [r.space for r in self._list if r.capacity and r is not token.replica]
         return list(dict.fromkeys(wanted))
@@ -288,7 +289,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Live by other options from now on; memory that is there stays."""
         self.options = options
         self._guarded = self._guarded or options.const
-        self._note_attention()
+        self.note_attention()
 
     def assume_valid(self, spaces: list[MemorySpace]) -> None:
         """Set the valid bits to exactly those of `spaces`; the caller holds the lock."""
@@ -301,8 +302,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def valid_below(self, nbytes: int) -> list[Incarnation]:
         """Return the valid replicas with fewer than `nbytes` bytes."""
-        valid = self.validity.anywhere
-        return [r for r in self._list if r.bit & valid and r.capacity < nbytes]
+        return [r for r in self._list if r.bit & self.validity.anywhere and r.capacity < nbytes]
 
     def resize(self, size: int, growing: list[Incarnation]) -> None:
         """Set the size, after the replicas in `growing` got the memory for it."""
@@ -397,9 +397,9 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
                 return replica.space
         hints = self.options.hints
         first = self._list[0].space if self._list else hints.first_touch
-        on_device = first is not None and first.kind is SpaceKind.DEVICE
         follows = hints.first_touch is not None or hints.host_follows_device
-        return pinned_space() if hints.pinned or (follows and on_device) else space
+        at_device = follows and first is not None and first.kind is SpaceKind.DEVICE
+        return pinned_space() if hints.pinned or at_device else space
 
     # -- private: values -------------------------------------------------------------------------
 
@@ -444,8 +444,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         return allocation
 
     def _fetch(self, replica: Incarnation, chunk: int) -> None:
-        source = self._source(replica, chunk)
-        span = self._span(chunk)
+        source, span = self._source(replica, chunk), self._span(chunk)
         if span[1]:
             begin = time.perf_counter()
             ends = (replica.memory, source.memory)
@@ -494,7 +493,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             if done:
                 self.validity.add(entry.bit, done)
             self._pending[:] = [other for other in self._pending if other is not entry]
-            self._note_attention()
+            self.note_attention()
 
     def _end(self, entries: Iterable[_Transfer], done: Iterable[int]) -> None:
         for entry in entries:
@@ -533,8 +532,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def _submit(self, token: AccessToken) -> list[Future[None]]:
         """Put the work for one access into the streams; return the futures of its parts."""
-        replica = token.replica
-        needed = self._needed(token)
+        replica, needed = token.replica, self._needed(token)
         moves = [
             self._then_valid(self._submit_fill(replica, chunk), replica, chunk)
             for chunk in self._fillable(needed)
@@ -548,7 +546,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
                 source.allocation_there(),
                 self._span(chunk),
             )
-            note = self._recorder(source, replica, chunk, begin)
+            note = partial(self._record, source.space, replica.space, chunk, begin)
             moves.append(self._then_valid(copied, replica, chunk, note))
         return moves
 
@@ -558,11 +556,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             return memory.stream.submit(memory.fill, allocation, *self._init_of(chunk))
         memory.fill(allocation, *self._init_of(chunk))
         return Future.completed(None)
-
-    def _recorder(
-        self, source: Incarnation, replica: Incarnation, chunk: int, begin: float
-    ) -> Callable[[], None]:
-        return lambda: self._record(source.space, replica.space, chunk, begin)
 
     def _then_valid(
         self,
@@ -584,12 +577,19 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         moved.then(mark)
         return finished
 
-    def _poison(self, error: BaseException | None) -> None:
+    def poison(self, error: BaseException | None) -> None:
+        """Note that the values are unusable, or that they are not any more."""
         self.poisoned = error
-        self._note_attention()
+        self.note_attention()
 
-    def _note_attention(self) -> None:
-        self.table.attention = bool(self._guarded or self._pending or self.poisoned is not None)
+    def note_attention(self) -> None:
+        """Find out whether accesses have to look for more than who holds what."""
+        self.table.attention = bool(
+            self._guarded
+            or self._pending
+            or self.poisoned is not None
+            or any(replica.unsettled for replica in self._list)
+        )
 
 
 def _is_writable(replica: Incarnation) -> bool:

@@ -11,11 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.incarnation import Incarnation
 from psyclone_storage.storage.core.locks import Claim, LockTable
 from psyclone_storage.storage.core.native import register
+from psyclone_storage.storage.core.validity import Validity
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import memory_of
 
@@ -48,6 +50,10 @@ class Accessible(Protocol):
         """Return the number of elements."""
 
     @property
+    def chunks(self) -> ChunkLayout:
+        """Return the division into chunks."""
+
+    @property
     def replicas(self) -> Preparing:
         """Return what brings the values to the replicas."""
 
@@ -61,6 +67,8 @@ class Accessible(Protocol):
 class Preparing(Protocol):
     """What makes the replica of a granted access ready."""
 
+    validity: Validity
+
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants."""
 
@@ -72,6 +80,15 @@ class Preparing(Protocol):
 
     def mark_written(self, token: AccessToken) -> None:
         """Make all other replicas stale."""
+
+    def note_attention(self) -> None:
+        """Find out whether accesses have to look for more than who holds what."""
+
+    def poison(self, error: BaseException | None) -> None:
+        """Note that the values are unusable."""
+
+    def all(self) -> list[Incarnation]:
+        """Return the replicas."""
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
         """Note where the values are that `token` wrote, or that they are unusable."""
@@ -106,6 +123,17 @@ class AccessToken(Claim):
         return self.replica.allocation_there()
 
     @property
+    def span(self) -> tuple[int, int] | None:
+        """Return which bytes this is for, the first and how many; None for all."""
+        layout = self.buffer.chunks
+        first, last = self.chunks
+        if last - first == layout.count or first == last:
+            return None
+        size = self.buffer.dtype.itemsize
+        start, stop = layout.span(first)[0], layout.span(last - 1)[1]
+        return start * size, (stop - start) * size
+
+    @property
     def pointer(self) -> int:
         """Return the address of the first byte."""
         return self.allocation.pointer
@@ -122,7 +150,7 @@ class AccessToken(Claim):
 
     def kernel_view(self, window: Any) -> Any:
         """Return `window`, made by this access, as a kernel at its space gets it."""
-        return self._memory().kernel_view(window)
+        return self._memory().kernel_view(window, self.mode.writes, self.span)
 
     def window(
         self,
@@ -139,9 +167,9 @@ class AccessToken(Claim):
         memory = self._memory()
         if memory.space.host_accessible:
             self.replica.memory.settle(self.allocation, self.mode.writes)
-        elif memory.has_current:
+        elif memory.queues_work:
             # An access that was opened by another thread is used in the stream of this one.
-            memory.follow(self.allocation, self.mode.writes)
+            memory.follow(self.allocation, self.mode.writes, self.span)
         return memory.window(self.allocation, spec)
 
     def give_back(self, error: BaseException) -> None:

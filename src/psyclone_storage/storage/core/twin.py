@@ -45,9 +45,12 @@ def register(**words: Any) -> None:
 
 
 class Replica:
-    """The fields of one replica of a buffer."""
+    """The fields of one replica of a buffer.
 
-    __slots__ = ("memory", "space", "bit", "allocation")
+    The jobs are what the device of the memory still has to do, None for a memory without a device.
+    """
+
+    __slots__ = ("memory", "space", "bit", "allocation", "_jobs")
 
     def __init__(self, memory: Any, allocation: Any = None) -> None:
         """Stand for a replica in `memory`."""
@@ -55,6 +58,7 @@ class Replica:
         self.space = memory.space
         self.bit: int = memory.space.bit
         self.allocation = allocation
+        self._jobs = getattr(memory, "jobs", None)
 
     def beside(self, allocation: Any) -> Any:
         """Return a replica of another buffer in the same memory."""
@@ -98,8 +102,9 @@ class Ledger:
     `writers` is the number of holders that write, `queue` holds those that wait. `everywhere` is
     the intersection and `anywhere` the union of the masks of valid replicas of all chunks.
     `attention` is true while the short ways must not be taken: the data are const or poisoned, or
-    a transfer is under way. `last_writer` is the replica that was written last, None where parts
-    were. `valid` and `touched` are the masks of each chunk, `nbytes` the bytes of all elements.
+    a transfer is under way, or a device may still be at one of the replicas. `last_writer` is the
+    replica that was written last, None where parts were. `valid` and `touched` are the masks of
+    each chunk, `nbytes` the bytes of all elements.
     """
 
     __slots__ = (
@@ -180,11 +185,15 @@ class Ledger:
         raise NotImplementedError
 
     def try_begin(self, token: Any) -> bool:
-        """Do `try_acquire` for an access that lacks nothing, and changes nothing."""
+        """Do `try_acquire` for an access that lacks nothing, and changes nothing.
+
+        Nor does it find its device at work, which it would have to follow.
+        """
         bit = token.replica.bit
         try:
             with self.lock:
-                if self.writers or self.queue or self.attention:
+                busy = token.replica._jobs  # noqa: SLF001
+                if self.writers or self.queue or self.attention or busy:
                     return False
                 if not token.mode.writes:
                     if not self.everywhere & bit:
@@ -203,7 +212,8 @@ class Ledger:
     def try_end(self, token: Any) -> bool:
         """End an access that went well, if that concerns nobody else; count what it wrote."""
         with self.lock:
-            if not token.active or self.queue or self.attention:
+            busy = token.replica._jobs  # noqa: SLF001
+            if not token.active or self.queue or self.attention or busy:
                 return False
             if token.mode.writes:
                 if token.replica is not self.last_writer:

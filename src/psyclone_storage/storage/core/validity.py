@@ -91,6 +91,17 @@ class Validity(Ledger):
             self.touched[chunk] &= ~bit
         self._combine()
 
+    def distrust(self, bit: int) -> bool:
+        """Note that what the replica at `bit` got is of no use, if all of it is elsewhere, too.
+
+        Say whether it is.
+        """
+        if any(mask & bit and not mask & ~bit for mask in self.valid):
+            return False
+        self.valid = [mask & ~bit for mask in self.valid]
+        self._combine()
+        return True
+
     def sole_holder(self, bit: int) -> bool:
         """Say whether some chunk has its values at `bit` only."""
         return bit in self.valid

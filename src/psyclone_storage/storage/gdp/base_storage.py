@@ -484,8 +484,9 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         if token.space is backing.device:
             windows = self._kept()
             kernel = windows.kernel
-            if kernel is None:
-                kernel = token.kernel_view(self.window(token.space))
+            if kernel is None or memory_of(token.space).jobs:
+                made = token.kernel_view(self.window(token.space))
+                kernel = made if kernel is None else kernel
                 if not memory_of(token.space).has_current:
                     # What is kept is for the short way, which makes no device the current one.
                     windows.kernel = kernel

@@ -39,6 +39,10 @@ def interface_of_window(window: Any, space: MemorySpace) -> Interface:
 def _side(buffer: CoherentBuffer, space: MemorySpace) -> dict[str, Any]:
     buffer.reserve(buffer.size, space)
     replica = buffer.replicas.at(space)
+    for known in buffer.replicas.all():
+        if known.allocation is not None:
+            # Whoever asks may work there outside of any access.
+            known.allocation.lent = True
     spec = WindowSpec(buffer.dtype, (buffer.size,), writable=not buffer.const)
     window = memory_of(space).window(replica.allocation_there(), spec)
     (described,) = interface_of_window(window, space).values()

@@ -8,7 +8,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
 from psyclone_storage.storage.interop import mpi
-from psyclone_storage.storage.memory.emulated import EmulatedDeviceArray
+from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray
 
 HOST = (1, 0)
 _HOST_KINDS = (SpaceKind.HOST.value, SpaceKind.PINNED.value, SpaceKind.MANAGED.value)

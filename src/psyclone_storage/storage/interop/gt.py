@@ -15,7 +15,8 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.spaces import MemorySpace, device_space
-from psyclone_storage.storage.memory.emulated import EmulatedDeviceArray, EmulatedDeviceMemory
+from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
+from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray
 from psyclone_storage.storage.memory.registry import memory_of
 
 Device: TypeAlias = Literal["gpu"] | None

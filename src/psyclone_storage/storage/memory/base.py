@@ -17,6 +17,7 @@ from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
+from psyclone_storage.storage.memory.uses import Span
 
 
 class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularies
@@ -32,6 +33,9 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
 
     has_current: ClassVar[bool] = False
     """Whether code works for a device only where that is the current one: inside `bound`."""
+
+    queues_work: ClassVar[bool] = False
+    """Whether work for the device is done later, so that accesses `follow` it."""
 
     copies_plainly: ClassVar[bool] = False
     """Whether what is here is in pages of this process, which anybody may copy as they are."""
@@ -90,8 +94,12 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         """Return a typed array over `allocation`, of the type that this memory's code works on."""
 
     @abstractmethod
-    def kernel_view(self, window: Any) -> Any:
-        """Return what a kernel that runs on this memory's device gets for an array of `window`."""
+    def kernel_view(self, window: Any, writes: bool | None = None, span: Span | None = None) -> Any:
+        """Return what a kernel that runs on this memory's device gets for an array of `window`.
+
+        `writes` says whether it may write, None leaves that to the array; `span` is what it may
+        use of the allocation, None for all of the window.
+        """
 
     @abstractmethod
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
@@ -106,14 +114,18 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         The host that reads waits for writers, one that `writes` for readers as well.
         """
 
-    def follow(self, allocation: Allocation, writes: bool) -> None:  # noqa: B027
+    def follow(  # noqa: B027
+        self, allocation: Allocation, writes: bool, span: Span | None = None
+    ) -> None:
         """Let this thread's work on the device wait for what is still done to `allocation`.
 
         Work that reads waits for writers, work that `writes` for readers as well. Nothing else is
-        waited for, and the host does not wait.
+        waited for, and the host does not wait. `span` is what is used, None for everything.
         """
 
-    def note_use(self, allocation: Allocation, wrote: bool) -> None:  # noqa: B027
+    def note_use(  # noqa: B027
+        self, allocation: Allocation, wrote: bool, span: Span | None = None
+    ) -> None:
         """Note that what this thread has given the device so far uses `allocation`."""
 
     def can_copy_from(self, source: Memory) -> bool:
@@ -252,7 +264,11 @@ def _ends(
 
 
 def _as_allocation(memory: Memory, place: Any) -> Allocation:
-    return place if isinstance(place, Allocation) else memory.adopt(place)[0]
+    if not isinstance(place, Allocation):
+        return memory.adopt(place)[0]
+    # Of what its owner does there nobody takes a note.
+    place.lent = True
+    return place
 
 
 def _no_route(source: MemorySpace, target: MemorySpace) -> MemoryException:

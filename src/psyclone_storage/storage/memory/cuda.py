@@ -6,23 +6,22 @@ counts is `cupy.cuda.is_available()`: CuPy imports happily on machines without a
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import deque
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
-from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
 from psyclone_storage.storage.memory.host import HostMemory
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
+from psyclone_storage.storage.memory.uses import LastUse, Span, note, waited_for
 
 
 def is_available() -> bool:
@@ -47,6 +46,7 @@ class GpuAllocator(Memory):
     """Allocation on one GPU through the pool of CuPy."""
 
     has_current = True
+    queues_work = True
 
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space`; a helper thread waits for the ends of asynchronous copies."""
@@ -115,17 +115,18 @@ class GpuAllocator(Memory):
         with self._device():
             return _cupy().ndarray(spec.shape, spec.dtype, pointer + spec.offset, spec.strides)
 
-    def kernel_view(self, window: Any) -> Any:
+    def kernel_view(self, window: Any, writes: bool | None = None, span: Span | None = None) -> Any:
         """Return the CuPy array itself."""
         return window
 
-    def follow(self, allocation: Allocation, writes: bool) -> None:
+    def follow(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
         """Let the current stream wait for the events of other streams."""
         if allocation.pending:
             with self._device():
-                _wait_in(_cupy().cuda.get_current_stream(), self._number, allocation, writes)
+                stream = _cupy().cuda.get_current_stream()
+                _wait_in(stream, self._number, allocation, writes, span)
 
-    def note_use(self, allocation: Allocation, wrote: bool) -> None:
+    def note_use(self, allocation: Allocation, wrote: bool, span: Span | None = None) -> None:
         """Record an event in the current stream.
 
         Whoever wrote has waited for all before, so that its event stands for theirs.
@@ -133,7 +134,7 @@ class GpuAllocator(Memory):
         with self._device():
             stream = _cupy().cuda.get_current_stream()
             event = stream.record(_cupy().cuda.Event(disable_timing=True))
-        _note(allocation, _LastUse((self._number, stream.ptr), event, wrote))
+        note(allocation, LastUse((self._number, stream.ptr), event, wrote, span))
         if stream.ptr:
             self._own.keep(event, (allocation.held,))
 
@@ -197,8 +198,8 @@ class GpuAllocator(Memory):
             if not (target.watched and source.watched):
                 _wait_for_guests(stream, current)
                 _wait_for_work_at(source.space, stream)
-            _wait_in(stream, self._number, source, writes=False)
-            _wait_in(stream, self._number, target, writes=True)
+            _wait_in(stream, self._number, source, writes=False, span=span)
+            _wait_in(stream, self._number, target, writes=True, span=span)
             runtime.memcpyAsync(
                 target.pointer + first,
                 source.pointer + first,
@@ -208,8 +209,8 @@ class GpuAllocator(Memory):
             )
             event = stream.record(_cupy().cuda.Event(disable_timing=True))
         here = (self._number, stream.ptr)
-        _note(source, _LastUse(here, event, wrote=False))
-        _note(target, _LastUse(here, event, wrote=True))
+        note(source, LastUse(here, event, wrote=False, span=span))
+        note(target, LastUse(here, event, wrote=True, span=span))
         # Pageable memory is done with when the call returns.
         ends = [end for end in (target, source) if end.space.kind is not SpaceKind.HOST]
         self._own.keep(event, tuple(end.held for end in ends))
@@ -217,14 +218,6 @@ class GpuAllocator(Memory):
 
     def _device(self) -> Any:
         return _cupy().cuda.Device(self.space.device_id or 0)
-
-
-class _LastUse(NamedTuple):
-    """The end of some work with memory: device and stream, its event, and whether it wrote."""
-
-    stream: tuple[int, int]
-    event: Any
-    wrote: bool
 
 
 class _OwnStreams:
@@ -253,18 +246,6 @@ class _OwnStreams:
             self._under_way.popleft()
 
 
-_LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
-"""Held to note a use, in the middle of which an access may end whose object is gone."""
-
-
-def _note(allocation: Allocation, use: _LastUse) -> None:
-    """Note that some work uses memory; one that wrote stands for all before it."""
-    with _LOCK:
-        kept = () if use.wrote else allocation.pending
-        older = tuple(other for other in kept if other.wrote or other.stream != use.stream)
-        allocation.pending = (*older, use)
-
-
 def _finish(event: Any) -> None:
     """Let the host wait for the end of a copy."""
     event.synchronize()
@@ -275,10 +256,12 @@ def _wait_for_guests(stream: Any, current: Any) -> None:
     stream.wait_event(current.record(_cupy().cuda.Event(disable_timing=True)))
 
 
-def _wait_in(stream: Any, number: int, allocation: Allocation, writes: bool) -> None:
+def _wait_in(
+    stream: Any, number: int, allocation: Allocation, writes: bool, span: Span | None = None
+) -> None:
     """Let a stream of GPU `number` wait for uses of memory that it may not overtake."""
-    for use in allocation.pending:
-        if (writes or use.wrote) and use.stream != (number, stream.ptr):
+    for use in waited_for(allocation, writes=writes, span=span):
+        if use.stream != (number, stream.ptr):
             stream.wait_event(use.event)
 
 

@@ -11,6 +11,7 @@ from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
+from psyclone_storage.storage.memory.uses import Span, forget_ended, waited_for
 
 
 class HostMemory(Memory):
@@ -38,15 +39,16 @@ class HostMemory(Memory):
         """Return a NumPy array."""
         return array_over(allocation, spec)
 
-    def kernel_view(self, window: Any) -> Any:
+    def kernel_view(self, window: Any, writes: bool | None = None, span: Span | None = None) -> Any:
         """Return the array itself: host kernels work on NumPy arrays."""
         return window
 
     def settle(self, allocation: Allocation, writes: bool) -> None:
         """Wait for the ends of copies that a device makes from here or to here."""
-        for use in allocation.pending:
-            if writes or use.wrote:
-                use.event.synchronize()
+        for use in waited_for(allocation, writes=writes):
+            use.event.synchronize()
+        if allocation.pending:
+            forget_ended(allocation)
 
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`."""

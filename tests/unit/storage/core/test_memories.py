@@ -30,7 +30,9 @@ def device(number: int = 0):
 
 def device_array(values: np.ndarray, number: int = 0):
     memory = device(number)
-    window = memory.window(memory.allocate(values.nbytes), WindowSpec(values.dtype, values.shape))
+    allocation = memory.allocate(values.nbytes)
+    allocation.lent = True
+    window = memory.window(allocation, WindowSpec(values.dtype, values.shape))
     window.set(values)
     return window
 
@@ -242,7 +244,7 @@ def test_routes_between_devices(peers: bool, expected: Route) -> None:
     source, target = device_array(np.arange(8.0)), device_array(np.zeros(8), 1)
     span = (8, 40)
     ends = second, first
-    allocations = target._allocation, source._allocation
+    allocations = target.allocation, source.allocation
     router().copy(ends, *allocations, span)
     assert target.get().tolist() == [0, 1, 2, 3, 4, 5, 0, 0]
     target.fill(0)
@@ -354,7 +356,8 @@ def test_arrays_of_an_emulated_device_are_computed_with_from_either_side(operate
     use_device("emulated")
     memory = memory_of(device_space())
     values = np.array([1.0, 2.0, 4.0])
-    array = memory.store(values)
+    array = memory.new_array(values.dtype, values.shape)
+    array.set(values)
     assert operate(array, 2.0).get().tolist() == operate(values, 2.0).tolist()
     assert operate(3.0, array).get().tolist() == operate(3.0, values).tolist()
     assert operate(array, array).get().tolist() == operate(values, values).tolist()

@@ -401,3 +401,56 @@ def test_an_accessor_that_is_open_at_the_end_says_nothing_strange() -> None:
     assert ended.stdout == "done\n"
     assert "ImportError" not in ended.stderr
     assert "Exception ignored" not in ended.stderr
+
+
+QUEUED = """
+import os, sys
+import numpy as np
+import psyclone_storage.storage as gt
+
+gt.use_device("emulated", gt.Emulation(order="late"))
+borrowed = np.zeros(1 << 16)
+field = gt.as_storage(borrowed, device="gpu", label="borrowed")
+own = gt.zeros((1 << 16,), device="gpu", label="own")
+for storage, value in ((field, 2.0), (own, 3.0)):
+    with storage.buffer.acquire("gpu", gt.WRONLY) as token:
+        token.array[...] = value
+with own.buffer.acquire("host", gt.RDWR) as token:
+    token.array[...] += 1.0
+own.make_valid("gpu")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_has_pages_of_its_own_and_what_was_queued() -> None:
+    program = f"""{QUEUED}
+child = os.fork()
+if not child:
+    assert own[5] == 4.0
+    with own.access(None, "rw") as values:
+        values[...] = 9.0
+    with own.buffer.acquire("gpu", gt.RDWR) as token:
+        array = token.array
+        array += 1.0
+    assert own[5] == 10.0
+    os._exit(7)
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 7, status
+with own.buffer.acquire("gpu", gt.RDONLY) as token:
+    assert token.array.sum().item() == 4.0 * (1 << 16)
+assert own[5] == 4.0
+"""
+    assert run(program) == ""
+
+
+def test_what_is_queued_at_the_end_is_done_where_somebody_sees_it(tmp_path: Path) -> None:
+    path = tmp_path / "values"
+    np.zeros(8).tofile(path)
+    program = f"""{QUEUED}
+mapped = np.memmap({str(path)!r}, "f8", "r+")
+kept = gt.as_storage(mapped, device="gpu")
+with kept.buffer.acquire("gpu", gt.WRONLY) as token:
+    token.array[...] = 5.0
+"""
+    assert run(program) == ""
+    assert np.fromfile(path).tolist() == [5.0] * 8

@@ -210,9 +210,11 @@ def unnoted(allocation: Any, use: Any) -> None:
     """Forget that a device uses memory."""
 
 
-def readers_alone(stream: Any, number: int, allocation: Any, writes: bool) -> None:
+def readers_alone(
+    stream: Any, number: int, allocation: Any, writes: bool, span: Any = None
+) -> None:
     """Wait for writers, but let a writer overtake readers."""
-    WAIT_IN(stream, number, allocation, writes=False)
+    WAIT_IN(stream, number, allocation, writes=False, span=span)
 
 
 WAIT_IN = cuda._wait_in
@@ -222,7 +224,7 @@ WAITS: list[tuple[Any, str, Any, Scenario]] = [
     (cuda.GpuAllocator, "follow", nothing, a_kernel_after_one_in_another_stream),
     (cuda, "_wait_in", nothing, a_copy_after_the_kernel_that_wrote),
     (cuda, "_wait_in", readers_alone, a_writer_after_a_reader),
-    (cuda, "_note", unnoted, a_copy_after_the_kernel_that_wrote),
+    (cuda, "note", unnoted, a_copy_after_the_kernel_that_wrote),
     (cuda.GpuAllocator, "note_use", nothing, the_host_after_an_access_that_was_dropped),
     (CoherentBuffer, "_note_use", nothing, the_host_after_an_access_that_was_dropped),
     (cuda.GpuAllocator, "note_use", nothing, a_kernel_after_one_in_another_stream),

@@ -191,7 +191,7 @@ class Play:
             table = buffer.table
             held = [(token.mode.value, token.space.tag, token.active) for token in table.holders]
             found.append(
-                (name, held, table.writers, table.everywhere, table.anywhere, table.attention,
+                (name, held, table.writers, table.everywhere, table.anywhere,
                  buffer.version, buffer.stats.count, buffer.stats.nbytes, buffer.poisoned is None)
             )  # fmt: skip
         return found

@@ -1,0 +1,299 @@
+"""Own the queues of emulated devices, whose work is done later; refuse to know what the work is.
+
+A queue does its work in order. Between queues there is no order but that of events: whoever records
+one in a queue can make another queue, or the host, wait for all that was in the first until then.
+When work is done, is up to `QueueOrder`: as soon as it is asked for, as late as possible, or now
+and then. Whatever is right is right in all orders.
+
+Work that fails spoils what it was to write, and whatever reads that; `Allocation.failed` says so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from psyclone_storage.storage.core.device import current_emulation
+from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
+from psyclone_storage.storage.memory.races import (
+    HOST,
+    LOCK,
+    RACES,
+    Clock,
+    MemoryUse,
+    WorkItem,
+    join,
+    user_site,
+)
+
+_NUMBERS = itertools.count(HOST + 1)
+_MOST = 256
+"""How many pieces wait in one queue before the oldest half is done."""
+_MOST_BYTES = 1 << 26
+"""How many bytes work that waits in one queue may keep from others before all of it is done."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """Some work, what must be done before, and what it needs of the bus, in seconds.
+
+    What an interrupt (Ctrl-C) has cut short is done again, unless `once` says that it cannot be.
+    """
+
+    position: int
+    work: Callable[[], Any]
+    waits: tuple[QueueEvent, ...]
+    uses: tuple[MemoryUse, ...]
+    seconds: float = 0.0
+    once: bool = False
+    asked: float = field(default_factory=time.perf_counter)
+
+    @property
+    def nbytes(self) -> int:
+        """Return how many bytes the work uses."""
+        return sum(use.stop - use.start for use in self.uses)
+
+
+class QueueEvent:
+    """A place in a queue: all that was there when it was recorded."""
+
+    __slots__ = ("queue", "position", "clock")
+
+    def __init__(self, queue: DeviceQueue, position: int, clock: Clock) -> None:
+        """Mark a place; queues call this."""
+        self.queue = queue
+        self.position = position
+        self.clock = clock
+
+    @property
+    def done(self) -> bool:
+        """Say whether the queue got there; who sees that it did knows it."""
+        done = self.queue.done >= self.position
+        if done:
+            self.queue.learn(self)
+        return done
+
+    def synchronize(self) -> None:
+        """Let the host wait until the queue gets there."""
+        self.queue.run_to(self.position)
+        self.queue.learn(self)
+
+
+class DeviceQueue:
+    """The work of one queue, in order; position n is reached when n pieces are done.
+
+    While the host does not know that all is done, the queue is in `jobs`.
+    """
+
+    def __init__(self, name: str, jobs: set[Any]) -> None:
+        """Make an idle queue."""
+        self.name = name
+        self.number = next(_NUMBERS)
+        self.issued = 0
+        self._jobs = jobs
+        self._work: deque[Job] = deque()
+        self._waits: list[QueueEvent] = []
+        self._clock: Clock = {}
+        self._bytes = 0
+        self._free_at = 0.0
+        self._running = FORKS.guard(threading.RLock(), Rank.STREAM)
+        with LOCK:
+            _QUEUES[self.number] = self
+
+    @property
+    def done(self) -> int:
+        """Return the position that the queue has reached."""
+        try:
+            return self._work[0].position - 1
+        except IndexError:
+            return self.issued
+
+    def put(
+        self,
+        what: str,
+        uses: tuple[MemoryUse, ...],
+        work: Callable[[], Any],
+        seconds: float = 0.0,
+        *,
+        once: bool = False,
+    ) -> QueueEvent:
+        """Ask for some work, which is done later; return the event of its end.
+
+        Raises `DataRaceError` if it is in no order with other work on the same bytes.
+        """
+        memory = [use.allocation for use in uses]
+        with LOCK:
+            event = QueueEvent(self, self.issued + 1, self._next_clock(self.issued + 1))
+            place, marks = (self.number, event.position), tuple(use.mark() for use in uses)
+            piece = WorkItem(what, self.name, *place, event.clock, marks, user_site())
+            job = Job(event.position, work, (), uses, seconds, once)
+            try:
+                RACES.note(piece, memory)
+                self._append(event, job)
+            except BaseException:
+                # An interrupt, perhaps: what was not asked for leaves no trail.
+                if job not in self._work:
+                    RACES.forget(piece, memory)
+                raise
+        self._go_on()
+        return event
+
+    def record(self) -> QueueEvent:
+        """Return the event of all that is in the queue, and of what it waits for."""
+        with LOCK:
+            position = self.issued + bool(self._waits)
+            event = QueueEvent(self, position, self._next_clock(position))
+            if self._waits:
+                self._append(event, Job(position, nothing, (), ()))
+            return event
+
+    def wait_event(self, event: QueueEvent) -> None:
+        """Let what comes next wait for an event."""
+        with LOCK:
+            if event.queue.done < event.position:
+                self._waits.append(event)
+            self._clock = {**self._clock}
+            join(self._clock, event.clock)
+
+    def run_to(self, position: int) -> None:
+        """Do the work up to `position`, and what it waits for, and nothing else."""
+        while self.done < position:
+            with LOCK:
+                job = self._work[0] if self._work else None
+            if job is not None:
+                for event in job.waits:
+                    event.queue.run_to(event.position)
+            # Another thread may be at the last one.
+            with self._running:
+                if job is not None and self._work and self._work[0] is job:
+                    self._do(job)
+
+    def finish(self) -> None:
+        """Let the host wait for all that is in the queue."""
+        self.record().synchronize()
+
+    def learn(self, event: QueueEvent) -> None:
+        """Note that the host knows of an event."""
+        with LOCK:
+            join(RACES.host, event.clock)
+            for agent, position in event.clock.items():
+                queue = _QUEUES.get(agent)
+                if queue is not None:
+                    queue.note_known(position)
+
+    def note_known(self, position: int) -> None:
+        """Leave the jobs of the device, if the host knows that all is done."""
+        if position >= self.issued:
+            self._jobs.discard(self)
+
+    def _append(self, event: QueueEvent, job: Job) -> None:
+        """Queue a job; the last step is the one that counts, after whatever interrupt."""
+        job.waits = tuple(self._waits)
+        self.issued = event.position
+        self._clock = event.clock
+        self._jobs.add(self)
+        self._bytes += job.nbytes
+        self._work.append(job)
+        self._waits = []
+
+    def _next_clock(self, position: int) -> Clock:
+        clock = {**self._clock}
+        join(clock, RACES.host)
+        clock[self.number] = position
+        return clock
+
+    def _do(self, job: Job) -> None:
+        """Do what is next in the queue, by the thread that has it."""
+        again = False
+        try:
+            self._take_time(job)
+            failure = next((use.allocation.failed for use in _failed_inputs(job.uses)), None)
+            if failure is None:
+                job.work()
+                _note_success(job.uses)
+            else:
+                _spoil(job.uses, failure)
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            _spoil(job.uses, error)
+        except BaseException as error:
+            again = not job.once
+            if job.once:
+                _spoil(job.uses, error)
+            raise
+        finally:
+            with LOCK:
+                if not again and self._work and self._work[0] is job:
+                    self._bytes -= job.nbytes
+                    self._work.popleft()
+
+    def _take_time(self, job: Job) -> None:
+        """Wait until the emulated bus, which went on meanwhile, would be ready."""
+        if job.seconds:
+            self._free_at = max(job.asked, self._free_at) + job.seconds
+            time.sleep(max(self._free_at - time.perf_counter(), 0.0))
+
+    def _go_on(self) -> None:
+        """Do what the order says is done at once."""
+        order = current_emulation().queue_order
+        if order == "eager":
+            self.run_to(self.issued)
+        elif order == "late":
+            if self._bytes > _MOST_BYTES:
+                self.run_to(self.issued)
+            elif self.issued - self.done > _MOST:
+                self.run_to(self.issued - _MOST // 2)
+        else:
+            _do_some(order)
+
+
+_QUEUES: weakref.WeakValueDictionary[int, DeviceQueue] = weakref.WeakValueDictionary()
+_CHANCE: dict[str, random.Random] = {}
+
+
+def finish_all() -> None:
+    """Let the host wait for all queues."""
+    for queue in _all_queues():
+        if queue.issued:
+            queue.finish()
+
+
+FORKS.add(ForkHandlers(finish_all, nothing, nothing))
+
+
+def _all_queues() -> list[DeviceQueue]:
+    with LOCK:
+        return [_QUEUES[number] for number in sorted(_QUEUES)]
+
+
+def _do_some(order: str) -> None:
+    """Do some of the work in any queues, by a chance that the order begins."""
+    with LOCK:
+        chance = _CHANCE.setdefault(order, random.Random(order))
+        busy = [queue for queue in _all_queues() if queue.done < queue.issued]
+        chosen = chance.sample(busy, chance.randint(0, len(busy)))
+        ends = [(queue, chance.randint(queue.done, queue.issued)) for queue in chosen]
+    for queue, position in ends:
+        queue.run_to(position)
+
+
+def _failed_inputs(uses: Iterable[MemoryUse]) -> list[MemoryUse]:
+    return [use for use in uses if use.allocation.failed is not None and not use.wrote]
+
+
+def _note_success(uses: Iterable[MemoryUse]) -> None:
+    for use in uses:
+        if use.wrote and use.whole:
+            use.allocation.failed = None
+
+
+def _spoil(uses: Iterable[MemoryUse], error: BaseException) -> None:
+    for use in uses:
+        if use.wrote:
+            use.allocation.failed = error

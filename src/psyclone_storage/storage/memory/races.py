@@ -1,0 +1,269 @@
+"""Own a detector of races: what happens before what on emulated devices, whatever is done first.
+
+Each queue of a device has a clock, and so has the host. A piece of work happens after all that was
+in its queue before, after what the queue was made to wait for, and after all that the host knew to
+be done when it was asked for; the host knows what it has waited for. Two uses of the same bytes, of
+which one writes, must be in order. Those that are not raise `DataRaceError` when the second is
+asked for, which names both, even where they would have been done in the order that was meant.
+
+    with traced() as trace:
+        ...
+    print(trace)
+    assert trace.beside("copy", "kernel")
+
+All threads of the host count as one: between them the tables of locks make order, not events.
+Reference: L. Lamport, "Time, clocks, and the ordering of events in a distributed system", 1978.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+from psyclone_storage.storage.core.allocation import Allocation
+from psyclone_storage.storage.core.errors import DataRaceError
+from psyclone_storage.storage.core.forking import FORKS, Rank
+
+Clock = dict[int, int]
+"""The last position that is known to be done, by agent."""
+
+HOST = 0
+"""The host among the agents; the others are queues, by their numbers."""
+
+LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
+"""Held for a few steps with queues and clocks, never while work is done."""
+
+_PACKAGE = str(Path(__file__).parents[2])
+_THREADING = threading.__file__
+
+
+class MemoryUse(NamedTuple):
+    """A use of some bytes of an allocation: the first address, the one behind the last."""
+
+    allocation: Allocation
+    start: int
+    stop: int
+    wrote: bool
+
+    @property
+    def whole(self) -> bool:
+        """Say whether all of the allocation is used."""
+        return self.stop - self.start >= self.allocation.capacity
+
+    def mark(self) -> Mark:
+        """Return what is kept of this, which keeps no memory alive."""
+        held = self.allocation
+        return Mark(held.label, held.space.tag, self.start, self.stop, self.wrote, self.whole)
+
+
+class Mark(NamedTuple):
+    """What is kept of a use: the label of the data, where they are, which bytes."""
+
+    label: str
+    place: str
+    start: int
+    stop: int
+    wrote: bool
+    whole: bool
+
+    def __str__(self) -> str:
+        """Say what is done to what, and where."""
+        name = f'"{self.label}"' if self.label else "unlabelled memory"
+        part = "" if self.whole else f" ({self.stop - self.start} B of it)"
+        return f"{'writes' if self.wrote else 'reads'} {name}{part} at {self.place}"
+
+
+class WorkItem(NamedTuple):
+    """A piece of work: what it is, in which queue, what it comes after, what it uses.
+
+    `site` is the line of the user's code that asked for it.
+    """
+
+    what: str
+    queue: str
+    agent: int
+    position: int
+    clock: Clock
+    uses: tuple[Mark, ...]
+    site: str
+
+    def before(self, clock: Clock) -> bool:
+        """Say whether this is done where `clock` is."""
+        return clock.get(self.agent, 0) >= self.position
+
+    def is_beside(self, other: WorkItem) -> bool:
+        """Say whether nothing keeps two pieces from being done at once."""
+        return not self.before(other.clock) and not other.before(self.clock)
+
+    def __str__(self) -> str:
+        """Describe the piece for a message."""
+        used = " and ".join(str(use) for use in self.uses)
+        return f"a {self.what} that {used} (asked for at {self.site}, in {self.queue})"
+
+
+class Trace:
+    """What was done on emulated devices in a block, in the order in which it was asked for."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.pieces: list[WorkItem] = []
+
+    def beside(self, one: str, other: str) -> list[tuple[WorkItem, WorkItem]]:
+        """Return the pairs of pieces, such as "copy" and "kernel", that may be done at once."""
+        found = [piece for piece in self.pieces if piece.what == one]
+        return [
+            (first, second)
+            for first in found
+            for second in self.pieces
+            if second.what == other and first is not second and first.is_beside(second)
+        ]
+
+    def __str__(self) -> str:
+        """Return a line for each piece; `beside` are earlier ones that may be done at once."""
+        lines = []
+        for number, piece in enumerate(self.pieces, 1):
+            known = enumerate(self.pieces[: number - 1], 1)
+            beside = [str(other) for other, old in known if old.is_beside(piece)]
+            used = "; ".join(str(use) for use in piece.uses)
+            note = f"  beside {', '.join(beside)}" if beside else ""
+            line = f"{number:4}  {piece.queue:<28} {piece.what}: {used}"
+            lines.append(f"{line}  [{piece.site}]{note}")
+        return "\n".join(lines)
+
+
+class RaceDetector:
+    """What the host knows to be done, and who listens to what is asked for."""
+
+    __slots__ = ("host", "traces")
+
+    def __init__(self) -> None:
+        """Start with a host that knows nothing."""
+        self.host: Clock = {HOST: 0}
+        self.traces: list[Trace] = []
+
+    def learn(self, clock: Clock) -> None:
+        """Note that the host has waited for all that `clock` says."""
+        with LOCK:
+            join(self.host, clock)
+
+    def note(self, piece: WorkItem, memory: Sequence[Allocation]) -> None:
+        """Take a note of a piece of work and of the memory that each of its uses is of.
+
+        Raises `DataRaceError` if it is not in order.
+        """
+        with LOCK:
+            for held, use in zip(memory, piece.uses, strict=True):
+                _check(held, piece, use)
+            for held, use in zip(memory, piece.uses, strict=True):
+                trail = [old for old in held.trail if not self._is_past(old, piece, use)]
+                trail.append((piece, use))
+                held.trail = trail
+            for trace in self.traces:
+                trace.pieces.append(piece)
+
+    def forget(self, piece: WorkItem, memory: Sequence[Allocation]) -> None:
+        """Take back a note."""
+        for held in memory:
+            held.trail = [old for old in held.trail if old[0] is not piece]
+        for trace in self.traces:
+            trace.pieces[:] = [kept for kept in trace.pieces if kept is not piece]
+
+    def host_uses(self, allocation: Allocation, *, writes: bool) -> None:
+        """Note that the host uses memory from now on. Raises `DataRaceError`."""
+        if not (allocation.trail or self.traces):
+            return
+        with LOCK:
+            self.host[HOST] += 1
+            stop = allocation.pointer + allocation.capacity
+            use = MemoryUse(allocation, allocation.pointer, stop, writes).mark()
+            piece = WorkItem(
+                "host access", "the host", HOST, self.host[HOST], {**self.host}, (use,), user_site()
+            )
+            _check(allocation, piece, use)
+            allocation.trail = [old for old in allocation.trail if not old[0].before(self.host)]
+            for trace in self.traces:
+                trace.pieces.append(piece)
+
+    def _is_past(self, old: tuple[WorkItem, Mark], piece: WorkItem, use: Mark) -> bool:
+        """Say whether whoever is in no order with an old piece is so with a later one, too."""
+        other, before = old
+        if other.before(self.host):
+            return True
+        if not (use.start <= before.start and before.stop <= use.stop):
+            return False
+        return use.wrote or (not before.wrote and other.agent == piece.agent)
+
+
+RACES = RaceDetector()
+"""The detector of this process."""
+
+
+def _check(held: Allocation, piece: WorkItem, use: Mark) -> None:
+    for other, old in held.trail:
+        if _clash(use, old) and not other.before(piece.clock):
+            raise DataRaceError(
+                f"{_sentence(piece)} is in no order with {other}: nothing makes the one wait for "
+                f"the other. Use the data within an access (acquire and release, or a block), in "
+                f"the thread that asked for it."
+            )
+
+
+@contextmanager
+def traced() -> Iterator[Trace]:
+    """Return a block in which all is noted that emulated devices are asked for.
+
+    No access takes the short way there, which leaves no trace.
+    """
+    trace = Trace()
+    RACES.traces.append(trace)
+    _tell()
+    try:
+        yield trace
+    finally:
+        RACES.traces.remove(trace)
+        _tell()
+
+
+_LISTENERS: list[Callable[[], None]] = []
+
+
+def on_tracing(listener: Callable[[], None]) -> None:
+    """Call `listener` each time that a trace begins or ends."""
+    _LISTENERS.append(listener)
+
+
+def _tell() -> None:
+    for listener in _LISTENERS:
+        listener()
+
+
+def join(clock: Clock, other: Clock) -> None:
+    """Let `clock` be where `other` is, too."""
+    for agent, position in other.items():
+        if clock.get(agent, 0) < position:
+            clock[agent] = position
+
+
+def user_site() -> str:
+    """Return the line of code outside of this package that is being run."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_filename == _THREADING:
+        return "a helper thread"
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _sentence(piece: WorkItem) -> str:
+    text = str(piece)
+    return text[0].upper() + text[1:]
+
+
+def _clash(one: Mark, other: Mark) -> bool:
+    overlap = one.start < other.stop and other.start < one.stop
+    return overlap and (one.wrote or other.wrote)
