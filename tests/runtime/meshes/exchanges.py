@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import pickle
 import sys
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
 from psyclone_storage import storage as gt
 from psyclone_storage.runtime.lfric import Field, Mesh, exact_sum, exchange, start_exchange
+from psyclone_storage.runtime.lfric.exchange import JointMessages
 from psyclone_storage.runtime.ranks import MpiRanks
 
 SPACES = (("w0", 0), ("w1", 0), ("w2", 1), ("w3", 1), ("wtheta", 0), ("w2broken", 0))
@@ -96,6 +98,35 @@ def exchange_over_meshes(mesh: Mesh) -> None:
     check(copied, 1)
 
 
+def exchange_after_failures(mesh: Mesh) -> None:
+    """See that an exchange that fails half-way, at its start or its end, can be done again."""
+    if mesh.ranks.size == 1:
+        return
+    fields = [started(Field(mesh.space("w0"), dtype=dtype)) for dtype in ("r_def", "r_solver")]
+    for way in ("start", "finish"):
+        real = getattr(JointMessages, way)
+
+        def fail(messages: JointMessages, storages: list, real: Any = real) -> None:
+            if storages[0].dtype == np.float32:
+                raise RuntimeError("no more memory")
+            real(messages, storages)
+
+        under_way = start_exchange(fields) if way == "finish" else None
+        setattr(JointMessages, way, fail)
+        try:
+            under_way.finish() if under_way else exchange(fields)
+        except RuntimeError:
+            pass
+        else:
+            raise AssertionError("a failure was swallowed")
+        setattr(JointMessages, way, real)
+        assert all(field.is_dirty(1) for field in fields)
+        under_way.finish() if under_way else exchange(fields)
+        for field in fields:
+            check(field, 1)
+            started(field)
+
+
 def refuse_what_differs(mesh: Mesh) -> None:
     """See that all ranks are told if they do not make, or first exchange, the same."""
     ranks = mesh.ranks
@@ -142,6 +173,7 @@ def main() -> None:
     exchange_alone(bounded, "r_solver")
     exchange_together(plane)
     exchange_over_meshes(plane)
+    exchange_after_failures(plane)
     refuse_what_differs(plane)
     exchange_on_device(Mesh.planar((12, 12), layers=4, device="gpu"))
     field = started(Field(plane.space("w2")))

@@ -16,6 +16,7 @@ from psyclone_storage.runtime.lfric.exchange import JointMessages, side_of
 from psyclone_storage.runtime.lfric.kinds import dtype_of
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.reductions import exact_sum
+from psyclone_storage.runtime.lfric.routing import Routing
 from psyclone_storage.runtime.lfric.space import FunctionSpace
 from psyclone_storage.storage import RDWR, Storage, storage, zeros
 from psyclone_storage.storage.interop.xarray import labelled
@@ -312,12 +313,30 @@ class StartedExchange:
             routings = [field.space.routing(self._depths[field]) for field in group]
             if not any(one.sent or one.received for one in routings):
                 continue
-            storages = [field.storage for field in group]
-            packed = group[0].mesh.messages.take(storages, routings)
-            packed.start(storages)
-            self._groups.append((packed, group))
+            self._start(group, routings)
         for field in fields:
             field.hold_for(self)
+
+    def _start(self, group: list[DofField], routings: list[Routing]) -> None:
+        """Send the messages of a group; if that fails, wait for those of the others."""
+        storages = [field.storage for field in group]
+        pool = group[0].mesh.messages
+        packed = pool.take(storages, routings)
+        try:
+            packed.start(storages)
+        except BaseException:
+            pool.put(packed)
+            self._wait()
+            raise
+        self._groups.append((packed, group))
+
+    def _wait(self) -> None:
+        """Wait for the messages of all groups."""
+        while self._groups:
+            packed, group = self._groups[-1]
+            packed.finish([field.storage for field in group])
+            group[0].mesh.messages.put(packed)
+            self._groups.pop()
 
     def finish(self) -> None:
         """Wait for it. A second call does nothing.
@@ -330,14 +349,12 @@ class StartedExchange:
             for field, version in self._versions.items()
             if field.storage.buffer.version != version
         ]
-        for packed, group in self._groups:
-            packed.finish([field.storage for field in group])
-            group[0].mesh.messages.put(packed)
+        self._wait()
         for field, depth in self._depths.items():
             field.hold_for(None)
             if field not in written:
                 field.set_clean(depth)
-        self._groups, self._versions, self._depths = [], {}, {}
+        self._versions, self._depths = {}, {}
         if written:
             raise RuntimeError(
                 f"{written[0].describe()} was written while an exchange of it was under way: what "
