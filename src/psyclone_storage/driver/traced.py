@@ -46,7 +46,7 @@ from psyclone_storage.ir.parsed import (
     Scope,
     ScopeKind,
 )
-from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 _NUMPY = "numpy"
 _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
@@ -295,12 +295,14 @@ def _scope(source: SourceText) -> Scope:
 class _TakenPositions:
     """What a call of a kernel is given, one for each position: whether it is a number, or several.
 
-    What is no number is an object, of which `several` are passed as one sequence.
+    What is no number is an object, of which `several` are passed as one sequence. Some numbers are
+    `conditions`.
     """
 
     kernel: Kernel
     numbers: tuple[bool, ...]
     several: tuple[int, ...]
+    conditions: tuple[bool, ...] = ()
 
 
 def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
@@ -311,8 +313,13 @@ def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
         return _TakenPositions(kernel, numbers, (1,) * len(args))
     items = compiler.api.passed(kernel)
     numbers = tuple(isinstance(item.type, ScalarType) for item in items)
+    conditions = tuple(
+        isinstance(item.type, ScalarType) and item.type.intrinsic is Intrinsic.LOGICAL
+        for item in items
+    )
     lengths = (integer_value(item.shape[0]) if item.shape else 1 for item in items)
-    return _TakenPositions(kernel, numbers, tuple(length or 1 for length in lengths))
+    several = tuple(length or 1 for length in lengths)
+    return _TakenPositions(kernel, numbers, several, conditions)
 
 
 def _named(
@@ -368,7 +375,10 @@ def _expr(
                 written = None
             objects[id(value)] = _fresh(written or _own_name(value, own), taken)
         return objects[id(value)]
-    if isinstance(value, bool) or not isinstance(value, Real):
+    condition = bool(passed.conditions) and passed.conditions[at[1]]
+    if isinstance(value, bool) is not condition or not isinstance(value, Real):
+        if condition:
+            raise TypeError(f"The kernel '{kernel.name}' takes True or False, not {value!r}.")
         message = f"The kernel '{kernel.name}' takes a number, not a {type(value).__name__}."
         raise TypeError(message)
     expr = _written(text, at[1])

@@ -6,7 +6,10 @@ import re
 from functools import cache
 from typing import Any
 
+import pytest
+
 from lfric_in_python import CORPUS, KERNELS, in_python, read
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
@@ -68,3 +71,26 @@ def test_the_corpus_has_equal_schedules() -> None:
         compared += 1
     assert different == []
     assert compared > 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "builtins_random", "cma_apply_any_space", "scalar_arrays_each_type",
+        "stencil_xory1d_direction_names",
+    ],
+)  # fmt: skip
+def test_what_the_runtime_does_not_have_is_refused_by_its_place(name: str) -> None:
+    text = in_python(read(CORPUS / f"{name}.x90"))
+    with pytest.raises(CompileError) as caught:
+        compiler(".py").compile_text(SourceText("refused.py", text))
+    assert {one.code for one in caught.value.problems} == {"G010"}
+    assert all(one.span is not None and one.hint for one in caught.value.problems)
+
+
+def test_exact_sums_are_refused() -> None:
+    settings = load_settings("", "EXACT_SUMS=true", surroundings({}))
+    made = make_compiler(settings, CompileRequest(api="lfric", suffix=".py"))
+    text = "from psyclone_storage.lfric import *\n\ninvoke(sum_X(total, x))\n"
+    with pytest.raises(CompileError, match="exact sum"):
+        made.compile_text(SourceText("sums.py", text))

@@ -1,0 +1,71 @@
+"""Kernels for columns that Python itself runs, for one column of arrays."""
+
+# ruff: noqa: F403, F405
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from psyclone_storage.lfric import *
+
+
+@kernel(operates_on=CELL_COLUMN)
+def divergence(
+    change: field[GH_WRITE, W3], wind: field[GH_READ, W2], div: operator[GH_READ, W3, W2]
+):
+    for k in layers():
+        for df in dofs(W3):
+            change[df, k] = 0.0
+            for e in dofs(W2):
+                change[df, k] += div[df, e, k] * wind[e, k]
+
+
+@kernel(operates_on=CELL_COLUMN)
+def around(new: field[GH_WRITE, W3], old: field[GH_READ, W3, STENCIL(CROSS)]):
+    for k in reversed(layers()):
+        total = 0.0
+        for s in neighbours(old):
+            total += old[0, k, s]
+        new[0, k] = total - old[0, k]
+
+
+@kernel(operates_on=CELL_COLUMN, meta_funcs=[func_type(W0, GH_BASIS)], gh_shape=GH_QUADRATURE_XYOZ)
+def weigh(x: field[GH_INC, W0], chi: field[2, GH_READ, W0]):
+    for p in points_xy():
+        x[0, 0] += basis(W0)[0, 0, p, 0] * weights_xy()[p] * chi[1, 0, 0]
+
+
+def test_an_operator_is_applied() -> None:
+    wind, div = np.arange(12.0).reshape(6, 2), np.ones((1, 6, 2))
+    found = divergence.at(np.zeros((1, 2)), wind, div)
+    np.testing.assert_array_equal(found, [[30.0, 36.0]])
+
+
+def test_neighbours_stand_in_the_third_dimension() -> None:
+    old = np.arange(10.0).reshape(1, 2, 5)
+    np.testing.assert_array_equal(around.at(np.zeros((1, 2)), old), [[10.0, 30.0]])
+
+
+def test_what_else_is_asked_for_is_given() -> None:
+    one = np.ones((1, 1))
+    given = {"points_xy": 2, "basis(W0)": np.full((1, 1, 2, 1), 3.0), "weights_xy": np.ones(2)}
+    found = weigh.at(one, [one, 2.0 * one], given=given)
+    np.testing.assert_array_equal(found, [[13.0]])
+    np.testing.assert_array_equal(one, [[1.0]])
+    with pytest.raises(KeyError, match="points_xy"):
+        weigh.at(one, [one, one])
+
+
+def test_what_is_only_read_is_not_written() -> None:
+    @kernel(operates_on=CELL_COLUMN)
+    def wrong(x: field[GH_READ, W3]):
+        x[0, 0] = 1.0
+
+    with pytest.raises(TypeError, match="'x' is only read"):
+        wrong.at(np.zeros((1, 1)))
+
+
+def test_words_of_bodies_are_for_bodies() -> None:
+    with pytest.raises(RuntimeError, match="bodies of kernels"):
+        layers()
