@@ -377,6 +377,35 @@ def test_a_race_names_both_uses_and_their_places() -> None:
     assert_host_sees(buffer, 2.0)
 
 
+# -- the short ways --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [""], indirect=True)
+def test_no_access_goes_a_short_way_past_what_is_queued() -> None:
+    field = gt.zeros((SIZE,), device="gpu", label="a")
+    buffer, memory = field.buffer, memory_of(memory_space("gpu"))
+
+    def on_device() -> set[float]:
+        with gt.bound({"a": field}, device="gpu", writes=["a"]) as arrays:
+            return set(arrays["a"].tolist())
+
+    for _ in range(3):
+        assert on_device() == {0.0}
+    assert not memory.jobs
+    set_on_device(buffer, 5.0)
+    assert on_device() == {5.0}
+    assert field[3] == 5.0
+    assert on_device() == {5.0}
+    assert not memory.jobs
+    token = buffer.acquire(memory_space("gpu"), RDWR)
+    array = token.array
+    array += 2.0
+    token.release()
+    assert memory.jobs
+    assert field[3] == 7.0
+    assert_host_sees(buffer, 7.0)
+
+
 # -- attacks ---------------------------------------------------------------------------------------
 
 

@@ -152,6 +152,7 @@ def test_a_copy_takes_the_time_that_is_asked() -> None:
 
 
 def test_a_copy_comes_after_what_the_device_still_does() -> None:
+    use_device("emulated", Emulation(order=""))
     buffer = on_both_sides()
     with buffer.acquire("gpu", AccessMode.READ_WRITE) as token:
         token.array[...] = 8.0
