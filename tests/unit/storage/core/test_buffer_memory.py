@@ -274,3 +274,13 @@ def test_what_was_never_at_a_place_is_not_whole_there() -> None:
     buffer.touch("host")
     assert buffer.replicas.is_whole(host_space())
     assert not buffer.replicas.is_whole(device_space())
+
+
+def test_nothing_is_left_to_copy_of_what_was_purged() -> None:
+    use_device("emulated")
+    buffer = CoherentBuffer(4)
+    buffer.touch("host")
+    buffer.purge()
+    assert (buffer.size, buffer.nbytes, buffer.table.nbytes) == (0, 0, 0)
+    buffer.resize(2)
+    assert buffer.table.nbytes == 16

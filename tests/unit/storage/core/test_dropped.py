@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from psyclone_storage.storage.core import orphans
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.dropped import DroppedAccesses
+from psyclone_storage.storage.core.forking import FORKS
 
 
 def test_who_wants_the_ends_of_accesses_makes_the_calls_himself() -> None:
@@ -20,6 +22,12 @@ def test_who_wants_the_ends_of_accesses_makes_the_calls_himself() -> None:
         dropped.note(lambda: calls.append(threading.current_thread()))
     dropped.end_all()
     assert calls == [threading.current_thread()] * 2
+
+
+def test_the_locks_of_all_tables_are_taken_before_a_fork() -> None:
+    buffers = [CoherentBuffer(3) for _ in range(3)]
+    locks = FORKS._all_locks()
+    assert all(any(lock is buffer.table.lock for lock in locks) for buffer in buffers)
 
 
 @pytest.mark.parametrize(

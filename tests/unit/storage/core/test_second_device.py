@@ -182,6 +182,14 @@ def test_the_interface_names_the_stream_of_now(cp: Any) -> None:
     assert found == [stream.ptr for stream in streams]
 
 
+def test_the_interface_names_the_stream_of_its_own_device(cp: Any) -> None:
+    storage = gt.ones((4,), device="gpu")
+    interface = storage.to_cupy().__cuda_array_interface__
+    with cp.cuda.Device(1), cp.cuda.Stream() as own, cp.cuda.Device(0), cp.cuda.Stream() as other:
+        found = storage.__gt_data_interface__["gpu"]["stream"]
+    assert (found == own.ptr, found == other.ptr) == (True, False), interface
+
+
 def test_unified_memory_goes_where_it_is_announced(cp: Any) -> None:
     storage = gt.ones((4,), device="gpu", managed="cuda")
     assert storage.__dlpack_device__()[0] == 13
