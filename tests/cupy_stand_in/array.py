@@ -109,7 +109,7 @@ class ndarray:  # noqa: N801 - the name that CuPy gives it
             "descr": described["descr"],
             "data": (self.data.ptr, False),
             "strides": None if self.pages.flags.c_contiguous else self.strides,
-            "stream": get_current_stream(self.device.id).ptr or 1,
+            "stream": get_current_stream().ptr or 1,
             "version": 3,
         }
 
