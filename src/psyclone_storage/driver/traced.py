@@ -208,11 +208,12 @@ def _compile(
     passed = [_passed(kernel, compiler) for kernel in kernels]
     source, parsed = _written_at(frame, calls, _DIALECTS[asked.api])
     named = _named(calls, passed, parsed, source)
-    by_name = {key_of(name): kernel for (name, _), kernel in zip(named, kernels, strict=True)}
     invoke = ParsedInvoke(
         tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
     )
-    called = CalledKernels(by_name)
+    called = CalledKernels(
+        {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
+    )
     build = compiler.compile_parsed(_algorithm(source, invoke), called, (), LocalNumbering())
     (made,) = build.program.invokes
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
@@ -336,10 +337,11 @@ def _named(
     objects: dict[int, Expr] = {}
     found: list[tuple[str, ParsedCall]] = []
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
-        wanted = len(passed.numbers)
-        if len(call.args) != wanted:
-            message = f"The kernel '{passed.kernel.name}' takes {wanted} arguments, "
-            raise TypeError(f"{message}but is given {len(call.args)}.")
+        if len(call.args) != len(passed.numbers):
+            raise TypeError(
+                f"The kernel '{passed.kernel.name}' takes {len(passed.numbers)} arguments, "
+                f"but is given {len(call.args)}."
+            )
         name = kernel_names.get(call.kernel)
         if name is None:
             name = kernel_names[call.kernel] = table.fresh(passed.kernel.name)

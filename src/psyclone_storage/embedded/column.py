@@ -22,7 +22,7 @@ class ColumnArray:
     """Values of a field or an operator, of which some are looked at and some may be written."""
 
     def __init__(self, name: str, values: Any, written: bool) -> None:
-        self._name, self._written = name, written
+        self._name, self.written = name, written
         self.values = copy.deepcopy(values) if written else values
 
     def __getitem__(self, index: Any) -> Any:
@@ -32,7 +32,7 @@ class ColumnArray:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write one value."""
-        if not self._written:
+        if not self.written:
             raise TypeError(f"'{self._name}' is only read.")
         values, rest = _taken(self.values, index)
         values[_own(values, rest)] = value
@@ -95,6 +95,20 @@ def run_column(
 ) -> Any:
     """Run a kernel's function for one column, and return what it writes."""
     bound = inspect.signature(function).bind(*passed[0], **passed[1]).arguments
+    arrays, column = _seen(annotations, bound, given or {})
+    token = AROUND.set(column.look_up)
+    try:
+        function(**{**bound, **arrays})
+    finally:
+        AROUND.reset(token)
+    found = {name: one.values for name, one in arrays.items() if one.written}
+    return next(iter(found.values())) if len(found) == 1 else found
+
+
+def _seen(
+    annotations: Mapping[str, Annotation], bound: Mapping[str, Any], given: Mapping[str, Any]
+) -> tuple[dict[str, ColumnArray], Column]:
+    """Return the arrays as a kernel sees them, and what it may loop over."""
     arrays: dict[str, ColumnArray] = {}
     dofs: dict[str, int] = {}
     layers = 0
@@ -108,14 +122,7 @@ def run_column(
         for space, count in zip(spaces, shape, strict=False):
             dofs.setdefault(space, count)
         layers = layers or (shape[len(spaces)] if len(shape) > len(spaces) else 0)
-    column = Column(layers, dofs, given or {})
-    token = AROUND.set(column.look_up)
-    try:
-        function(**{**bound, **arrays})
-    finally:
-        AROUND.reset(token)
-    found = {name: one.values for name, one in arrays.items() if one._written}  # noqa: SLF001
-    return next(iter(found.values())) if len(found) == 1 else found
+    return arrays, Column(layers, dofs, given)
 
 
 def _shape(values: Any) -> Sequence[int]:

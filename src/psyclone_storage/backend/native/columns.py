@@ -202,30 +202,33 @@ def _part(
     codes, data = about
     used = _names(lines)
     known = {item.key: item for item in (*routine.dummies, *routine.variables)}
-    assigned = dict.fromkeys(_assigned(lines))
-    counters = {key for key in assigned if key not in {item.key for item in routine.dummies}}
-    reduced = tuple(known[key].name for key in assigned if key not in counters)
+    assigned = tuple(dict.fromkeys(_assigned(lines)))
+    own = {item.key for item in routine.dummies}
+    reduced = tuple(known[key].name for key in assigned if key in own)
     declared: list[Declare] = []
     for key in used:
-        item = known.get(key)
-        if item is None or key in assigned:
-            continue
-        declared.append(_argument(item, written=key in data))
-        declared += _extents(item)
-    declared += [_plain(known[key]) for key in counters]
-    declared += [_plain(known[key_of(one)]) for one in reduced]
+        if key in known and key not in assigned:
+            declared += [_argument(known[key], written=key in data), *_extents(known[key])]
+    declared += [_plain(known[key]) for key in assigned]
     declared += [_result(known[key_of(one)]) for one in reduced]
     dummies = tuple(item.name for item in declared if item.attributes)
     ends = tuple(Assign(Name(_found(one)), Name(one)) for one in reduced)
+    module = _module(routine.name, [codes[key] for key in used if key in codes])
+    return _ComputedPart(
+        KernelCode(name, dummies, tuple(declared), (*lines, *ends), module), reduced
+    )
+
+
+def _module(name: str, called: list[KernelCode]) -> KernelModule:
+    """Return a module that imports kernels."""
     symbols = {
-        key: Symbol(key, key, Origin.IMPORTED, Sort.PROCEDURE, module=codes[key].module.name)
-        for key in used
-        if key in codes
+        code.key: Symbol(
+            code.key, code.key, Origin.IMPORTED, Sort.PROCEDURE, module=code.module.name
+        )
+        for code in called
     }
     place = _NOWHERE.whole()
-    module = KernelModule(routine.name, place, place, symbols=SymbolTable(symbols))
-    code = KernelCode(name, dummies, tuple(declared), (*lines, *ends), module)
-    return _ComputedPart(code, reduced)
+    return KernelModule(name, place, place, symbols=SymbolTable(symbols))
 
 
 def _names(lines: tuple[Line, ...]) -> dict[str, None]:
@@ -289,40 +292,40 @@ def _made(
     if held is None:
         return _ColumnsRoutine(plan, (), (), tuple(lines_of(plan.before, {})))
     tables, counts, setup = _set_up(plan)
-    waiting = iter(plan.parts)
     names = NameTable(item.name for item in routine.dummies)
     run = names.fresh("run")
 
     def function(number: int, _lines: tuple[Line, ...]) -> LoopsFunction:
-        part = next(waiting)
-        return _function(
-            f"{routine.name}_{number}", part, printed[part.code.key], (plan, tables, counts)
-        )
+        part = plan.parts[number - 1]
+        name = f"{routine.name}_{number}"
+        return _function(name, part, printed[part.code.key], (plan, tables, counts))
 
     lines = in_order(held.body, function, is_computed)
     functions = [one for one in lines if isinstance(one, LoopsFunction)]
     imports, called = imports_of(functions, codes, names)
-    body: list[str] = []
-    for one, part in _with_parts(lines, plan.parts):
-        if isinstance(one, str):
-            body.append(one)
-        else:
-            body += _run(run, given_to(functions, one, called), part)
-    text = [f"# {text_of(item.owner)}: {item.why}" for item in held.items]
-    text += [*imports, f"with {_object_name(routine)}({_passed(plan)}) as {run}:", *indented(body)]
+    text = [
+        *(f"# {text_of(item.owner)}: {item.why}" for item in held.items),
+        *imports,
+        f"with {_object_name(routine)}({_passed(plan)}) as {run}:",
+        *indented(_body(lines, plan.parts, run, called)),
+    ]
     return _ColumnsRoutine(plan, tuple(functions), tuple(setup), tuple(text))
 
 
-def _with_parts(
-    lines: list[str | LoopsFunction], parts: tuple[_ComputedPart, ...]
-) -> Iterator[tuple[str | LoopsFunction, _ComputedPart]]:
-    """Yield lines, functions with their parts."""
-    waiting = iter(parts)
-    part = parts[0]
+def _body(
+    lines: list[str | LoopsFunction],
+    parts: tuple[_ComputedPart, ...],
+    run: str,
+    called: Mapping[ScalarArgument, str],
+) -> Iterator[str]:
+    """Yield what a routine does while data are held: functions are called by their numbers."""
+    functions = [one for one in lines if isinstance(one, LoopsFunction)]
     for one in lines:
-        if isinstance(one, LoopsFunction):
-            part = next(waiting)
-        yield one, part
+        if isinstance(one, str):
+            yield one
+        else:
+            part = parts[functions.index(one)]
+            yield from _run(run, given_to(functions, one, called), part)
 
 
 def _run(run: str, given: str, part: _ComputedPart) -> Iterator[str]:
@@ -342,41 +345,49 @@ def _function(
     about: tuple[_PlannedRoutine, tuple[str, ...], tuple[tuple[str, str], ...]],
 ) -> LoopsFunction:
     """Return the function that Python calls, which passes what is in tables."""
-    plan, tables, counts = about
-    assert plan.held is not None
-    every = [*(item.array for item in plan.held.items), *tables]
-    arrays = {key_of(array): at for at, array in enumerate(every)}
-    numbers = {key_of(count): at for at, (count, _) in enumerate(counts)}
+    plan, *_ = about
+    places = _places(*about)
     results = {key_of(_found(one)) for one in part.reduced}
-    reduced_here = {key_of(one) for plan_part in plan.parts for one in plan_part.reduced}
     scalars: list[ScalarArgument] = []
     declared: list[str] = []
-    behind: list[str] = []
     passed: list[str] = []
     for item in function.parameters:
-        if item.key in arrays:
-            passed.append(f"data[{arrays[item.key]}]")
-        elif item.key in numbers:
-            passed.append(f"counts[{numbers[item.key]}]")
-        elif item.key in results:
-            behind.append(f"int64_t {item.name}")
+        if item.key in results:
             passed.append(f"({item.type.name} *)(intptr_t){item.name}")
+        elif item.key in places:
+            passed.append(places[item.key])
         else:
-            text = f"{plain(item.key)}.{abi.VALUE}" if item.key in reduced_here else item.key
-            text = text if item.module or item.key in reduced_here else _spelled(item.key, plan)
-            made = ScalarArgument(text, item.name, item.type.is_real, item.module)
-            scalars.append(made)
+            text = item.key if item.module else _scalar(item.key, plan)
+            scalars.append(ScalarArgument(text, item.name, item.type.is_real, item.module))
             declared.append(f"{item.type.name} {item.name}")
             passed.append(f"&{item.name}" if item.module else item.name)
+    declared += [f"int64_t {item.name}" for item in function.parameters if item.key in results]
     text_lines = [
         function_text(function, "static "),
-        *wrapped(f"void {name}(", [*ENTRY, *declared, *behind], ")"),
+        *wrapped(f"void {name}(", [*ENTRY, *declared], ")"),
         "{",
         *wrapped(f"    {function.name}(", passed, ");"),
         "}",
         "",
     ]
     return LoopsFunction(name, "\n".join(text_lines), tuple(scalars))
+
+
+def _places(
+    plan: _PlannedRoutine, tables: tuple[str, ...], counts: tuple[tuple[str, str], ...]
+) -> dict[str, str]:
+    """Return where C finds arrays and numbers, by their names."""
+    assert plan.held is not None
+    every = [*(item.array for item in plan.held.items), *tables]
+    found = {key_of(array): f"data[{at}]" for at, array in enumerate(every)}
+    return found | {key_of(count): f"counts[{at}]" for at, (count, _) in enumerate(counts)}
+
+
+def _scalar(key: str, plan: _PlannedRoutine) -> str:
+    """Return a scalar that is passed: the number in a result that the routine itself sets."""
+    name = _spelled(key, plan)
+    is_set = any(key_of(one) == key for part in plan.parts for one in part.reduced)
+    return f"{name}.{abi.VALUE}" if is_set else name
 
 
 def _spelled(key: str, plan: _PlannedRoutine) -> str:

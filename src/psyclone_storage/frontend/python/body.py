@@ -77,24 +77,33 @@ def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]
     names = NameTable({*own, *written, found.node.name})
     passed = _passed(own, dummies, names)
     known = offered(tree)
-    assigned = frozenset(
-        node.id
-        for node in ast.walk(found.node)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
+    assigned = _assigned_names(found.node)
     constants = _constants(tree, dialect.real, known)
     arguments = {name: dummy for name, dummy in passed.items() if name in own}
     first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
     arguments |= {name: one for name, one in first.items() if name not in arguments}
-    access: ArgumentAccess
-    if dialect.ranges:
-        access = ColumnAccess(own, passed, dialect, found.names)
-    else:
-        i, j = (name for name in passed if name not in own)
-        access = PointAccess((i, j))
+    access = _access(own, passed, dialect, found)
     made = KernelScope(tree, dialect.real, known, access, passed, arguments, constants, assigned)
     made.modules = modules_in(tree)
     return made
+
+
+def _assigned_names(node: ast.FunctionDef) -> frozenset[str]:
+    return frozenset(
+        one.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    )
+
+
+def _access(
+    own: tuple[str, ...], passed: dict[str, Dummy], dialect: Dialect, found: KernelDefinition
+) -> ArgumentAccess:
+    """Return how a kernel looks at its arguments, whose names are its `own`."""
+    if dialect.ranges:
+        return ColumnAccess(own, passed, dialect, found.names)
+    i, j = (name for name in passed if name not in own)
+    return PointAccess((i, j))
 
 
 def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) -> dict[str, Dummy]:
