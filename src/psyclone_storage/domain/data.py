@@ -13,7 +13,7 @@ from itertools import combinations
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import Expr, Index, canonical, spell, whole_number
+from psyclone_storage.ir.expr import Expr, Index, Member, canonical, spell, whole_number
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.schedule import Datum, DatumRole
 from psyclone_storage.ir.types import DataType
@@ -100,25 +100,42 @@ def _met_again(known: Datum, wanted: ArgumentUse) -> Datum:
 
 
 def _by_array(data: Iterable[Datum]) -> Iterable[list[Datum]]:
-    """Return the data that are elements of one array, or one variable, together."""
+    """Return the data that are elements of the same arrays, or one variable, together."""
     arrays: dict[str, list[Datum]] = defaultdict(list)
     for datum in data:
-        actual = datum.actual
-        arrays[canonical(actual.base if isinstance(actual, Index) else actual)].append(datum)
+        arrays[canonical(_without_indices(datum.actual))].append(datum)
     return arrays.values()
 
 
+def _without_indices(actual: Expr) -> Expr:
+    match actual:
+        case Index(base):
+            return _without_indices(base)
+        case Member(base, name):
+            return Member(_without_indices(base), name)
+    return actual
+
+
+def _indices(actual: Expr) -> tuple[tuple[Expr, ...], ...]:
+    """Return the indices of each object on the way to `actual`: of `s(i)%f` those of s and of f."""
+    match actual:
+        case Index(base, items):
+            return (*_indices(base)[:-1], items)
+        case Member(base):
+            return (*_indices(base), ())
+    return ((),)
+
+
 def _may_alias(first: Datum, second: Datum) -> bool:
-    """Return whether two fields, or written scalars, of one array may be at one index."""
+    """Return whether two fields, or written scalars, of the same arrays may be one object."""
     if first.kind is not second.kind or not _can_change(first, second):
         return False
-    indices = [
-        datum.actual.items if isinstance(datum.actual, Index) else () for datum in (first, second)
-    ]
+    pairs = zip(_indices(first.actual), _indices(second.actual), strict=True)
     return not any(
         None not in (numbers := (whole_number(one), whole_number(other)))
         and numbers[0] != numbers[1]
-        for one, other in zip(*indices, strict=False)
+        for these, those in pairs
+        for one, other in zip(these, those, strict=False)
     )
 
 

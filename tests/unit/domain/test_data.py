@@ -65,6 +65,12 @@ def aliases(invoke: str) -> dict[str, tuple[str, ...]]:
         ("f(i)", "g(i)", False),
         ("f", "g", False),
         ("self%f(i)", "self%f(i+1)", True),
+        ("st(i)%f", "st(j)%f", True),
+        ("st(1)%f", "st(2)%f", False),
+        ("st(i)%f(1)", "st(j)%f(2)", False),
+        ("st(1)%f(i)", "st(j)%f(2)", True),
+        ("st(i)%f", "st(j)%g", False),
+        ("a%st(i)%f", "b%st(j)%f", False),
     ],
 )
 def test_elements_at_unknown_places_may_be_one(first: str, second: str, may: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,3 +95,19 @@ def test_exact_sums_are_refused() -> None:
     text = "from psyclone_storage.lfric import *\n\ninvoke(sum_X(total, x))\n"
     with pytest.raises(CompileError, match="exact sum"):
         made.compile_text(SourceText("sums.py", text))
+
+
+FILLED = """from psyclone_storage.lfric import *
+
+
+def fill(u, v):
+    invoke(setval_c(u, 0.0), setval_X(v, u))
+"""
+
+
+def test_the_recipe_for_threads_becomes_c(tmp_path: Path) -> None:
+    (tmp_path / "fill.py").write_text(FILLED, encoding="utf-8")
+    asked = CompileRequest(api="lfric", suffix=".py", steps="auto")
+    made = make_compiler(load_settings("", "", surroundings({})), asked)
+    ((_, text),) = made.compile_algorithm(tmp_path / "fill.py").beside
+    assert "#pragma omp for schedule(static)" in text

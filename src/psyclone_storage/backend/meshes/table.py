@@ -61,6 +61,7 @@ def meshes_in_c(*, exact_sums: bool = False) -> Infrastructure:
         names_what_is_copied=False,
         around=_held,
         holding=HoldingContract(),
+        outlines=False,
     )
 
 
