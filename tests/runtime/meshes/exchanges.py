@@ -82,6 +82,24 @@ def exchange_together(mesh: Mesh) -> None:
         check(field, 2)
 
 
+def have_values_where_others_own(mesh: Mesh) -> None:
+    """See that new fields have their values at annexed dofs and in the halo, too."""
+    for name, order in SPACES:
+        space = mesh.space(name, order)
+        every = np.arange(space.ndof_global) + 1.0
+        made = Field(space, values=every, halo_depth=2)
+        np.testing.assert_array_equal(made.storage.data_ro, every[space.global_dof_ids])
+        made = Field(space, values=3.0, halo_depth=2)
+        assert (np.array(made.storage.data_ro) == 3.0).all()  # noqa: PLR2004
+        # A dof on the seam has one place, that of its owner, on all ranks.
+        made = Field(space, values=lambda x, y, z: x + 10.0 * y + 100.0 * z, halo_depth=2)
+        filled = space.last_dof_halo(2)
+        values = np.array(made.storage.data_ro)
+        assert made.is_dirty(1)
+        made.exchange(2)
+        np.testing.assert_array_equal(values[:filled], np.array(made.storage.data_ro)[:filled])
+
+
 def exchange_over_meshes(mesh: Mesh) -> None:
     """Exchange fields of several meshes together, one of other ranks with them, and a copy."""
     flat = mesh.extruded(layers=1)
@@ -172,6 +190,7 @@ def main() -> None:
         exchange_alone(mesh, "r_def")
     exchange_alone(bounded, "r_solver")
     exchange_together(plane)
+    have_values_where_others_own(plane)
     exchange_over_meshes(plane)
     exchange_after_failures(plane)
     refuse_what_differs(plane)

@@ -14,7 +14,7 @@ import numpy as np
 from psyclone_storage.runtime.lfric.cells import MeshCells
 from psyclone_storage.runtime.lfric.exchange import JointMessages, side_of
 from psyclone_storage.runtime.lfric.kinds import dtype_of
-from psyclone_storage.runtime.lfric.library import Array
+from psyclone_storage.runtime.lfric.library import Array, agreed
 from psyclone_storage.runtime.lfric.reductions import exact_sum
 from psyclone_storage.runtime.lfric.routing import Routing
 from psyclone_storage.runtime.lfric.space import FunctionSpace
@@ -27,7 +27,9 @@ class DofField:
 
     `storage` holds them in the order of the dofs. Without `values` they are zero; these are a
     number, a function of the coordinates x, y and z of dofs, or an array over all dofs of all
-    ranks, as `gather` returns it. `halo_depth` is to which depth the halo can be exchanged.
+    ranks, as `gather` returns it. All dofs have them, those that other ranks own, too: with a
+    function all ranks make the field together. `halo_depth` is to which depth the halo can be
+    exchanged.
 
     Raises:
         ValueError: the halo of the mesh is not so deep, or `values` are not over the dofs.
@@ -229,18 +231,38 @@ class DofField:
     # -- making ----------------------------------------------------------------------------------
 
     def _fill(self, values: Any) -> None:
-        space = self.space
-        owned = slice(0, space.last_dof_owned)
-        found = np.asarray(values(*space.coordinates()[:, owned]) if callable(values) else values)
-        if not callable(values) and found.ndim:
-            if found.shape != (space.ndof_global,):
-                raise ValueError(
-                    f"Values of shape {found.shape} are not over the {space.ndof_global} dofs of "
-                    f"{space.describe()}."
-                )
-            found = found[space.global_dof_ids[owned]]
+        """Give all dofs values, annexed ones and those of the halo, too."""
+        if not callable(values):
+            self._set_dofs(self._found(values), self.space.undf)
+            return
+        owned = self.space.last_dof_owned
+        self._set_dofs(agreed(self.mesh.ranks, lambda: self._computed(values, owned)), owned)
+        # A copy on the seam of a periodic mesh has another place than what its owner holds: the
+        # value comes from there.
+        self.exchange(self.halo_depth)
+        self.set_dirty()
+
+    def _found(self, values: Any) -> Array:
+        """Return a number, or the values of the dofs of this rank out of those of all ranks."""
+        found, space = np.asarray(values), self.space
+        if not found.ndim:
+            return found
+        if found.shape != (space.ndof_global,):
+            raise ValueError(
+                f"Values of shape {found.shape} are not over the {space.ndof_global} dofs of "
+                f"{space.describe()}."
+            )
+        answer: Array = found[space.global_dof_ids]
+        return answer
+
+    def _computed(self, function: Callable[..., Any], owned: int) -> Array:
+        """Return what a function gives for the places of the owned dofs, one value for each."""
+        found = np.asarray(function(*self.space.coordinates()[:, :owned]))
+        return np.broadcast_to(found, (owned,)).astype(self.dtype)
+
+    def _set_dofs(self, values: Array, end: int) -> None:
         with self._storage.access(None, RDWR) as array:
-            array[owned] = found
+            array[:end] = values
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the values of this rank, halo included, and the space."""
