@@ -90,7 +90,7 @@ def have_values_where_others_own(mesh: Mesh) -> None:
         made = Field(space, values=every, halo_depth=2)
         np.testing.assert_array_equal(made.storage.data_ro, every[space.global_dof_ids])
         made = Field(space, values=3.0, halo_depth=2)
-        assert (np.array(made.storage.data_ro) == 3.0).all()  # noqa: PLR2004
+        assert (np.array(made.storage.data_ro) == 3.0).all()
         # A dof on the seam has one place, that of its owner, on all ranks.
         made = Field(space, values=lambda x, y, z: x + 10.0 * y + 100.0 * z, halo_depth=2)
         filled = space.last_dof_halo(2)

@@ -130,6 +130,15 @@ def test_what_cannot_be_made_is_refused_in_words(options: Any, words: str) -> No
         plane(**options)
 
 
+def test_keywords_that_there_are_not_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"no keyword 'layer'.*'layers'"):
+        plane(layer=20)
+    with pytest.raises(TypeError, match=r"no keyword 'halo_dept'.*'halo_depth'"):
+        Mesh.cubed_sphere(2, halo_dept=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"no keyword 'halo_depth'\. It takes 'bottom'"):
+        plane().extruded(halo_depth=1)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize(
     ("cells", "words"),
     [

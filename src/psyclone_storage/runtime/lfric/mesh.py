@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
+from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.runtime.lfric.cells import Columns, CubedSphere, MeshCells, Plane
 from psyclone_storage.runtime.lfric.library import HeldObject
 from psyclone_storage.runtime.lfric.space import FunctionSpace
@@ -63,6 +64,7 @@ class ColumnMesh(MeshCells):
         Of two meshes that are mapped to each other the finer one keeps `cells_together`.
 
         Raises:
+            TypeError: there is no such keyword.
             ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
         """
         depth, together = options.get("halo_depth", 2), options.get("cells_together", 1)
@@ -74,6 +76,7 @@ class ColumnMesh(MeshCells):
         """Return a sphere; its radius is the bottom of the columns.
 
         Raises:
+            TypeError: there is no such keyword.
             ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
         """
         depth, together = options.get("halo_depth", 2), options.get("cells_together", 1)
@@ -81,6 +84,7 @@ class ColumnMesh(MeshCells):
 
     @classmethod
     def _of(cls, horizontal: Plane | CubedSphere, options: MeshOptions) -> ColumnMesh:
+        _check_names(options, MeshOptions)
         return cls(
             horizontal,
             _columns(Columns(), options),
@@ -90,7 +94,13 @@ class ColumnMesh(MeshCells):
         )
 
     def extruded(self, label: str = "", **columns: Unpack[ColumnOptions]) -> ColumnMesh:
-        """Return other columns over the same horizontal mesh, as this one's but for `columns`."""
+        """Return other columns over the same horizontal mesh, as this one's but for `columns`.
+
+        Raises:
+            TypeError: `columns` has other keywords than `Columns`.
+            ValueError: on all ranks, if the mesh cannot be made.
+        """
+        _check_names(columns, ColumnOptions)
         return ColumnMesh(
             self.horizontal,
             _columns(self.columns, columns),
@@ -135,6 +145,15 @@ def _made_again(
     horizontal: Plane | CubedSphere, columns: Columns, label: str, device: str | None
 ) -> ColumnMesh:
     return ColumnMesh(horizontal, columns, label=label, device=device)
+
+
+def _check_names(options: Any, known: Any) -> None:
+    """Raise `TypeError` if there are keywords that nobody reads."""
+    for name in options:
+        if name not in known.__optional_keys__:
+            names = sorted(known.__optional_keys__)
+            hint = did_you_mean(name, names) or f"It takes {listed(names, 'and')}."
+            raise TypeError(f"A mesh takes no keyword '{name}'. {hint}")
 
 
 def _pair(values: Any) -> tuple[Any, Any]:
