@@ -84,6 +84,9 @@ class DeviceArithmetic:
     def __itruediv__(self, other: Any) -> Self:
         return self._update(operator.itruediv, other)
 
+    def __ipow__(self, other: Any) -> Self:
+        return self._update(operator.ipow, other)
+
     def __float__(self) -> float:
         return float(self.item())
 

@@ -133,6 +133,7 @@ class EmulatedDeviceMemory(Memory):
 
         What is done `once` cannot be done again after an interrupt.
         """
+        work = _as_asked(work)
         event = self.kernels.put(what, uses, work, _seconds_of(nbytes), once=once)
         if any(use.allocation.space.host_accessible for use in uses):
             # Memory that the host uses, too, and of whose work nobody takes a note.
@@ -144,6 +145,7 @@ class EmulatedDeviceMemory(Memory):
         """Do `work` after what the device was asked for before, and return its result."""
         result: list[Any] = []
         failure: list[BaseException] = []
+        work = _as_asked(work)
 
         def attempt() -> None:
             try:
@@ -265,6 +267,19 @@ def _note_care() -> None:
 
 
 on_tracing(_note_care)
+
+
+def _as_asked(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Return work that treats errors of numbers as who asks for it wants (`np.errstate`)."""
+    if work is nothing:
+        return work
+    wanted: dict[str, Any] = {**np.geterr(), "call": np.geterrcall()}
+
+    def attempt() -> Any:
+        with np.errstate(**wanted):
+            return work()
+
+    return attempt
 
 
 def _seconds_of(nbytes: int) -> float:

@@ -19,6 +19,8 @@ from psyclone_storage.storage.memory.races import MemoryUse
 
 Pages = np.ndarray[Any, Any]
 _PLAIN = (int, np.integer, slice, type(None), type(Ellipsis))
+_FIXED = (bool, int, float, complex, np.generic)
+"""Scalars, which nobody changes; those of Python take the type of the array that they meet."""
 
 
 class Launcher(Protocol):
@@ -230,7 +232,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
             )
         held = on_device(value, self._memory)
         self._check_writable()
-        if not _is_plain(key):
+        if not _is_plain(key) or (isinstance(value, tuple) and _uses_of(value)):
             pages = on_device(key, self._memory)
             uses = (*_uses_of(key), *_uses_of(value), self.use(True))
             self._memory.launch_now(uses, lambda: self.held.__setitem__(pages, held))
@@ -245,7 +247,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
 
     def _compute(self, work: Any, *operands: Any) -> EmulatedDeviceArray:
         held = [self._operand(operand) for operand in operands]
-        sample = np.asarray(work(*map(_sample_of, held)))
+        sample = np.asarray(_tried(work, *held))
         shape = np.broadcast_shapes(*map(np.shape, held)) if sample.ndim else ()
         made = self._memory.new_array(sample.dtype, shape)
         target = made.held
@@ -257,7 +259,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
         held, onto = self._operand(operand), self.held
         self._check_writable()
         _check_fit(np.shape(held), self.shape)
-        work(_sample_of(onto), _sample_of(held))
+        _tried(work, onto, held)
         uses = (*_uses_of(operand), self.use(False), self.use(True))
         self._memory.launch("kernel", uses, lambda: work(onto, held), once=True)
         return self
@@ -268,7 +270,13 @@ class EmulatedDeviceArray(DeviceArithmetic):
                 f"An array of the host cannot be combined with one at {self.space.tag}: copy one "
                 f"of them to the other side."
             )
-        return on_device(value, self._memory)
+        if isinstance(value, tuple):
+            return tuple(self._operand(part) for part in value)
+        held = on_device(value, self._memory)
+        if isinstance(value, (EmulatedDeviceArray, *_FIXED)):
+            return held
+        # The work is done later, when the caller may have changed what he gave.
+        return np.array(held)
 
     def _check_writable(self) -> None:
         if not self.held.flags.writeable:
@@ -338,6 +346,15 @@ def _uses_of(value: Any) -> tuple[MemoryUse, ...]:
     if isinstance(value, tuple):
         return tuple(use for part in value for use in _uses_of(part))
     return (value.use(False),) if isinstance(value, EmulatedDeviceArray) else ()
+
+
+def _tried(work: Callable[..., Any], *values: Any) -> Any:
+    """Return what an operation makes of samples, which says nothing about the values.
+
+    Raises what is wrong about types and extents.
+    """
+    with np.errstate(all="ignore"):
+        return work(*map(_sample_of, values))
 
 
 def _sample_of(value: Any) -> Any:
