@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from lfric_in_python import CORPUS, KERNELS, in_python, read
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver import holding
+from psyclone_storage.driver.compile import make_compiler
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.holding import AcquireData, HoldingPlan, PlacedAction, TouchData
 from unit.backend.native.test_loops import built
 
 PLAN = holding.plan_holding
 
 
-def broken(schedule: object, *others: object) -> HoldingPlan:
-    """Return a plan that brings nothing for what is written."""
+def changed(
+    schedule: object, others: tuple[object, ...], change: Callable[[AcquireData], AcquireData]
+) -> HoldingPlan:
+    """Return the plan with what it acquires changed."""
     found = PLAN(schedule, *others)  # type: ignore[arg-type]
     return HoldingPlan(
         tuple(
-            PlacedAction(place, replace(action, covered=Fresh.YES))
-            if isinstance(action, AcquireData) and action.writes
-            else PlacedAction(place, action)
+            PlacedAction(place, change(action) if isinstance(action, AcquireData) else action)
             for place, action in found.placed
         )
+    )
+
+
+def broken(schedule: object, *others: object) -> HoldingPlan:
+    """Return a plan that brings nothing for what is written."""
+    return changed(
+        schedule, others, lambda one: replace(one, covered=Fresh.YES) if one.writes else one
     )
 
 
@@ -42,3 +57,63 @@ def test_a_plan_that_is_wrong_is_found(
     built(checks=False)
     with pytest.raises(InternalError, match=said):
         built(checks=True)
+
+
+def compile_corpus(name: str, suffix: str, kernels: Path = KERNELS) -> None:
+    """Compile an algorithm of the corpus for storages, in Fortran or Python, and check its plan."""
+    target = "storage" if suffix == ".x90" else "c"
+    request = CompileRequest(
+        api="lfric", directories=(kernels,), target=target, suffix=suffix, checks=True
+    )
+    file = CORPUS / f"{name}.x90"
+    text = file.read_text() if suffix == ".x90" else in_python(read(file))
+    make_compiler(default_settings(), request).compile_text(SourceText(f"{name}{suffix}", text))
+
+
+@pytest.mark.parametrize("suffix", [".x90", ".py"])
+@pytest.mark.parametrize(
+    "name", ["array_elements", "dof_kernel_continuous", "dof_kernel_then_increment"]
+)
+def test_elements_of_arrays_and_kernels_for_dofs_have_plans_that_are_right(
+    name: str, suffix: str
+) -> None:
+    compile_corpus(name, suffix)
+
+
+def apart(schedule: object, *others: object) -> HoldingPlan:
+    """Return a plan that takes elements of one array for objects of their own."""
+    return changed(schedule, others, lambda one: replace(one, may_be=()))
+
+
+def trusting(schedule: object, *others: object) -> HoldingPlan:
+    """Return a plan that takes 'hits' for overwritten."""
+    return changed(
+        schedule,
+        others,
+        lambda one: replace(one, covered=Fresh.YES) if one.datum == "hits" else one,
+    )
+
+
+def test_a_plan_that_forgets_that_elements_may_be_one_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(holding, "plan_holding", apart)
+    with pytest.raises(InternalError, match="is acquired while it is held"):
+        compile_corpus("array_elements", ".x90")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["if (count_hits) hits = 1_i_def", "hits = hits + 1_i_def",
+     "if (count_hits) return\n hits = 0_i_def"],
+)  # fmt: skip
+def test_a_kernel_for_dofs_that_keeps_a_value_is_not_taken_to_set_it(
+    body: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel = (KERNELS / "wind_cap_dof_kernel_mod.f90").read_text()
+    other = kernel.replace("hits = 0_i_def\n", f"{body}\n")
+    assert other != kernel
+    (tmp_path / "wind_cap_dof_kernel_mod.f90").write_text(other)
+    monkeypatch.setattr(holding, "plan_holding", trusting)
+    with pytest.raises(InternalError, match="'hits' inside on the host, where it is stale"):
+        compile_corpus("dof_kernel_continuous", ".x90", tmp_path)

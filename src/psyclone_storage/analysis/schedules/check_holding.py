@@ -19,6 +19,7 @@ from enum import Enum
 
 from psyclone_storage.analysis.schedules.check_columns import fills_columns
 from psyclone_storage.analysis.schedules.check_devices import DeviceFault
+from psyclone_storage.analysis.schedules.same_objects import same_objects
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.code import KernelCode
@@ -32,6 +33,7 @@ from psyclone_storage.ir.holding import (
     ReleaseData,
     TouchData,
 )
+from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.schedule import (
@@ -150,10 +152,9 @@ def check_holding(
 def storage_worlds(schedule: Schedule, all_points: str = "") -> Iterator[StorageWorld]:
     """Yield worlds where values are on either side or on both, with what else can be chosen."""
     names = frozenset(datum.name for datum in schedule.data)
-    twins = frozenset(datum.name for datum in schedule.data if datum.may_alias)
     nothing: frozenset[str] = frozenset()
     for here, there in ((names, nothing), (nothing, names), (names, names)):
-        for same in ((), (twins,)) if twins else ((),):
+        for same in same_objects(schedule):
             for exchanges in (True, False):
                 for wide in (True, False):
                     yield StorageWorld(here, there, same, exchanges, wide, all_points)
@@ -357,7 +358,8 @@ def _parts_written(
         if not owned or call.kernel.is_builtin:
             return frozenset(ValuePart) if owned else nothing
         if call.kernel.iteration.over_dofs:
-            return frozenset(ValuePart) if codes and all(map(_has_one_way, codes)) else nothing
+            sets = bool(codes) and all(_sets_dof(code, call.dummies, arg) for code in codes)
+            return frozenset(ValuePart) if sets else nothing
         filled = bool(codes) and all(fills_columns(code, call.dummies, arg) for code in codes)
         return frozenset({ValuePart.INSIDE, ValuePart.AROUND}) if filled else nothing
     if loop.parts or loop.bounds is not None:
@@ -370,8 +372,15 @@ def _parts_written(
     return frozenset({ValuePart.INSIDE, *around})
 
 
-def _has_one_way(code: KernelCode) -> bool:
-    return not any(isinstance(line, If | Return) for line in code.body)
+def _sets_dof(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> bool:
+    """Return whether each way through `code` writes the values of an argument before it looks."""
+    if len(dummies) != len(code.dummies):
+        return False
+    named = zip(code.dummy_keys, dummies, strict=True)
+    keys = [key for key, one in named if one.arg == arg and one.role is Role.DOF_VALUE]
+    ways = list(_ways(code.body))
+    written = all(_first_is_a_write(way, key, ()) for way in ways for key in keys)
+    return bool(keys) and len(ways) < _MOST_WAYS and written
 
 
 def _always(code: KernelCode, arg: int) -> bool:
@@ -431,9 +440,12 @@ def _ways_of(line: Line) -> list[tuple[_Way, bool]]:
 
 
 def _first_is_a_write(way: _Way, key: str, point: tuple[str, ...]) -> bool:
+    """Return whether what is first done with `key` is a write to `point` of it, or to all of it."""
     for looked, target in way:
         if any(key in names_in(expr) or expr == Name("*") for expr in looked):
             return False
+        if isinstance(target, Name) and target.key == key:
+            return True
         if isinstance(target, Index) and isinstance(target.base, Name) and target.base.key == key:
             return tuple(getattr(item, "key", "") for item in target.items) == tuple(point)
     return False

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.schedules.check import HaloScenario, extent_names
 from psyclone_storage.analysis.schedules.check_devices import DeviceWorld
+from psyclone_storage.analysis.schedules.same_objects import same_objects
 from psyclone_storage.ir.devices import device_calls, has_device
 from psyclone_storage.ir.expr import integer_value, spell
 from psyclone_storage.ir.kernel import GridStencil, MeshRole
@@ -101,16 +102,15 @@ def device_worlds(schedule: Schedule, rng: random.Random) -> Iterator[DeviceWorl
         yield DeviceWorld()
         return
     names = frozenset(datum.name for datum in schedule.data)
-    twins = frozenset(datum.name for datum in schedule.data if datum.may_alias)
     strict = not any(isinstance(item, EnterData) for item in schedule.body) and device_calls(
         schedule
     )
-    for exchanges, same in itertools.product((True, False), {(), (twins,) if twins else ()}):
+    for exchanges, same in itertools.product((True, False), same_objects(schedule)):
         yield DeviceWorld(names, names, same, exchanges)
         yield DeviceWorld(names, frozenset(), same, exchanges)
         if strict:
             continue
         yield DeviceWorld(frozenset(), frozenset(), same, exchanges)
         some = frozenset(name for name in sorted(names) if rng.random() < 0.5)
-        some = some | twins if some & twins else some
+        some = some.union(*(group for group in same if some & group))
         yield DeviceWorld(some, some, same, exchanges)

@@ -1,0 +1,50 @@
+"""What may be one object: each two that may be one are once, and no others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from psyclone_storage.analysis.schedules.check_holding import storage_worlds
+from psyclone_storage.analysis.schedules.same_objects import same_objects
+from psyclone_storage.ir.schedule import Schedule
+from unit.analysis.small import cells, schedule
+
+
+def fields(**aliases: str) -> Schedule:
+    """Return a schedule of fields, each with the names of those that it may be."""
+    made = schedule(cells(*(f"{name} readwrite w3" for name in aliases)))
+    data = tuple(replace(one, may_alias=tuple(aliases[one.name].split())) for one in made.data)
+    return replace(made, data=data)
+
+
+def found(made: Schedule) -> list[set[str]]:
+    return [{"".join(sorted(group)) for group in groups} for groups in same_objects(made)]
+
+
+@pytest.mark.parametrize(
+    ("aliases", "expected"),
+    [
+        ({"a": "", "b": ""}, [set()]),
+        ({"a": "b", "b": "a", "c": ""}, [set(), {"ab"}]),
+        # Elements of two arrays, at two indices each that nobody knows.
+        ({"f": "g", "g": "f", "p": "q", "q": "p"}, [set(), {"fg", "pq"}]),
+        # Elements at indices that nobody knows may all be one, those at two numbers may not.
+        ({"a": "b c", "b": "a c", "c": "a b"}, [set(), {"abc"}]),
+        ({"i": "x y", "x": "i", "y": "i"}, [set(), {"ix"}, {"iy"}]),
+        ({"i": "j x y", "j": "i x y", "x": "i j", "y": "i j"},
+         [set(), {"ijx"}, {"ijy"}]),
+    ],
+)  # fmt: skip
+def test_each_two_that_may_be_one_are_once(
+    aliases: dict[str, str], expected: list[set[str]]
+) -> None:
+    assert found(fields(**aliases)) == expected
+
+
+def test_storages_are_tried_with_all_of_them() -> None:
+    made = fields(i="x y", x="i", y="i")
+    worlds = {one.same for one in storage_worlds(made)}
+    assert worlds == set(same_objects(made))
+    assert len(worlds) == 3
