@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.backend.meshes.table import meshes_in_c
-from psyclone_storage.config.settings import Settings
+from psyclone_storage.config.settings import RunTimeChecks, Settings
 from psyclone_storage.driver.python import python_with_columns
 from psyclone_storage.driver.rows import Target
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
@@ -38,7 +38,9 @@ LFRIC_WORDS = Dialect(
 
 
 def _meshes(settings: Settings) -> Infrastructure:
-    return meshes_in_c(exact_sums=settings.lfric.exact_sums)
+    lfric = settings.lfric
+    checks = lfric.run_time_checks is not RunTimeChecks.NONE
+    return meshes_in_c(exact_sums=lfric.exact_sums, run_time_checks=checks)
 
 
 LFRIC_IN_C = Target(python_with_columns(LFRIC_WORDS), _meshes)

@@ -111,3 +111,19 @@ def test_the_recipe_for_threads_becomes_c(tmp_path: Path) -> None:
     made = make_compiler(load_settings("", "", surroundings({})), asked)
     ((_, text),) = made.compile_algorithm(tmp_path / "fill.py").beside
     assert "#pragma omp for schedule(static)" in text
+
+
+@pytest.mark.parametrize("level", ["warn", "error"])
+def test_checks_of_fields_are_refused_at_the_first_call(level: str) -> None:
+    text = "from psyclone_storage.lfric import *\n\ninvoke(setval_c(x, 1.0), setval_c(y, 1.0))\n"
+    for chosen in ("none", level):
+        settings = load_settings("", f"RUN_TIME_CHECKS={chosen}", surroundings({}))
+        made = make_compiler(settings, CompileRequest(api="lfric", suffix=".py"))
+        if chosen == "none":
+            made.compile_text(SourceText("checks.py", text))
+    with pytest.raises(CompileError) as caught:
+        made.compile_text(SourceText("checks.py", text))
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.span.line if problem.span else 0) == ("G010", 3)
+    assert "RUN_TIME_CHECKS" in problem.message
+    assert problem.hint.startswith("Set RUN_TIME_CHECKS = none")

@@ -18,11 +18,12 @@ from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Declare
 
+_IN_FORTRAN = "Leave this call in a program in Fortran."
 
-def no_form(what: str, span: Span | None) -> CompileError:
+
+def no_form(what: str, span: Span | None, hint: str = _IN_FORTRAN) -> CompileError:
     """Return what is said of something that the runtime in Python does not have (G010)."""
     message = f"The runtime for LFRic in Python has no {what}."
-    hint = "Leave this call in a program in Fortran."
     return CompileError(Diagnostic("G010", message, span, hint=hint))
 
 

@@ -42,10 +42,11 @@ from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem,
 from psyclone_storage.ir.walk import kernel_calls, statements
 
 
-def meshes_in_c(*, exact_sums: bool = False) -> Infrastructure:
+def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> Infrastructure:
     """Return the runtime's meshes, as C loops over columns see them, maybe with exact sums.
 
-    What is lowered to it raises `CompileError` G010 for what it does not have.
+    What is lowered to it raises `CompileError` G010 for what it does not have, and that is all that
+    `run_time_checks` ask for.
     """
     return Infrastructure(
         "The runtime for LFRic in Python",
@@ -62,6 +63,7 @@ def meshes_in_c(*, exact_sums: bool = False) -> Infrastructure:
         around=_held,
         holding=HoldingContract(),
         outlines=False,
+        finish=_refuse_checks if run_time_checks else _add_nothing,
     )
 
 
@@ -89,6 +91,18 @@ def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
         type_ = value_type(datum)
         made.append(Declare(datum.name, ScalarType(type_.intrinsic, type_.kind)))
     return tuple(made)
+
+
+def _add_nothing(_context: LoweringContext) -> None:
+    """Leave a routine as it is."""
+
+
+def _refuse_checks(context: LoweringContext) -> None:
+    """Refuse the first call of a routine, whose fields generated code should look at."""
+    for call in kernel_calls(context.schedule):
+        what = f"tests of the fields of '{call.kernel.name}', as RUN_TIME_CHECKS asks for"
+        hint = "Set RUN_TIME_CHECKS = none, or leave this call in a program in Fortran."
+        raise no_form(what, call.span, hint)
 
 
 def _no_items(
