@@ -38,9 +38,8 @@ LFRIC_WORDS = Dialect(
 
 
 def _meshes(settings: Settings) -> Infrastructure:
-    lfric = settings.lfric
-    checks = lfric.run_time_checks is not RunTimeChecks.NONE
-    return meshes_in_c(exact_sums=lfric.exact_sums, run_time_checks=checks)
+    checks = settings.lfric.run_time_checks is not RunTimeChecks.NONE
+    return meshes_in_c(exact_sums=settings.lfric.exact_sums, run_time_checks=checks)
 
 
 LFRIC_IN_C = Target(python_with_columns(LFRIC_WORDS), _meshes)
