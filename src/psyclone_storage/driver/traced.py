@@ -3,6 +3,11 @@
 The same stages make the same schedules as for a file. What is known here and not in a file is which
 arguments are one object: they get one name. What was compiled is kept by the place of the call, the
 kernels, which arguments are one, and what was asked for.
+
+Where a program writes a number, or one variable twice, its text tells what a compiler may know.
+What a kernel is passed may be something else, as where a function makes the call of what it is
+given: so what was compiled holds for numbers that are as the text says alone, and for others
+numbers are passed, each under a name of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from typing import Any, Protocol
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass, fields, replace
+from psyclone_storage.base.records import dataclass, field, fields, replace
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
@@ -33,6 +38,7 @@ from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.frontend.python.invokes import constant_of
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.expr import Expr, Index, Name, canonical, integer_value, is_constant
@@ -53,6 +59,7 @@ _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 _WITHOUT_COMPILER = ("gocean",)
 """The APIs whose invokes NumPy can compute."""
 _NUMBERS = (bool, int, float, complex, str)
+_APART = "numbers apart"
 
 
 class TracedKernel(Protocol):
@@ -94,13 +101,26 @@ class TracingRequest:
 class Compiled:
     """An invoke that can be run: `order` are the positions of its data among all arguments.
 
-    `code` is the one in which it stands.
+    `code` is the one in which it stands. It has the numbers of `written` in it, by position, and of
+    those at the positions in `equal` it takes the first for both.
     """
 
     routine: Callable[..., None]
     order: tuple[int, ...]
     build: Build
     code: CodeType
+    written: tuple[tuple[int, Any], ...] = ()
+    equal: tuple[tuple[int, int], ...] = ()
+
+    def holds(self, values: Sequence[Any]) -> bool:
+        """Return whether numbers are what was written, or one, where they were when it was made."""
+        for at, value in self.written:
+            if not _is_same(values[at], value):
+                return False
+        for first, second in self.equal:  # noqa: SIM110  (a loop costs less than all())
+            if not _is_same(values[first], values[second]):
+                return False
+        return True
 
 
 @cache
@@ -121,6 +141,9 @@ def run_invoke(
     values = [value for call in calls for value in call.args]
     key = _key(calls, values, (label, frame, asked))
     compiled = _known().get(key)
+    if compiled is not None and not compiled.holds(values):
+        key = (key, _APART)
+        compiled = _known().get(key)
     if compiled is None:
         compiled = _known()[key] = _chosen(calls, label, frame, asked)
     try:
@@ -159,9 +182,12 @@ def compiled_invoke(
     known = _known()
     values = [value for call in calls for value in call.args]
     key = _key(calls, values, (label, frame, asked))
+    apart = key in known and not known[key].holds(values)
+    if apart:
+        key = (key, _APART)
     if key not in known:
         try:
-            known[key] = _compile(calls, label, frame, asked)
+            known[key] = _compile(calls, label, frame, asked, apart=apart)
         except CompileError as error:
             error.add_note(render_text(error.problems))
             raise
@@ -184,30 +210,55 @@ def _key(
 ) -> Hashable:
     """Return what an invoke is known by: its place, its kernels, and what its arguments are.
 
-    Of those that are no numbers it counts which are one object. Code is known by its identity, as
-    its hash costs more than all the rest: what was compiled keeps it alive.
+    Of those that are no numbers it counts which are one object, and of sequences how many there
+    are. Code is known by its identity, as its hash costs more than all the rest: what was compiled
+    keeps it alive.
     """
     label, frame, asked = about
     first: dict[int, int] = {}
     kinds = tuple([
-        type(value) if isinstance(value, _NUMBERS) else first.setdefault(id(value), at)
+        type(value) if isinstance(value, _NUMBERS)
+        else (first.setdefault(id(value), at), len(value)) if _is_sequence(value.__class__)
+        else first.setdefault(id(value), at)
         for at, value in enumerate(values)
     ])  # fmt: skip
     kernels = tuple([call.kernel for call in calls])
     return id(frame.f_code), frame.f_lasti, kernels, kinds, label, asked
 
 
+@cache
+def _is_sequence(kind: type) -> bool:
+    """Return whether objects of a type are several that are passed together."""
+    return hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not hasattr(kind, "dtype")
+
+
+def _is_same(first: Any, second: Any) -> bool:
+    """Return whether two numbers are of one type and value, the sign of a zero included."""
+    if first is second:
+        return True
+    if type(first) is not type(second) or first != second:
+        return False
+    return bool(first) or repr(first) == repr(second)
+
+
 # ---------------------------------------------------------------------------- compiling
 
 
 def _compile(
-    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+    calls: Sequence[TracedCall],
+    label: str,
+    frame: FrameType,
+    asked: TracingRequest,
+    *,
+    apart: bool,
 ) -> Compiled:
+    """Return what an invoke becomes; numbers that are `apart` are passed, each by its own name."""
     compiler = _compiler(asked)
     kernels = [_kernel(call.kernel, compiler, asked.api) for call in calls]
     passed = [_passed(kernel, compiler) for kernel in kernels]
     source, parsed = _written_at(frame, calls, _DIALECTS[asked.api])
-    named = _named(calls, passed, parsed, source)
+    names = _ArgumentNames(apart)
+    named = _named(calls, passed, (parsed, source), names)
     invoke = ParsedInvoke(
         tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
     )
@@ -218,7 +269,8 @@ def _compile(
     (made,) = build.program.invokes
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
     order = tuple(texts.index(canonical(datum.actual)) for datum in made.schedule.data)
-    return Compiled(_loaded(build, made.name), order, build, frame.f_code)
+    routine = _loaded(build, made.name)
+    return Compiled(routine, order, build, frame.f_code, tuple(names.constants), tuple(names.equal))
 
 
 def _loaded(build: Build, name: str) -> Callable[..., None]:
@@ -323,19 +375,68 @@ def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
     return _TakenPositions(kernel, numbers, several, conditions)
 
 
+@dataclass(slots=True)
+class _ArgumentNames:
+    """What arguments are called: an object by one name, numbers by one where the text has one.
+
+    `apart` says that each number has a name of its own. `owners` are by canonical name the number
+    that has it and its position, None for an object. `constants` are numbers that stand in what is
+    compiled, `equal` positions of which the second has the name of the first.
+    """
+
+    apart: bool
+    objects: dict[int, Expr] = field(default_factory=dict)
+    owners: dict[str, tuple[int, Any] | None] = field(default_factory=dict)
+    constants: list[tuple[int, Any]] = field(default_factory=list)
+    equal: list[tuple[int, int]] = field(default_factory=list)
+
+    def of_object(self, value: Any, written: Expr) -> Expr:
+        """Return the name of an object, which is `written` where nothing else has that name."""
+        if id(value) not in self.objects:
+            expr = self.objects[id(value)] = self._fresh(written)
+            self.owners[canonical(expr)] = None
+        return self.objects[id(value)]
+
+    def of_number(self, value: Any, position: int, written: Expr | None, own: str) -> Expr:
+        """Return the number itself where it is what is written, or a name that no other has."""
+        if written is not None and not self.apart:
+            if is_constant(written):
+                if _is_same(constant_of(written), value):
+                    self.constants.append((position, value))
+                    return written
+            elif (text := canonical(written)) not in self.owners:
+                self.owners[text] = position, value
+                return written
+            elif (owner := self.owners[text]) is not None and _is_same(owner[1], value):
+                self.equal.append((owner[0], position))
+                return written
+        expr = self._fresh(Name(own))
+        self.owners[canonical(expr)] = position, value
+        return expr
+
+    def _fresh(self, expr: Expr) -> Expr:
+        """Return `expr`, or a name like it where something else has it already."""
+        if canonical(expr) not in self.owners and not is_constant(expr):
+            return expr
+        base = "".join(one if one.isalnum() else "_" for one in canonical(expr))
+        named = base if base[:1].isalpha() else f"field_{base}"
+        return Name(NameTable(self.owners).fresh(named))
+
+
 def _named(
     calls: Sequence[TracedCall],
     kernels: Sequence[_TakenPositions],
-    parsed: tuple[ParsedCall, ...],
-    source: SourceText,
+    text: tuple[tuple[ParsedCall, ...], SourceText],
+    names: _ArgumentNames,
 ) -> list[tuple[str, ParsedCall]]:
-    """Return each call as it is written, or with names of its own; one object has one name.
+    """Return each call as it is written, or with names of its own.
 
     A kernel that has the name of another one gets another.
     """
-    table, kernel_names = NameTable(), dict[object, str]()
-    objects: dict[int, Expr] = {}
+    (parsed, source), table = text, NameTable()
+    kernel_names: dict[object, str] = {}
     found: list[tuple[str, ParsedCall]] = []
+    position = 0
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
         if len(call.args) != len(passed.numbers):
             raise TypeError(
@@ -345,64 +446,53 @@ def _named(
         name = kernel_names.get(call.kernel)
         if name is None:
             name = kernel_names[call.kernel] = table.fresh(passed.kernel.name)
-        text = parsed[number] if parsed else None
-        span = text.span if text else source.whole()
-        args = [
-            ParsedArgument(_expr(value, (number, at), text, passed, objects), span)
-            for at, value in enumerate(call.args)
-        ]
+        one = parsed[number] if parsed else None
+        span = one.span if one else source.whole()
+        args: list[ParsedArgument] = []
+        for at, value in enumerate(call.args):
+            written = None if one is None else one.args[at]
+            own = f"{passed.kernel.name}_{number + 1}_{at + 1}"
+            expr = _expr(value, (at, position, own), written, passed, names)
+            args.append(ParsedArgument(expr, written.span if written else span))
+            position += 1
         found.append((name, ParsedCall(name, span, tuple(args), span)))
     return found
 
 
 def _expr(
     value: Any,
-    at: tuple[int, int],
-    text: ParsedCall | None,
+    about: tuple[int, int, str],
+    text: ParsedArgument | None,
     passed: _TakenPositions,
-    objects: dict[int, Expr],
+    names: _ArgumentNames,
 ) -> Expr:
-    """Return what an argument is called; `at` are the numbers of its call and of itself."""
-    kernel = passed.kernel
-    own = f"{kernel.name}_{at[0] + 1}_{at[1] + 1}"
-    is_number = passed.numbers[at[1]]
+    """Return what an argument is called.
+
+    What is known `about` it are its numbers in its call and among all, and a name of its own.
+    """
+    kernel, (at, position, own) = passed.kernel, about
+    is_number = passed.numbers[at]
+    written = None if text is None else text.expr
     if not is_number:
-        _check_object(value, kernel, passed.several[at[1]])
+        _check_object(value, kernel, passed.several[at])
     if not is_number or isinstance(value, Result):
-        if id(value) not in objects:
-            taken = {canonical(expr) for expr in objects.values()}
-            written = _written(text, at[1])
-            if kernel.points is None and isinstance(written, Index):
-                # What is in a sequence is an object of its own here, and no part of a vector.
-                written = None
-            objects[id(value)] = _fresh(written or _own_name(value, own), taken)
-        return objects[id(value)]
-    condition = bool(passed.conditions) and passed.conditions[at[1]]
+        if kernel.points is None and isinstance(written, Index):
+            # What is in a sequence is an object of its own here, and no part of a vector.
+            written = None
+        return names.of_object(value, written or _own_name(value, own))
+    condition = bool(passed.conditions) and passed.conditions[at]
     if isinstance(value, bool) is not condition or not isinstance(value, Real):
         if condition:
             raise TypeError(f"The kernel '{kernel.name}' takes True or False, not {value!r}.")
         message = f"The kernel '{kernel.name}' takes a number, not a {type(value).__name__}."
         raise TypeError(message)
-    expr = _written(text, at[1])
-    return expr if expr is not None else Name(own)
-
-
-def _written(text: ParsedCall | None, at: int) -> Expr | None:
-    return None if text is None else text.args[at].expr
+    return names.of_number(value, position, written, own)
 
 
 def _own_name(value: Any, otherwise: str) -> Expr:
     label = "".join(one if one.isalnum() else "_" for one in getattr(value, "label", ""))
     usable = label.isascii() and label[:1].isalpha()
     return Name(label if usable else otherwise)
-
-
-def _fresh(expr: Expr, taken: set[str]) -> Expr:
-    """Return `expr`, or a name like it where another object has it already."""
-    if canonical(expr) not in taken and not is_constant(expr):
-        return expr
-    base = "".join(one if one.isalnum() else "_" for one in canonical(expr))
-    return Name(NameTable(taken).fresh(base if base[:1].isalpha() else f"field_{base}"))
 
 
 def _check_object(value: Any, kernel: Kernel, several: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,48 @@ from psyclone_storage.runtime.compiling import load_library
 
 TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 """What each function takes first: addresses of arrays, reals, and whole numbers."""
+_SMALLEST, _LARGEST = -(2**31), 2**31 - 1
+
+
+class WholeNumber(ctypes.c_int32):
+    """A whole number of 32 bits: one that has more is refused, where `ctypes` cuts them off."""
+
+    @classmethod
+    def from_param(cls, value: Any) -> Any:
+        """Return what a function is passed.
+
+        Raises:
+            TypeError: it is no number of Python that is whole and has a place in 32 bits.
+        """
+        if isinstance(value, int) and _SMALLEST <= value <= _LARGEST:
+            return value
+        raise TypeError(f"{value!r} is no whole number of 32 bits.")
+
+
 _TYPES: Mapping[str, Any] = {
     "d": ctypes.c_double,
     "f": ctypes.c_float,
-    "i": ctypes.c_int32,
+    "i": WholeNumber,
     "l": ctypes.c_int64,
 }
-WHOLE = (ctypes.c_int32, ctypes.c_int64)
+
+
+def number_of(value: Any, wanted: Any) -> int | float:
+    """Return a scalar, of whatever type, as a number of Python for a function that takes `wanted`.
+
+    Raises:
+        TypeError: it is no number, or no whole number where one is needed.
+        OverflowError: it is a whole number that is too large.
+    """
+    if wanted not in (WholeNumber, ctypes.c_int64):
+        return float(value)
+    found = index(value)
+    if wanted is WholeNumber and not _SMALLEST <= found <= _LARGEST:
+        raise OverflowError(
+            f"A kernel takes whole numbers of 32 bits, from {_SMALLEST} to {_LARGEST}, and is "
+            f"given {found}: pass a number in that range."
+        )
+    return found
 
 
 class CompiledLibrary:

@@ -24,6 +24,7 @@ PLACES = {"line", "column", "file", "span", "place", "source"}
 LEFT_OUT = {"use_kernel_without_only"}
 """Algorithms whose imports Python has no words for."""
 NUMBER = re.compile(r"-?\d+(\.\d*)?([ed]-?\d+)?(_\w+)?")
+REALS = re.compile(r"[-+*/() ]*(\d+\.\d*[-+*/() ]*)+")
 
 
 @cache
@@ -52,10 +53,12 @@ def without_places(value: Any) -> Any:
 
 
 def in_one_spelling(text: str) -> str:
-    """Return names in lower case, and numbers by their values."""
+    """Return names in lower case, and numbers, and arithmetic on real ones, by their values."""
     text = text.lower().removesuffix("_l_def")
     if NUMBER.fullmatch(text):
         return repr(float(text.split("_")[0].replace("d", "e")))
+    if REALS.fullmatch(plain := text.replace("_r_def", "")) and "." in plain:
+        return repr(float(eval(plain)))
     return text
 
 

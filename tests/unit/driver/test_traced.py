@@ -336,6 +336,92 @@ def test_numbers_of_any_type_are_taken() -> None:
     assert new.values.max() == 24.0
 
 
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def times(new: field[GO_READWRITE, GO_CT], by: scalar[GO_READ, GO_R_SCALAR]):
+    new[0, 0] = by * new[0, 0]
+
+
+def ones() -> tuple[Field, Field]:
+    grid = Grid((4, 3))
+    first, second = (Field(grid, values=np.ones((4, 3))) for _ in range(2))
+    return first, second
+
+
+def scaled(new: Field, by: float) -> Any:
+    return times(new, by * 3)
+
+
+def shrunk(new: Field, by: float) -> Any:
+    return times(new, by / 4)
+
+
+class Counting:
+    """A property that is another number each time it is read."""
+
+    count = 0
+
+    @property
+    def value(self) -> int:
+        self.count += 1
+        return self.count
+
+
+def test_numbers_are_those_that_are_passed() -> None:
+    """What is written where a call is made elsewhere is not what the kernel is given."""
+    first, second = ones()
+    invoke(scaled(first, 2.0))
+    assert first.values.max() == 6.0
+    two = 2.0
+    invoke(scaled(first, two), shrunk(second, two))
+    assert (first.values.max(), second.values.max()) == (36.0, 0.5)
+    counting = Counting()
+    for _ in range(2):
+        invoke(times(first, counting.value), times(second, counting.value))
+    assert (first.values.max(), second.values.max()) == (36.0 * 3, 0.5 * 2 * 4)
+
+
+def test_what_is_compiled_for_equal_numbers_is_not_used_for_others() -> None:
+    first, second = ones()
+
+    def written(new: Field, _: float) -> Any:
+        return times(new, given[len(given) - 1])
+
+    for numbers in ([2.0], [3.0], [2.0], [-0.0]):
+        given = numbers
+        invoke(written(first, 2.0))
+    assert str(first.values.max()) == "-0.0"
+
+    def one(new: Field, _: float) -> Any:
+        return times(new, factors.pop())
+
+    same = 0.0
+    for several in ([2.0, 2.0], [3.0, 5.0]):
+        factors = several
+        invoke(one(second, same), one(first, same))
+    assert second.values.max() == 10.0
+
+
+def test_a_name_of_a_number_is_not_that_of_a_field() -> None:
+    (new, _), by = ones(), 2.0
+
+    def swapped(number: float, to: Field) -> Any:
+        return times(to, number)
+
+    invoke(swapped(by, new), times(new, by))
+    assert new.values.max() == 4.0
+
+
+def test_the_text_that_counts_is_that_which_runs(tmp_path: Path) -> None:
+    """A file that is changed behind the program's back does not change what it computes."""
+    file = tmp_path / "edited.py"
+    file.write_text("from psyclone_storage.gocean import *\ninvoke(scale(new, 2.0))\n")
+    code = compile(file.read_text(), str(file), "exec")
+    file.write_text(file.read_text().replace("2.0", "9.0"))
+    new, _ = ones()
+    exec(code, {"scale": times, "new": new})
+    assert new.values.max() == 2.0
+
+
 def test_what_is_known_of_fields_goes_with_them() -> None:
     """A routine keeps no field, and other fields at the same places are other fields."""
     grid = Grid((4, 3))

@@ -111,6 +111,10 @@ def test_a_routine_sees_data_and_maps(device: str | None) -> None:
     assert model.out.is_dirty(), "a routine marks nothing"
     with model.routine(*model.data, given=(4.0,)) as run:
         run(0, np.int64(12))
+        with pytest.raises(OverflowError, match="given 3000000000"):
+            run(0, 3000000000)
+        with pytest.raises(OverflowError, match="given -2147483649"):
+            run(0, np.int64(-(2**31) - 1))
     assert model.set_ups == 2
 
 

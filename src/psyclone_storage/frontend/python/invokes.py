@@ -1,14 +1,18 @@
 """One `invoke(...)`: its calls, their arguments and its name, each with its place.
 
 Reads the form only. An argument is a variable, with attributes and indices, or arithmetic on
-numbers; what would have to be called, and may change something, is given a name before.
+numbers; what would have to be called, and may change something, is given a name before. Arithmetic
+on constants alone is done here, by Python's rules: `7 / 2` is 3.5.
 """
 
 from __future__ import annotations
 
 import ast
+import math
+import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
@@ -16,7 +20,17 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.tree import Tree
-from psyclone_storage.ir.expr import Element, Expr, Literal, Member, Name, canonical, integer_value
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Literal,
+    Member,
+    Name,
+    Unary,
+    canonical,
+    integer_value,
+)
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
@@ -26,6 +40,14 @@ _CALL_FORM = "Write a kernel with its arguments: 'kernel(field)'."
 _SIGNS: Mapping[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**",
 }  # fmt: skip
+_COMPUTED: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}  # fmt: skip
+_ARITHMETIC = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
+_LARGEST = 2**31 - 1
+_MOST_BITS = 1024
 
 
 @dataclass(slots=True)
@@ -82,12 +104,15 @@ class InvokeReader:
     ) -> Iterator[ParsedArgument]:
         for node in call.args:
             place = self.tree.span(node)
-            expr = _argument(node, self.real)
+            is_computed = _is_computed(node)
+            expr = _computed(node, self.real) if is_computed else _argument(node, self.real)
             if self.from_one and expr is not None:
                 expr = _counted_from_one(expr)
             if expr is None:
                 message = f"'{place.text}' is nothing that a kernel can be passed."
                 hint = "Give it a name before the invoke, and pass that."
+                if is_computed:
+                    hint = "What its constants give together is no number that is finite."
                 self._refuse("P029", message, place, hint, f"argument of '{name}'")
                 continue
             text, _ = written.setdefault(canonical(expr), (ast.unparse(node), place))
@@ -162,6 +187,77 @@ def _argument(node: ast.expr, real: ScalarType) -> Expr | None:
             if first is None or second is None:
                 return None
             return nodes.binary(_SIGNS[type(op)], first, second)
+    return None
+
+
+def _is_computed(node: ast.expr) -> bool:
+    """Return whether an argument is arithmetic on constants alone, or a large whole number."""
+    parts = list(ast.walk(node))
+    is_large = any(
+        isinstance(one, ast.Constant) and type(one.value) is int and one.value > _LARGEST
+        for one in parts
+    )
+    if not is_large and not any(isinstance(one, ast.BinOp) for one in parts):
+        return False
+    return all(isinstance(one, _ARITHMETIC) for one in parts)
+
+
+def _computed(node: ast.expr, real: ScalarType) -> Expr | None:
+    """Return what constants are together, as one; None where that is no number.
+
+    A whole number that kernels have no type for is a real one.
+    """
+    value = _constant(node)
+    if isinstance(value, int) and -_LARGEST <= value + (value < 0) <= _LARGEST:
+        return nodes.whole(value)
+    try:
+        value = float("nan") if value is None else float(value)
+    except OverflowError:
+        return None
+    if not math.isfinite(value):
+        return None
+    made = nodes.real(abs(value), real)
+    return made if math.copysign(1.0, value) > 0 else nodes.negated(made)
+
+
+def _constant(node: ast.expr) -> int | float | None:
+    """Return the number that arithmetic on constants gives in Python, None if it gives none."""
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
+            inner = _constant(operand)
+            return inner if inner is None else -inner if isinstance(op, ast.USub) else +inner
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _COMPUTED:
+            first, second = _constant(left), _constant(right)
+            if first is None or second is None or _is_huge(op, first, second):
+                return None
+            try:
+                found = _COMPUTED[type(op)](first, second)
+            except ArithmeticError:
+                return None
+            return found if isinstance(found, int | float) else None
+    return None
+
+
+def _is_huge(op: ast.operator, first: float, second: float) -> bool:
+    """Return whether a power of whole numbers has more digits than any number that is passed."""
+    if not isinstance(op, ast.Pow) or not isinstance(first, int) or not isinstance(second, int):
+        return False
+    return first.bit_length() * second > _MOST_BITS
+
+
+def constant_of(expr: Expr) -> bool | int | float | None:
+    """Return the value in Python of a constant that is passed, None of what is computed."""
+    match expr:
+        case Literal():
+            value = expr.value
+            if isinstance(value, str):
+                return None
+            return value if isinstance(value, int) else float(value)
+        case Unary(op, operand) if op in (Operator.PLUS, Operator.MINUS):
+            inner = constant_of(operand)
+            return inner if inner is None else -inner if op is Operator.MINUS else +inner
     return None
 
 

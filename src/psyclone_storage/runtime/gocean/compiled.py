@@ -10,12 +10,12 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Sequence
-from operator import index, is_
+from operator import is_
 from typing import Any
 
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields
-from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of
+from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of, number_of
 from psyclone_storage.storage import Storage, bound
 
 SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
@@ -36,11 +36,6 @@ def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) 
             f"A kernel looks at the columns {columns} and the rows {rows} of arrays of {shape} "
             f"points: the halo of the grid is too narrow for it."
         )
-
-
-def _number(value: Any, wanted: Any) -> float:
-    """Return a scalar, of whatever type, as a number of Python."""
-    return index(value) if wanted is ctypes.c_int32 else float(value)
 
 
 class CompiledRoutine:
@@ -201,6 +196,7 @@ class _Run:
 
         Raises:
             TypeError: a scalar is no number, or no whole number where one is needed.
+            OverflowError: a scalar is a whole number that is too large.
         """
         prepared = self._prepared
         function = prepared.functions[number]
@@ -208,7 +204,7 @@ class _Run:
             function(*prepared.tables, *scalars)
         except ctypes.ArgumentError:
             types = function.argtypes[len(TABLES) :]
-            function(*prepared.tables, *map(_number, scalars, types))
+            function(*prepared.tables, *map(number_of, scalars, types))
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)

@@ -10,23 +10,18 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from operator import index, is_
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from psyclone_storage.runtime.lfric.held import Data, check_data, overwrite
 from psyclone_storage.runtime.lfric.library import Array
-from psyclone_storage.runtime.native import TABLES, WHOLE, CompiledLibrary, address_of
+from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of, number_of
 from psyclone_storage.storage import Storage, bound
 
 SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
 """What finds, from data and what is given besides, maps and other arrays, reals, and counts."""
-
-
-def _number(value: Any, wanted: Any) -> Any:
-    """Return a scalar, of whatever type, as a number of Python."""
-    return index(value) if wanted in WHOLE else float(value)
 
 
 class MeshRoutine:
@@ -194,6 +189,7 @@ class _MeshRun:
 
         Raises:
             TypeError: a scalar is no number, or no whole number where one is needed.
+            OverflowError: a scalar is a whole number that is too large.
         """
         known = self._known
         function = known.functions[number]
@@ -201,7 +197,7 @@ class _MeshRun:
             return function(*known.tables, *scalars)
         except ctypes.ArgumentError:
             types = function.argtypes[len(TABLES) :]
-            return function(*known.tables, *map(_number, scalars, types))
+            return function(*known.tables, *map(number_of, scalars, types))
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)
