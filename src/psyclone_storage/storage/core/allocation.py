@@ -55,13 +55,12 @@ class Allocation(Piece):
         self._failed = error
 
     @property
-    def trail(self) -> list[Any]:
-        """Return what the detector of races knows of uses of this memory."""
-        trail: list[Any] = getattr(self, "_trail", [])
-        return trail
+    def trail(self) -> Any:
+        """Return what the detector of races knows of uses of this memory, None without any."""
+        return getattr(self, "_trail", None)
 
     @trail.setter
-    def trail(self, trail: list[Any]) -> None:
+    def trail(self, trail: Any) -> None:
         self._trail = trail
 
     @property

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -136,6 +137,81 @@ class Trace:
         return "\n".join(lines)
 
 
+class Trodden(NamedTuple):
+    """A span of addresses, and the last piece of an agent that uses it in one way."""
+
+    start: int
+    stop: int
+    piece: WorkItem
+
+
+class Trail:
+    """What uses the bytes of an allocation that a later use may be in no order with.
+
+    Of each agent it has the spans that are read and those that are written, without overlaps and
+    by their addresses: a later piece of the same agent, and one that writes whoever it is of,
+    stands for what it covers of the earlier ones, with which it is in order.
+    """
+
+    __slots__ = ("_spans", "_most")
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._spans: dict[tuple[int, bool], list[Trodden]] = {}
+        self._most = 64
+
+    def __len__(self) -> int:
+        """Return the number of spans."""
+        return sum(map(len, self._spans.values()))
+
+    def clashing(self, agent: int, use: Mark) -> Iterator[WorkItem]:
+        """Return pieces of other agents that use some of the same bytes, where one of both writes.
+
+        Those of one agent are in order.
+        """
+        for (other, wrote), spans in tuple(self._spans.items()):
+            if other != agent and (wrote or use.wrote) and use.start < use.stop:
+                first, end = _place(spans, use)
+                yield from (spans[number].piece for number in range(first, end))
+
+    def add(self, piece: WorkItem, use: Mark, host: Clock) -> None:
+        """Take a note of a use that is in order; forget what the host knows to be done."""
+        if use.start >= use.stop:
+            return
+        mine = (piece.agent, use.wrote)
+        _lay(self._spans.setdefault(mine, []), use, (Trodden(use.start, use.stop, piece),))
+        for key, spans in tuple(self._spans.items()) if use.wrote else ():
+            if key != mine:
+                _lay(spans, use, ())
+        if len(self._spans[mine]) > self._most:
+            # Each time twice as many as were kept: in the mean it is a few steps for each use.
+            self.keep(lambda old: not old.before(host))
+            self._most = max(64, 2 * len(self))
+
+    def keep(self, wanted: Callable[[WorkItem], bool]) -> None:
+        """Forget all pieces that are not wanted."""
+        found = (
+            (key, [one for one in old if wanted(one.piece)]) for key, old in self._spans.items()
+        )
+        self._spans = {key: spans for key, spans in found if spans}
+
+
+def _place(spans: list[Trodden], use: Mark) -> tuple[int, int]:
+    """Return which of the spans have some of the bytes of a use: the first, the one behind."""
+    first = bisect_right(spans, use.start, key=lambda span: span.stop)
+    return first, max(first, bisect_left(spans, use.stop, key=lambda span: span.start))
+
+
+def _lay(spans: list[Trodden], use: Mark, new: tuple[Trodden, ...]) -> None:
+    """Put `new` in the place of what spans have of the bytes of a use, in one step."""
+    first, end = _place(spans, use)
+    if first == end and not new:
+        return
+    left = [one._replace(stop=use.start) for one in spans[first:end] if one.start < use.start]
+    right = [one._replace(start=use.stop) for one in spans[first:end] if one.stop > use.stop]
+    spans[first:end] = [*left, *new, *right]
+
+
 class RaceDetector:
     """What the host knows to be done, and who listens to what is asked for."""
 
@@ -160,16 +236,17 @@ class RaceDetector:
             for held, use in zip(memory, piece.uses, strict=True):
                 _check(held, piece, use)
             for held, use in zip(memory, piece.uses, strict=True):
-                trail = [old for old in held.trail if not self._is_past(old, piece, use)]
-                trail.append((piece, use))
-                held.trail = trail
+                if held.trail is None:
+                    held.trail = Trail()
+                held.trail.add(piece, use, self.host)
             for trace in self.traces:
                 trace.pieces.append(piece)
 
     def forget(self, piece: WorkItem, memory: Sequence[Allocation]) -> None:
         """Take back a note."""
         for held in memory:
-            held.trail = [old for old in held.trail if old[0] is not piece]
+            if held.trail is not None:
+                held.trail.keep(lambda old: old is not piece)
         for trace in self.traces:
             trace.pieces[:] = [kept for kept in trace.pieces if kept is not piece]
 
@@ -185,18 +262,10 @@ class RaceDetector:
                 "host access", "the host", HOST, self.host[HOST], {**self.host}, (use,), user_site()
             )
             _check(allocation, piece, use)
-            allocation.trail = [old for old in allocation.trail if not old[0].before(self.host)]
+            if allocation.trail is not None:
+                allocation.trail.keep(lambda old: not old.before(self.host))
             for trace in self.traces:
                 trace.pieces.append(piece)
-
-    def _is_past(self, old: tuple[WorkItem, Mark], piece: WorkItem, use: Mark) -> bool:
-        """Say whether whoever is in no order with an old piece is so with a later one, too."""
-        other, before = old
-        if other.before(self.host):
-            return True
-        if not (use.start <= before.start and before.stop <= use.stop):
-            return False
-        return use.wrote or (not before.wrote and other.agent == piece.agent)
 
 
 RACES = RaceDetector()
@@ -204,8 +273,8 @@ RACES = RaceDetector()
 
 
 def _check(held: Allocation, piece: WorkItem, use: Mark) -> None:
-    for other, old in held.trail:
-        if _clash(use, old) and not other.before(piece.clock):
+    for other in () if held.trail is None else held.trail.clashing(piece.agent, use):
+        if not other.before(piece.clock):
             raise DataRaceError(
                 f"{_sentence(piece)} is in no order with {other}: nothing makes the one wait for "
                 f"the other. Use the data within an access (acquire and release, or a block), in "
@@ -262,8 +331,3 @@ def user_site() -> str:
 def _sentence(piece: WorkItem) -> str:
     text = str(piece)
     return text[0].upper() + text[1:]
-
-
-def _clash(one: Mark, other: Mark) -> bool:
-    overlap = one.start < other.stop and other.start < one.stop
-    return overlap and (one.wrote or other.wrote)

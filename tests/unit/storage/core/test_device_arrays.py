@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,12 @@ import pytest
 
 import psyclone_storage.storage as gt
 from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.core.errors import DataRaceError
+from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.memory import queues
+from psyclone_storage.storage.memory.queues import DeviceQueue, QueueEvent
+from psyclone_storage.storage.memory.races import MemoryUse, WorkItem, traced
+from psyclone_storage.storage.memory.registry import memory_of
 
 ORDERS = ["late", "eager", "shuffled", "shuffled again"]
 
@@ -72,3 +78,59 @@ def test_powers_are_raised_in_place() -> None:
     with pytest.raises(TypeError):
         array **= 0.5
     assert field.to_numpy().tolist() == [[9, 9], [9, 9]]
+
+
+# -- what the detector of races remembers ----------------------------------------------------------
+
+
+def test_the_detector_looks_at_what_overlaps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+    before = WorkItem.before
+
+    def counted(self: WorkItem, clock: Any) -> bool:
+        nonlocal looks
+        looks += 1
+        return before(self, clock)
+
+    field = gt.zeros((600,), device="gpu")
+    array = field.to_cupy()
+    monkeypatch.setattr(WorkItem, "before", counted)
+    for number in range(600):
+        array[number] = 1.0
+    assert looks < 6 * 600
+    assert field.to_numpy().tolist() == [1.0] * 600
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_detector_finds_what_a_look_at_all_pieces_finds(order: str, seed: int) -> None:
+    rng = random.Random(f"{order} {seed}")
+    memory = memory_of(memory_space("gpu"))
+    allocation = memory.allocate(64)
+    many = [DeviceQueue(f"queue {number}", set()) for number in range(3)]
+    events: list[QueueEvent] = []
+    found = {True: 0, False: 0}
+    with traced() as trace:
+        for _ in range(300):
+            queue, step = rng.choice(many), rng.randrange(10)
+            if step < 2 and events:
+                queue.wait_event(rng.choice(events[-8:]))
+            elif step == 2 and events:
+                events[rng.randrange(len(events))].synchronize()
+            else:
+                start, stop = sorted(allocation.pointer + rng.randrange(65) for _ in range(2))
+                use = MemoryUse(allocation, start, stop, rng.randrange(3) == 0)
+                clock = queue._next_clock(queue.issued + 1)
+                races = any(
+                    max(old.start, start) < min(old.stop, stop)
+                    and (old.wrote or use.wrote)
+                    and not piece.before(clock)
+                    for piece in trace.pieces
+                    for old in piece.uses
+                )
+                found[races] += 1
+                if races:
+                    with pytest.raises(DataRaceError):
+                        queue.put("kernel", (use,), lambda: None)
+                else:
+                    events.append(queue.put("kernel", (use,), lambda: None))
+    assert min(found.values()) > 20
