@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from psyclone_storage.base.compilers import find_c_compiler, find_fortran_compiler
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.driver.traced import asked_for, compiled_invoke
 from psyclone_storage.lfric import *
+
+NLAYERS, GRAVITY, DOUBLED, undf_w3 = 5, 9.0, True, 0.5
 
 
 class Datum:
@@ -26,6 +30,23 @@ def cap(
 ):
     if count:
         wind[0, 0] = min(wind[0, 0], most) + chi[0, 0, 0]
+
+
+@kernel(operates_on=CELL_COLUMN)
+def fall(height: field[GH_WRITE, W3]):
+    """Use numbers of the module, some of which have names of arguments that are passed besides."""
+    for k in layers():
+        height[0, k] = GRAVITY * NLAYERS + undf_w3
+        if DOUBLED:
+            height[0, k] = 2.0 * height[0, k]
+
+
+def fall_by(rate: float) -> Any:
+    @kernel(operates_on=CELL_COLUMN)
+    def fall_at_rate(height: field[GH_WRITE, W3]):
+        height[0, 0] = rate
+
+    return fall_at_rate
 
 
 def data_of(*calls: Any) -> list[str]:
@@ -68,3 +89,28 @@ def test_vectors_and_conditions() -> None:
 def test_what_is_not_taken(call: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         data_of(call)
+
+
+@pytest.mark.skipif(
+    find_fortran_compiler() is None or find_c_compiler() is None, reason="no compilers"
+)
+def test_numbers_of_the_module_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    from psyclone_storage.runtime.lfric import Field, Mesh  # noqa: PLC0415
+
+    height = Field(Mesh.planar((3, 3), layers=2).space("W3"))
+    for gravity, layers_, doubled in ((9.0, 5, True), (8.0, 4, False)):
+        monkeypatch.setattr(sys.modules[__name__], "GRAVITY", gravity)
+        monkeypatch.setattr(sys.modules[__name__], "NLAYERS", layers_)
+        monkeypatch.setattr(sys.modules[__name__], "DOUBLED", doubled)
+        invoke(fall(height))
+        wanted = (gravity * layers_ + undf_w3) * (2.0 if doubled else 1.0)
+        assert (height.min(), height.max()) == (wanted, wanted)
+
+
+def test_numbers_of_the_function_around_a_kernel_are_refused() -> None:
+    with pytest.raises(CompileError, match="P053: 'rate' is a variable of the function") as caught:
+        data_of(fall_by(2.0)(Datum()))
+    (problem,) = caught.value.problems
+    assert problem.span is not None
+    assert problem.span.text == "rate"
+    assert problem.span.line == fall_by.__code__.co_firstlineno + 3

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.helpers import preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, print_c, print_together
-from psyclone_storage.backend.c.scope import Callee, ModuleContext
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.meshes import abi
+from psyclone_storage.backend.native.around import modules_around
 from psyclone_storage.backend.native.loops import ENTRY, LoopsFunction, ScalarArgument, wrapped
 from psyclone_storage.backend.native.ordering import given_to, imports_of, in_order
 from psyclone_storage.backend.native.printer import NativeTexts
@@ -25,13 +25,11 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalE
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.infrastructures.lfric import KINDS
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
     Expr,
-    Literal,
     Member,
     Name,
     Origin,
@@ -62,7 +60,6 @@ from psyclone_storage.ir.unit import (
 )
 
 _LIBRARY = "_LIBRARY"
-_BYTES = {Intrinsic.REAL: "8", Intrinsic.INTEGER: "4", Intrinsic.LOGICAL: "4"}
 _DTYPES = {Intrinsic.REAL: "f8", Intrinsic.INTEGER: "i4"}
 _NOWHERE = SourceText("generated", "")
 
@@ -90,7 +87,7 @@ def emit_columns(unit: Unit, inlined: InlinedProcedures) -> NativeTexts:
     _check_kernels(codes.values())
     plans = [_planned(routine, codes) for routine in unit.routines]
     loops = tuple(part.code for plan in plans for part in plan.parts)
-    printed = print_together(loops, _around(codes)) if loops else CUnit((), frozenset())
+    printed = print_together(loops, modules_around(codes)) if loops else CUnit((), frozenset())
     found = {function.name: function for function in printed.functions}
     made = [_made(plan, found, inlined.codes) for plan in plans]
     return NativeTexts(_python(unit, made), _c_text(unit, printed, made))
@@ -101,29 +98,11 @@ def _check_kernels(codes: Iterable[KernelCode]) -> None:
     problems: list[Diagnostic] = []
     for code in codes:
         try:
-            print_c(code, _around({}))
+            print_c(code, modules_around({}))
         except CompileError as error:
             problems += error.problems
     if problems:
         raise CompileError(*problems)
-
-
-def _around(codes: Mapping[str, KernelCode]) -> ModuleContext:
-    """Return what is known of other modules: the kernels, and the kinds of numbers."""
-
-    def procedures(_module: str, name: str) -> tuple[Callee, ...]:
-        return (Callee(codes[name]),) if name in codes else ()
-
-    return ModuleContext(_kind, procedures)
-
-
-def _kind(_module: str, name: str) -> Symbol | None:
-    known = KINDS.get(name)
-    if known is None:
-        return None
-    value = Literal(_BYTES[known.intrinsic], Intrinsic.INTEGER)
-    type_ = ScalarType(Intrinsic.INTEGER)
-    return Symbol(name, name, Origin.IMPORTED, Sort.CONSTANT, type_, value=value)
 
 
 # ---------------------------------------------------------------------------- what there is
@@ -352,16 +331,20 @@ def _function(
     declared: list[str] = []
     passed: list[str] = []
     for item in function.parameters:
-        if item.key in results:
+        if not item.module and item.key in results:
             passed.append(f"({item.type.name} *)(intptr_t){item.name}")
-        elif item.key in places:
+        elif not item.module and item.key in places:
             passed.append(places[item.key])
         else:
             text = item.key if item.module else _scalar(item.key, plan)
             scalars.append(ScalarArgument(text, item.name, item.type.is_real, item.module))
             declared.append(f"{item.type.name} {item.name}")
             passed.append(f"&{item.name}" if item.module else item.name)
-    declared += [f"int64_t {item.name}" for item in function.parameters if item.key in results]
+    declared += [
+        f"int64_t {item.name}"
+        for item in function.parameters
+        if not item.module and item.key in results
+    ]
     text_lines = [
         function_text(function, "static "),
         *wrapped(f"void {name}(", [*ENTRY, *declared], ")"),

@@ -19,6 +19,7 @@ from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.functions import CallableImports, offered
 from psyclone_storage.frontend.python.imports import modules_in
 from psyclone_storage.frontend.python.metadata import (
+    IN_FORTRAN_TOO,
     KernelDefinition,
     code_name,
     find_kernel,
@@ -154,12 +155,16 @@ def _without_text(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _check_names(scope: KernelScope) -> None:
-    """Refuse locals that differ in case alone, and names of functions that are called, too."""
+    """Refuse names that differ in case alone, and those of functions that are called, too."""
     seen = {name.lower(): name for name in scope.arguments}
     for name, local in scope.locals.items():
         if problem := unusable_name(name, seen, local.first):
             scope.problems.append(problem)
-    own = {name.lower() for name in (*scope.arguments, *scope.locals)}
+    for name, _ in _used(scope):
+        if (other := seen.setdefault(name.lower(), name)) != name:
+            what = f"'{name}' of the module and '{other}' differ in case alone."
+            scope.refuse("P052", what, scope.used[name], IN_FORTRAN_TOO)
+    own = {name.lower() for name in (*scope.arguments, *scope.locals, *scope.used)}
     for function, span in scope.called.items():
         if function in own:
             what = f"'{function}' is a variable of this kernel and is needed as a function here."
@@ -187,7 +192,7 @@ def _symbol(one: ModuleVariable, real: ScalarType) -> Symbol:
 
 
 def _used(scope: KernelScope) -> Iterator[tuple[str, Intrinsic]]:
-    """Yield the variables of the module that the body does not hide."""
+    """Yield the variables of the module that the body reads."""
     for name, kind in scope.constants.items():
-        if name not in scope.locals and name not in scope.arguments:
+        if name in scope.used and name not in scope.locals and name not in scope.arguments:
             yield name, kind

@@ -101,6 +101,7 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
             return TypedExpression(nodes.binary("-", Name(name), nodes.whole(1)), _WHOLE)
         return TypedExpression(Name(name), local.type)
     if (constant := scope.constants.get(name)) is not None:
+        scope.used.setdefault(name, scope.tree.span(node))
         return TypedExpression(Name(name), constant)
     if (value := scope.offered.constant(node)) is not None:
         return TypedExpression(nodes.real(value, scope.real), _REAL)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import InvokeReader
@@ -28,7 +28,8 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
     """Return a text with the function on its own lines and all that it needs before them.
 
     Raises:
-        CompileError: P052, its text is not to be had.
+        CompileError: P052, its text is not to be had; P053, it has a number of the function around
+            it.
     """
     try:
         lines, first = inspect.getsourcelines(function)
@@ -38,7 +39,8 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
         hint = "Put it into a file or a cell of a notebook: a kernel is read, not run."
         raise CompileError(Diagnostic("P052", message, hint=hint)) from None
     text = textwrap.dedent("".join(lines))
-    tree = read_tree(SourceText(name, text))
+    tree = read_tree(SourceText(name, _NEWLINE * max(0, first - 1) + text))
+    _check_numbers_around(tree, function)
     needed = "; ".join(_needed(dialect, tree, _values(function)))
     return SourceText(name, f"{needed}\n{_NEWLINE * max(0, first - 2)}{text}")
 
@@ -50,6 +52,19 @@ def _values(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return what names stand for in a function."""
     around = inspect.getclosurevars(function)
     return {**getattr(function, "__globals__", {}), **around.nonlocals}
+
+
+def _check_numbers_around(tree: Tree, function: Callable[..., Any]) -> None:
+    """Raise if a kernel has numbers of the function around it: no module has them when it runs."""
+    around = inspect.getclosurevars(function).nonlocals
+    first = {node.id: node for node in reversed(list(ast.walk(tree.module)))
+             if isinstance(node, ast.Name)}  # fmt: skip
+    hint = "Pass it to the kernel as a scalar, or make it a variable of the module."
+    raise_if_any([
+        Diagnostic("P053", f"'{name}' is a variable of the function around the kernel.",
+                   tree.span(first[name]), hint=hint)
+        for name in sorted(around) if isinstance(around[name], int | float) and name in first
+    ])  # fmt: skip
 
 
 def _needed(dialect: Dialect, tree: Tree, values: Mapping[str, Any]) -> Iterator[str]:

@@ -154,17 +154,21 @@ def _check_names(found: KernelDefinition) -> Iterator[Diagnostic]:
             yield problem
 
 
+IN_FORTRAN_TOO = (
+    "Names are those of code in C and Fortran, too, where case does not tell them apart."
+)
+
+
 def unusable_name(name: str, seen: dict[str, str], span: Span) -> Diagnostic | None:
     """Return what is wrong with a name, and note it in `seen`."""
     other = seen.setdefault(name.lower(), name)
-    hint = "Names are those of code in C and Fortran, too, where case does not tell them apart."
     if not (name.isascii() and name[:1].isalpha() and len(name) <= MAX_FORTRAN_NAME):
         message = f"'{name}' cannot be a name in a kernel."
         hint = "A name has up to 63 letters, digits and underscores, and a letter comes first."
         return Diagnostic("P052", message, span, hint=hint)
     if other != name:
         message = f"'{name}' and '{other}' differ in case alone."
-        return Diagnostic("P052", message, span, hint=hint)
+        return Diagnostic("P052", message, span, hint=IN_FORTRAN_TOO)
     return None
 
 

@@ -97,7 +97,7 @@ class KernelScope:
     the names of all locals, `locals` those that reading has come to. `known` are the names that
     certainly have a value where it has come to; None behind a `return`. `called` are the functions
     of the language that are needed, `imported` the variables of other modules, which are called by
-    what is in `modules`.
+    what is in `modules`. `used` are the constants that are read, and where first.
     """
 
     tree: Tree
@@ -116,6 +116,7 @@ class KernelScope:
     problems: list[Diagnostic] = field(default_factory=list)
     modules: Mapping[str, str] = field(default_factory=dict)
     imported: dict[str, ModuleVariable] = field(default_factory=dict)
+    used: dict[str, Span] = field(default_factory=dict)
 
     def refuse(
         self,

@@ -222,3 +222,8 @@ def test_constants_of_the_module_are_declared() -> None:
     kinds = {item.name: item.type.intrinsic.value for item in code.module.declared.values()}
     assert kinds["DEPTH"] == "integer"
     assert kinds["SLOPE"] == "real"
+
+
+def test_constants_that_differ_from_locals_in_case_alone_are_refused() -> None:
+    assert refusals("depth = 2.0\nnew[0, 0] = depth * DEPTH") == [("P052", "DEPTH")]
+    assert "DEPTH" not in code_of("depth = 2.0\nnew[0, 0] = depth").module.declared
