@@ -135,8 +135,17 @@ def fortran_kernel(file: str | Path, name: str) -> FortranKernel:
     return FortranKernel(Path(caller or "").parent / file, name)
 
 
-def kernel(**metadata: Any) -> Callable[[Callable[..., Any]], PythonKernel]:
-    """Keep a function as a kernel: `metadata` say what it is called for."""
+def kernel(*given: Any, **metadata: Any) -> Callable[[Callable[..., Any]], PythonKernel]:
+    """Keep a function as a kernel: `metadata` say what it is called for.
+
+    Raises:
+        TypeError: something is given that is no keyword, as the function itself without brackets.
+    """
+    if given:
+        raise TypeError(
+            "A kernel says in brackets, by keywords, what it is called for: "
+            "'@kernel(operates_on=...)' for LFRic, '@kernel(iterates_over=...)' for GOcean."
+        )
 
     def keep(function: Callable[..., Any]) -> PythonKernel:
         return PythonKernel(function, metadata)

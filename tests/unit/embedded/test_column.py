@@ -69,3 +69,11 @@ def test_what_is_only_read_is_not_written() -> None:
 def test_words_of_bodies_are_for_bodies() -> None:
     with pytest.raises(RuntimeError, match="bodies of kernels"):
         layers()
+
+
+def test_a_kernel_without_brackets_is_refused_in_words() -> None:
+    with pytest.raises(TypeError, match=r"says in brackets, by keywords.*@kernel\(operates_on"):
+
+        @kernel
+        def nothing(change: field[GH_WRITE, W3]):
+            change[0, 0] = 0.0

@@ -170,6 +170,22 @@ def test_what_has_no_such_type_is_refused() -> None:
         Mesh.cubed_sphere(2, ranks=SingleRank())
 
 
+def test_what_is_something_else_is_refused_in_words() -> None:
+    mesh = plane()
+    space = mesh.space("w3")
+    for make, words in (
+        (lambda: Mesh.planar((4,)), r"cells in x and y are two values.*not \(4,\)"),
+        (lambda: Mesh.planar(4), "cells in x and y are two values.*not 4"),
+        (lambda: mesh.space(3), "has a name, as 'W3', not 3"),
+        (lambda: mesh.space("w3", 1.5), "Orders, .*not 1.5"),
+        (lambda: Field("w3"), "A field is on a function space"),
+        (lambda: Operator(space, "w3"), "maps from and to a function space.*not 'w3'"),
+        (lambda: Field(space, dtype="r_foo"), "'r_foo' is neither a kind of LFRic"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            make()
+
+
 def test_spaces_that_there_are_not_are_refused() -> None:
     mesh = plane()
     for name in ("w4", "", "w", "w2 "):
@@ -440,6 +456,16 @@ def test_pickles_hold_all_that_a_restart_needs(device: str | None) -> None:
     assert copied.space is field.space
     copied.storage[...] = 0
     assert field.storage.data_ro.any()
+
+
+def test_meshes_that_are_pickled_together_stay_together() -> None:
+    mesh = Mesh.planar((5, 4), layers=3)
+    one, two = (Field(some.space("w3"), "u") for some in (mesh, mesh.extruded(layers=1)))
+    read, flat = pickle.loads(pickle.dumps((one, two)))
+    assert read.mesh.surface is flat.mesh.surface
+    np.testing.assert_array_equal(read.mesh.map_to(flat.mesh).cells.ravel(), np.arange(1, 21))
+    with pytest.raises(ValueError, match=r"two meshes\. Pickle together"):
+        one.inner_product(read)
 
 
 def test_pickles_of_another_part_of_a_mesh_are_refused() -> None:

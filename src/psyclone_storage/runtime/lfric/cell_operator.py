@@ -8,7 +8,7 @@ import numpy as np
 
 from psyclone_storage.runtime.lfric.cells import MeshCells
 from psyclone_storage.runtime.lfric.kinds import dtype_of
-from psyclone_storage.runtime.lfric.space import FunctionSpace
+from psyclone_storage.runtime.lfric.space import FunctionSpace, checked_space
 from psyclone_storage.storage import Storage, storage, zeros
 
 _FIRST_FASTEST = (2, 1, 0)
@@ -22,7 +22,8 @@ class CellOperator:
 
     Raises:
         ValueError: the spaces are on different meshes.
-        TypeError: `dtype` is neither a kind of LFRic nor one of NumPy that data may have.
+        TypeError: something is no function space, or `dtype` neither a kind of LFRic nor a type
+            of NumPy that data may have.
     """
 
     def __init__(
@@ -33,6 +34,8 @@ class CellOperator:
         *,
         dtype: Any = None,
     ) -> None:
+        for space in (to_space, from_space):
+            checked_space(space, "An operator maps from and to")
         if to_space.mesh is not from_space.mesh:
             raise ValueError(
                 f"An operator between {to_space.describe()} and {from_space.describe()} would be "

@@ -68,6 +68,33 @@ class Columns:
     tiles: tuple[int, int] = (1, 1)
 
 
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """What a rank has of a horizontal mesh; columns of several meshes may stand on it.
+
+    Meshes that are pickled together are on one surface again.
+    """
+
+    horizontal: Plane | CubedSphere
+    held: HeldObject
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it is made of; its ranks are those of the program that reads it."""
+        return made_surface, (self.horizontal,)
+
+
+def made_surface(horizontal: Plane | CubedSphere, ranks: Ranks | None = None) -> Surface:
+    """Return what this rank has of a horizontal mesh, which all ranks make alike, and together.
+
+    Raises:
+        ValueError: on all ranks, if it cannot be made, or not for so many ranks.
+    """
+    ranks = world() if ranks is None else ranks
+    library = agreed(ranks, partial(infrastructure, ranks))
+    _check_alike(ranks, horizontal)
+    return Surface(horizontal, agreed(ranks, partial(_new_surface, library, horizontal, ranks)))
+
+
 @dataclass(frozen=True)
 class CellMap:
     """Which cells of another mesh those of a mesh cover, or lie in.
@@ -165,7 +192,7 @@ class MeshCells:
         label: str = "",
         device: str | None = None,
         ranks: Ranks | None = None,
-        surface: HeldObject | None = None,
+        surface: Surface | None = None,
     ) -> None:
         """Make a mesh; `surface` is what this rank has of the horizontal mesh, if it is there.
 
@@ -178,9 +205,8 @@ class MeshCells:
         self.ranks = world() if ranks is None else ranks
         self.library = agreed(self.ranks, partial(infrastructure, self.ranks))
         _check_alike(self.ranks, (horizontal, columns))
-        make = partial(_new_surface, self.library, horizontal, self.ranks)
-        self.surface = agreed(self.ranks, make) if surface is None else surface
-        make = partial(_new_mesh, self.library, self.surface, columns, self.ranks)
+        self.surface = made_surface(horizontal, self.ranks) if surface is None else surface
+        make = partial(_new_mesh, self.library, self.surface.held, columns, self.ranks)
         self.held = agreed(self.ranks, make)
         self.described: dict[str, Any] = self.library.listed("describe_mesh", self.held)
         self.map_to: Callable[[MeshCells], CellMap] = cache(self._map_to)

@@ -17,7 +17,7 @@ from psyclone_storage.runtime.lfric.kinds import dtype_of
 from psyclone_storage.runtime.lfric.library import Array, agreed
 from psyclone_storage.runtime.lfric.reductions import exact_sum
 from psyclone_storage.runtime.lfric.routing import Routing
-from psyclone_storage.runtime.lfric.space import FunctionSpace
+from psyclone_storage.runtime.lfric.space import FunctionSpace, checked_space
 from psyclone_storage.storage import RDWR, Storage, storage, zeros
 from psyclone_storage.storage.interop.xarray import labelled
 
@@ -33,7 +33,8 @@ class DofField:
 
     Raises:
         ValueError: the halo of the mesh is not so deep, or `values` are not over the dofs.
-        TypeError: `dtype` is neither a kind of LFRic nor one of NumPy that data may have.
+        TypeError: `space` is no function space, or `dtype` neither a kind of LFRic nor a type of
+            NumPy that data may have.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class DofField:
         dtype: Any = None,
         halo_depth: int = 1,
     ) -> None:
-        space.mesh.checked_depth(halo_depth)
+        checked_space(space, "A field is on").mesh.checked_depth(halo_depth)
         self.space, self.label, self.halo_depth = space, label, halo_depth
         self._storage: Storage = zeros(
             (space.undf,), dtype_of(dtype), label=label, device=space.mesh.device
@@ -181,7 +182,10 @@ class DofField:
             ValueError: the other field is not on the same function space.
         """
         if other.space is not self.space:
-            raise ValueError(f"{self._subject()} and {other.describe()} are on different spaces.")
+            raise ValueError(
+                f"{self._subject()} and {other.describe()} are on different spaces: "
+                f"{self.space.told_apart(other.space)}."
+            )
         products = self.values.astype(np.float64) * other.values
         ranks = self.mesh.ranks
         if reproducible:

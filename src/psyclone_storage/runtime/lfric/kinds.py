@@ -22,7 +22,12 @@ def dtype_of(kind: Any) -> np.dtype[Any]:
         bits = infrastructure(SingleRank()).kinds().get(kind)
         if bits is not None:
             kind = f"{'f' if bits > 0 else 'i'}{abs(bits) // 8}"
-    found: np.dtype[Any] = np.dtype(kind)
+    try:
+        found: np.dtype[Any] = np.dtype(kind)
+    except TypeError:
+        raise TypeError(
+            f"{kind!r} is neither a kind of LFRic, as 'r_def', nor a type of NumPy."
+        ) from None
     if found.kind not in "fi" or found.itemsize not in (4, 8):
         raise TypeError(f"Data of LFRic are reals or whole numbers of 32 or 64 bits, not {found}.")
     return found

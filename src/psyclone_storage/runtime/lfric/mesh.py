@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from psyclone_storage.base.names import did_you_mean, listed
-from psyclone_storage.runtime.lfric.cells import Columns, CubedSphere, MeshCells, Plane
-from psyclone_storage.runtime.lfric.library import HeldObject
+from psyclone_storage.runtime.lfric.cells import Columns, CubedSphere, MeshCells, Plane, Surface
 from psyclone_storage.runtime.lfric.space import FunctionSpace
 from psyclone_storage.runtime.ranks import Ranks
 
@@ -44,7 +43,7 @@ class ColumnMesh(MeshCells):
         horizontal: Plane | CubedSphere,
         columns: Columns,
         *,
-        surface: HeldObject | None = None,
+        surface: Surface | None = None,
         **options: Any,
     ) -> None:
         super().__init__(horizontal, columns, surface=surface, **options)
@@ -68,7 +67,13 @@ class ColumnMesh(MeshCells):
             ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
         """
         depth, together = options.get("halo_depth", 2), options.get("cells_together", 1)
-        plane = Plane(_pair(cells), _pair(widths), _pair(periodic), depth, together)
+        plane = Plane(
+            _pair(cells, "The numbers of cells in x and y"),
+            _pair(widths, "The widths of cells in x and y"),
+            _pair(periodic, "Whether a plane is periodic in x and y"),
+            depth,
+            together,
+        )
         return cls._of(plane, options)
 
     @classmethod
@@ -124,9 +129,12 @@ class ColumnMesh(MeshCells):
         values, which are contiguous if `ndata_first`.
 
         Raises:
+            TypeError: the name is no text, or an order no whole number.
             ValueError: there is no such space.
         """
-        orders = (order, order) if isinstance(order, int) else _pair(order)
+        if not isinstance(name, str):
+            raise TypeError(f"A function space has a name, as 'W3', not {name!r}.")
+        orders = (order, order) if isinstance(order, int) else _pair(order, "Orders, if not one,")
         key = name.lower(), orders, ndata, bool(ndata_first)
         if key not in self._spaces:
             self._spaces[key] = FunctionSpace(self, *key)
@@ -138,13 +146,24 @@ class ColumnMesh(MeshCells):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what the mesh is made of; its ranks are those of the program that reads it."""
-        return _made_again, (self.horizontal, self.columns, self.label, self.device)
+        return _made_again, (
+            self.horizontal,
+            self.columns,
+            self.label,
+            self.device,
+            self.surface,
+        )
 
 
 def _made_again(
-    horizontal: Plane | CubedSphere, columns: Columns, label: str, device: str | None
+    horizontal: Plane | CubedSphere,
+    columns: Columns,
+    label: str,
+    device: str | None,
+    surface: Surface | None = None,
 ) -> ColumnMesh:
-    return ColumnMesh(horizontal, columns, label=label, device=device)
+    """Return a mesh that was pickled; before its surface was, too, it had none."""
+    return ColumnMesh(horizontal, columns, label=label, device=device, surface=surface)
 
 
 def _check_names(options: Any, known: Any) -> None:
@@ -156,9 +175,12 @@ def _check_names(options: Any, known: Any) -> None:
             raise TypeError(f"A mesh takes no keyword '{name}'. {hint}")
 
 
-def _pair(values: Any) -> tuple[Any, Any]:
-    """Return two values; raise `ValueError` if there are not two."""
-    first, second = values
+def _pair(values: Any, what: str) -> tuple[Any, Any]:
+    """Return two values; raise `TypeError` if there are not two, which `what` names."""
+    try:
+        first, second = values
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} are two values, as (1, 1), not {values!r}.") from None
     return first, second
 
 

@@ -131,6 +131,13 @@ class FunctionSpace:
         order = "" if self.order == (0, 0) else f" of the orders {self.order}"
         return f"the space '{self.name}'{order} on {self.mesh.describe()}"
 
+    def told_apart(self, other: FunctionSpace) -> str:
+        """Return in words how two spaces differ that are not one object."""
+        words = f"{self.describe()} and {other.describe()}"
+        if self.mesh is other.mesh:
+            return words
+        return f"{words}, which are two meshes. Pickle together what is on one mesh"
+
     def __deepcopy__(self, memo: Any) -> FunctionSpace:
         """Return the space itself."""
         return self
@@ -184,6 +191,13 @@ class FunctionSpace:
         found = found.reshape((size, self.ndf, *points.shape[1:]), order="F")
         found.flags.writeable = False
         return found
+
+
+def checked_space(space: Any, what: str) -> FunctionSpace:
+    """Return a function space; raise `TypeError` for something else, on which `what` is to be."""
+    if not isinstance(space, FunctionSpace):
+        raise TypeError(f"{what} a function space, as mesh.space('W3') is, not {space!r}.")
+    return space
 
 
 def _made_again(mesh: Any, name: str, order: tuple[int, int], ndata: int, ndata_first: bool) -> Any:
