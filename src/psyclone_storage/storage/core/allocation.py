@@ -26,7 +26,7 @@ class Allocation(Piece):
     handed out without an access, or with a device on memory of the host.
     """
 
-    __slots__ = ("_failed", "_trail")
+    __slots__ = ("_failures", "_trail")
 
     space: MemorySpace
     pointer: int
@@ -46,13 +46,13 @@ class Allocation(Piece):
         return np.ndarray((self.capacity,), np.uint8, held) if isinstance(held, Lease) else held
 
     @property
-    def failed(self) -> BaseException | None:
-        """Return what made work fail that was to write here, and that was done later."""
-        return getattr(self, "_failed", None)
+    def failures(self) -> tuple[Any, ...]:
+        """Return where work failed that was to write here, and that was done later."""
+        return getattr(self, "_failures", ())
 
-    @failed.setter
-    def failed(self, error: BaseException | None) -> None:
-        self._failed = error
+    @failures.setter
+    def failures(self, failures: tuple[Any, ...]) -> None:
+        self._failures = failures
 
     @property
     def trail(self) -> Any:

@@ -30,6 +30,7 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.memory.failures import failure_in, give_up
 from psyclone_storage.storage.memory.races import RACES
 
 
@@ -75,6 +76,7 @@ def prepare_all(tokens: Sequence[AccessToken]) -> None:
         _check_arrived(token)
     for token in tokens:
         if token.mode.writes:
+            _give_up_failures(token)
             token.buffer.replicas.mark_written(token)
 
 
@@ -84,7 +86,8 @@ def _check_spoiled(token: AccessToken, error: BaseException) -> None:
     That is known late, as work is done later than it was asked for.
     """
     replicas = token.buffer.replicas
-    if any(replica.allocation and replica.allocation.failed is error for replica in replicas.all()):
+    there = (replica.allocation for replica in replicas.all() if replica.allocation is not None)
+    if any(failure.error is error for allocation in there for failure in allocation.failures):
         replicas.poison(error)
         replicas.check_usable(token)
 
@@ -96,12 +99,12 @@ def _check_arrived(token: AccessToken) -> None:
     were made is lost.
     """
     replicas, allocation = token.buffer.replicas, token.replica.allocation_there()
-    failure = allocation.failed
     # Who still writes there makes it good, or spoils it anew.
-    if failure is not None and not any(use.wrote for use in allocation.pending):
-        allocation.failed = None
-        if token.mode.reads:
-            if replicas.validity.distrust(token.replica.bit):
+    if allocation.failures and not any(use.wrote for use in allocation.pending):
+        spoiled = _take_failures(token)
+        if spoiled:
+            failure = next(iter(spoiled.values()))
+            if replicas.validity.distrust(token.replica.bit, spoiled):
                 raise StorageError(
                     f"{token.describe()} did not get its values, which are to be had all the same "
                     f"with the next access: {failure!r}"
@@ -110,6 +113,34 @@ def _check_arrived(token: AccessToken) -> None:
             replicas.check_usable(token)
     if token.buffer.table.attention:
         replicas.note_attention()
+
+
+def _take_failures(token: AccessToken) -> dict[int, BaseException]:
+    """Return the chunks whose values an access needs, but that work has failed to make.
+
+    Nobody will be told of them again.
+    """
+    allocation = token.replica.allocation_there()
+    found: dict[int, BaseException] = {}
+    for chunk in token.buffer.replicas.needed(token):
+        span = token.buffer.chunks.bytes_of((chunk, chunk + 1), token.buffer.dtype.itemsize)
+        failure = failure_in(allocation, span)
+        if failure is not None:
+            give_up(allocation, span)
+            found[chunk] = failure
+    return found
+
+
+def _give_up_failures(token: AccessToken) -> None:
+    """Make good what an access overwrites: no matter which work there has failed, or will."""
+    if token.mode.reads:
+        return
+    needed = token.buffer.replicas.needed(token)
+    chunks = [chunk for chunk in range(*token.chunks) if chunk not in needed]
+    if chunks:
+        ends = (chunks[0], chunks[-1] + 1)
+        span = token.buffer.chunks.bytes_of(ends, token.buffer.dtype.itemsize)
+        token.replica.memory.give_up(token.replica.allocation_there(), span)
 
 
 FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]
@@ -248,6 +279,7 @@ class PendingAccesses:
             return
         for token in self.tokens:
             if token.mode.writes:
+                _give_up_failures(token)
                 token.buffer.replicas.mark_written(token)
         self.ready.set_result(None)
 

@@ -36,6 +36,11 @@ class ChunkLayout:
         """Return the first element of a chunk, and the one after its last."""
         return self.bounds[chunk], self.bounds[chunk + 1]
 
+    def bytes_of(self, chunks: tuple[int, int], itemsize: int) -> tuple[int, int]:
+        """Return the first byte of a range of chunks, and how many they have."""
+        start, stop = self.bounds[chunks[0]], self.bounds[chunks[1]]
+        return start * itemsize, (stop - start) * itemsize
+
     def touched_by(self, region: tuple[int, int]) -> tuple[int, int]:
         """Return the range of chunks that the elements `region` (first, after last) lie in."""
         start, stop = region

@@ -36,7 +36,7 @@ class Incarnation(Replica):
     def unsettled(self) -> bool:
         """Say whether a device may still be at the memory, or has failed there."""
         held = self.allocation
-        return held is not None and bool(held.pending or held.failed)
+        return held is not None and bool(held.pending or held.failures)
 
     def allocation_there(self) -> Allocation:
         """Return the allocation; raise `MemoryException` if there is none."""

@@ -187,7 +187,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         done: list[int] = []
         try:
             if self._enter(token, entries):
-                needed = self._needed(token)
+                needed = self.needed(token)
                 for chunk in self._fillable(needed):
                     replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
                     done.append(chunk)
@@ -403,7 +403,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     # -- private: values -------------------------------------------------------------------------
 
-    def _needed(self, token: AccessToken) -> Iterable[int]:
+    def needed(self, token: AccessToken) -> Iterable[int]:
         """Return the chunks whose values must be there before the access begins."""
         chunks = range(*token.chunks)
         if token.mode.reads:
@@ -473,7 +473,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
                 others = [t.end for t in self._pending if t.bit & concerned]
                 if not others:
                     self.allocate(token.replica)
-                    needed = self._needed(token)
+                    needed = self.needed(token)
                     if not (self._fillable(needed) or self.validity.stale(bit, needed)):
                         return False
                     self._announce(bit, needed, entries)
@@ -521,7 +521,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             with self.table.lock:
                 self.allocate(token.replica)
                 before = all_of([t.end for t in self._pending if t.bit & after])
-                self._announce(token.replica.bit, self._needed(token), entries)
+                self._announce(token.replica.bit, self.needed(token), entries)
             before.then(begin)
             return entries[0].end
         except BaseException as error:
@@ -532,7 +532,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def _submit(self, token: AccessToken) -> list[Future[None]]:
         """Put the work for one access into the streams; return the futures of its parts."""
-        replica, needed = token.replica, self._needed(token)
+        replica, needed = token.replica, self.needed(token)
         moves = [
             self._then_valid(self._submit_fill(replica, chunk), replica, chunk)
             for chunk in self._fillable(needed)

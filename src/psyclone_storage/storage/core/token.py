@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -72,6 +72,9 @@ class Preparing(Protocol):
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants."""
 
+    def needed(self, token: AccessToken) -> Iterable[int]:
+        """Return the chunks whose values must be there before the access begins."""
+
     def bring(self, token: AccessToken) -> None:
         """Make the replica of `token` valid."""
 
@@ -129,9 +132,7 @@ class AccessToken(Claim):
         first, last = self.chunks
         if last - first == layout.count or first == last:
             return None
-        size = self.buffer.dtype.itemsize
-        start, stop = layout.span(first)[0], layout.span(last - 1)[1]
-        return start * size, (stop - start) * size
+        return layout.bytes_of(self.chunks, self.buffer.dtype.itemsize)
 
     @property
     def pointer(self) -> int:

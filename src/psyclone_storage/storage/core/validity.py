@@ -91,14 +91,15 @@ class Validity(Ledger):
             self.touched[chunk] &= ~bit
         self._combine()
 
-    def distrust(self, bit: int) -> bool:
-        """Note that what the replica at `bit` got is of no use, if all of it is elsewhere, too.
+    def distrust(self, bit: int, chunks: Iterable[int]) -> bool:
+        """Note that what the replica at `bit` got of `chunks` is of no use, if it is elsewhere.
 
-        Say whether it is.
+        Say whether all of it is.
         """
-        if any(mask & bit and not mask & ~bit for mask in self.valid):
+        if any(self.valid[chunk] & bit and not self.valid[chunk] & ~bit for chunk in chunks):
             return False
-        self.valid = [mask & ~bit for mask in self.valid]
+        for chunk in chunks:
+            self.valid[chunk] &= ~bit
         self._combine()
         return True
 

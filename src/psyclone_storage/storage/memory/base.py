@@ -15,6 +15,7 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.memory.failures import give_up
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
 from psyclone_storage.storage.memory.uses import Span
@@ -107,6 +108,10 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
 
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:  # noqa: B027
         """Make bytes that lost validity unmistakable; memories that do not guard leave them."""
+
+    def give_up(self, allocation: Allocation, span: Span | None) -> None:
+        """Let a span be usable again where work has failed, or will: all of it is written anew."""
+        give_up(allocation, span)
 
     def settle(self, allocation: Allocation, writes: bool) -> None:  # noqa: B027
         """Let the host wait for what a device still does to `allocation`, if there is anything.

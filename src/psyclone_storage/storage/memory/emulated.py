@@ -20,6 +20,7 @@ from psyclone_storage.storage.core.forking import nothing
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
 from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray, on_device
+from psyclone_storage.storage.memory.failures import failure_in, failure_of, forget, give_up
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.queues import DeviceQueue, QueueEvent
 from psyclone_storage.storage.memory.races import RACES, MemoryUse, on_tracing
@@ -115,7 +116,9 @@ class EmulatedDeviceMemory(Memory):
         pages: np.ndarray[Any, Any] = on_device(window, self)
         if self._jobs and isinstance(window, EmulatedDeviceArray):
             use = window.use(pages.flags.writeable if writes is None else writes)
-            self.launch("kernel", (use if span is None else _clipped(use, span),), nothing)
+            # What the caller will write there is not known to be all, and mends nothing.
+            use = (use if span is None else _clipped(use, span))._replace(packed=False)
+            self.launch("kernel", (use,), nothing)
             self.kernels.run_to(self.kernels.issued)
             _raise_failure((use,))
         return pages
@@ -159,10 +162,19 @@ class EmulatedDeviceMemory(Memory):
         if failure:
             for use in uses:
                 # Who asked is told, and knows what was to be written.
-                use.allocation.failed = None
+                forget(use.allocation, failure[0])
             raise failure.pop()
         _raise_failure(uses)
         return result.pop()
+
+    def give_up(self, allocation: Allocation, span: Span | None) -> None:
+        """Forget what failed in a span, after all that was asked for before."""
+        if self._jobs:
+            # What others do outside of accesses is in the queue, too, without a note.
+            self.follow(allocation, writes=True, span=span)
+            self.kernels.put("end of values", (), lambda: give_up(allocation, span))
+        else:
+            give_up(allocation, span)
 
     def settle(self, allocation: Allocation, writes: bool) -> None:
         """Let the host wait for what is still done to memory of the device."""
@@ -212,17 +224,17 @@ class EmulatedDeviceMemory(Memory):
 
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Fetch a span and wait for it."""
-        _finish(self._copy(target, source, span), target)
+        _finish(self._copy(target, source, span), target, span)
 
     def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Send a span and wait for it."""
-        _finish(self._copy(target, source, span), target)
+        _finish(self._copy(target, source, span), target, span)
 
     def fetch(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Fetch a span: who uses either end follows the copy, and the host goes on."""
         event = self._copy(target, source, span)
         if not source.watched:
-            _finish(event, target)
+            _finish(event, target, span)
 
     def _copy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> QueueEvent:
         """Put a copy in the queue of its direction; return the event of its end.
@@ -304,19 +316,20 @@ def _wait_for_guests(queue: DeviceQueue, ends: tuple[Allocation, ...]) -> None:
             queue.wait_event(memory.kernels.record())
 
 
-def _finish(event: QueueEvent, target: Allocation) -> None:
+def _finish(event: QueueEvent, target: Allocation, span: Span) -> None:
     """Let the host wait for the end of a copy; raise what made it fail."""
     event.synchronize()
-    failure = target.failed
+    failure = failure_in(target, span)
     if failure is not None:
-        target.failed = None
+        give_up(target, span)
         raise failure
 
 
 def _raise_failure(uses: tuple[MemoryUse, ...]) -> None:
     for use in uses:
-        if use.allocation.failed is not None:
-            raise use.allocation.failed
+        failure = failure_of(use)
+        if failure is not None:
+            raise failure
 
 
 def _clipped(use: MemoryUse, span: Span) -> MemoryUse:

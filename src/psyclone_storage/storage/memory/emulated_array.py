@@ -162,7 +162,8 @@ class EmulatedDeviceArray(DeviceArithmetic):
             start = held.__array_interface__["data"][0]
             return MemoryUse(self.allocation, start, start + held.nbytes, wrote)
         start, stop = np.lib.array_utils.byte_bounds(held)
-        return MemoryUse(self.allocation, start, stop if held.size else start, wrote)
+        stop = stop if held.size else start
+        return MemoryUse(self.allocation, start, stop, wrote, stop - start == held.nbytes)
 
     def get(self, out: Pages | None = None) -> Pages:
         """Copy to the host, into `out` if given, after all that the device was asked for."""
@@ -234,7 +235,8 @@ class EmulatedDeviceArray(DeviceArithmetic):
         self._check_writable()
         if not _is_plain(key) or (isinstance(value, tuple) and _uses_of(value)):
             pages = on_device(key, self._memory)
-            uses = (*_uses_of(key), *_uses_of(value), self.use(True))
+            written = self.use(True)._replace(packed=False)
+            uses = (*_uses_of(key), *_uses_of(value), written)
             self._memory.launch_now(uses, lambda: self.held.__setitem__(pages, held))
             return
         target = self._view(self._pick(key))

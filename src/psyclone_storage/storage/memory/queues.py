@@ -5,7 +5,7 @@ one in a queue can make another queue, or the host, wait for all that was in the
 When work is done, is up to `QueueOrder`: as soon as it is asked for, as late as possible, or now
 and then. Whatever is right is right in all orders.
 
-Work that fails spoils what it was to write, and whatever reads that; `Allocation.failed` says so.
+Work that fails spoils the bytes that it was to write, and whatever reads those (`failures`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from psyclone_storage.storage.core.device import current_emulation
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
+from psyclone_storage.storage.memory.failures import failure_of, mend, spoil
 from psyclone_storage.storage.memory.races import (
     HOST,
     LOCK,
@@ -214,7 +215,7 @@ class DeviceQueue:
         again = False
         try:
             self._take_time(job)
-            failure = next((use.allocation.failed for use in _failed_inputs(job.uses)), None)
+            failure = next(_failures_of_inputs(job.uses), None)
             if failure is None:
                 job.work()
                 _note_success(job.uses)
@@ -283,17 +284,20 @@ def _do_some(order: str) -> None:
         queue.run_to(position)
 
 
-def _failed_inputs(uses: Iterable[MemoryUse]) -> list[MemoryUse]:
-    return [use for use in uses if use.allocation.failed is not None and not use.wrote]
+def _failures_of_inputs(uses: Iterable[MemoryUse]) -> Iterator[BaseException]:
+    for use in uses:
+        failure = None if use.wrote else failure_of(use)
+        if failure is not None:
+            yield failure
 
 
 def _note_success(uses: Iterable[MemoryUse]) -> None:
     for use in uses:
-        if use.wrote and use.whole:
-            use.allocation.failed = None
+        if use.wrote and use.packed and use.allocation.failures:
+            mend(use)
 
 
 def _spoil(uses: Iterable[MemoryUse], error: BaseException) -> None:
     for use in uses:
         if use.wrote:
-            use.allocation.failed = error
+            spoil(use, error)

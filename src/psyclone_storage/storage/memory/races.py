@@ -44,12 +44,16 @@ _THREADING = threading.__file__
 
 
 class MemoryUse(NamedTuple):
-    """A use of some bytes of an allocation: the first address, the one behind the last."""
+    """A use of some bytes of an allocation: the first address, the one behind the last.
+
+    `packed` says that these are all bytes between the ends.
+    """
 
     allocation: Allocation
     start: int
     stop: int
     wrote: bool
+    packed: bool = True
 
     @property
     def whole(self) -> bool:

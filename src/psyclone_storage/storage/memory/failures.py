@@ -1,0 +1,81 @@
+"""Own the notes on bytes whose values were not made, as work on a device failed; refuse to raise.
+
+Work that is done later fails later. What it was to write is spoiled from then on, byte by byte,
+until other work writes there, or until an access gives the values up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from psyclone_storage.storage.core.allocation import Allocation
+from psyclone_storage.storage.memory.races import LOCK, MemoryUse
+from psyclone_storage.storage.memory.uses import Span
+
+
+class Failure(NamedTuple):
+    """The first spoiled address, the one behind the last, and why."""
+
+    start: int
+    stop: int
+    error: BaseException
+
+
+def spoil(use: MemoryUse, error: BaseException) -> None:
+    """Note that what was to be written was not."""
+    allocation, (start, stop) = use.allocation, _ends(use)
+    if start < stop:
+        with LOCK:
+            kept = _without(allocation, start, stop)
+            allocation.failures = (*kept, Failure(start, stop, error))
+
+
+def mend(use: MemoryUse) -> None:
+    """Note that bytes have been written, all between the ends."""
+    with LOCK:
+        use.allocation.failures = _without(use.allocation, *_ends(use))
+
+
+def give_up(allocation: Allocation, span: Span | None) -> None:
+    """Forget what failed in a span whose values nobody wants any more."""
+    if allocation.failures:
+        mend(_use_of(allocation, span))
+
+
+def forget(allocation: Allocation, error: BaseException) -> None:
+    """Forget a failure that somebody was told."""
+    with LOCK:
+        allocation.failures = tuple(one for one in allocation.failures if one.error is not error)
+
+
+def failure_of(use: MemoryUse) -> BaseException | None:
+    """Return why bytes are spoiled, None if they are not."""
+    start, stop = _ends(use)
+    found = (one for one in use.allocation.failures if one.start < stop and start < one.stop)
+    return next((one.error for one in found), None)
+
+
+def failure_in(allocation: Allocation, span: Span | None) -> BaseException | None:
+    """Return why bytes of a span are spoiled, None if they are not."""
+    return failure_of(_use_of(allocation, span)) if allocation.failures else None
+
+
+def _use_of(allocation: Allocation, span: Span | None) -> MemoryUse:
+    first, count = (0, allocation.capacity) if span is None else span
+    start = allocation.pointer + first
+    return MemoryUse(allocation, start, start + count, True)
+
+
+def _ends(use: MemoryUse) -> tuple[int, int]:
+    """Return both ends; memory without any bytes counts as one, so that it can be spoiled."""
+    return use.start, use.stop if use.allocation.capacity else use.start + 1
+
+
+def _without(allocation: Allocation, start: int, stop: int) -> tuple[Failure, ...]:
+    """Return the failures outside of some bytes."""
+    return tuple(
+        Failure(low, high, one.error)
+        for one in allocation.failures
+        for low, high in ((one.start, min(one.stop, start)), (max(one.start, stop), one.stop))
+        if low < high
+    )
