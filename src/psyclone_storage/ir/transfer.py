@@ -77,7 +77,8 @@ class Held:
     """Data that statements use: the name `array` for its values, and the object that `owns` them.
 
     What is `written` and not `covered` keeps what it has elsewhere; of what is covered, all is
-    written, so that nobody needs to bring its values. `why` is for the reader.
+    written, so that nobody needs to bring its values. `why` is for the reader. `meant` is what the
+    runtime is told that the object has to be, where it looks.
     """
 
     array: str
@@ -85,3 +86,4 @@ class Held:
     written: bool
     covered: bool = False
     why: str = ""
+    meant: str = ""

@@ -12,6 +12,7 @@ from typing import Any
 
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.meshes import abi, mesh, spaces
+from psyclone_storage.backend.meshes.meant import what_is_meant
 from psyclone_storage.backend.meshes.parts import array_of, component_of, data_array, no_form, table
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.fresh import Fresh
@@ -119,6 +120,7 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
     acquired: dict[str, list[AcquireData]] = {}
     for action in context.held.acquired:
         acquired.setdefault(action.datum, []).append(action)
+    words = what_is_meant(context)
     items = tuple(
         Held(
             data_array(context, datum, component).text,
@@ -126,6 +128,7 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
             written=any(one.writes for one in meant),
             covered=all(one.covered is not Fresh.NO for one in meant),
             why=_why(context, datum, meant[0]),
+            meant=words.get(datum.name, ""),
         )
         for datum in context.schedule.data
         if datum.name in acquired

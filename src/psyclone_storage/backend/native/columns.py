@@ -551,6 +551,7 @@ def _described(one: _ColumnsRoutine, held: HoldData) -> Iterator[str]:
     yield f"[{', '.join(functions)}],"
     yield f'"{" ".join(accesses)}",'
     yield f'"{" ".join(types)}",'
+    yield from laid_out("meant=[", [f'"{item.meant}"' for item in held.items], "],", "")
 
 
 def _types(part: _ComputedPart, function: LoopsFunction) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 
 from psyclone_storage.runtime.lfric.held import Data, check_data, overwrite
 from psyclone_storage.runtime.lfric.library import Array
+from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of, number_of
 from psyclone_storage.storage import Storage, bound
 
@@ -29,17 +30,21 @@ class MeshRoutine:
 
     A function is its name, the types of its scalars by letter, and that of its result if it has
     one. `accesses` are a word for each datum: `read`, `written`, or `covered` for one of which all
-    owned dofs are written before any is read. `types` are those that the C has for the data.
+    owned dofs are written before any is read. `types` are those that the C has for the data, and
+    `meant` the words of `check_meant` for each of them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a compiler knows of an invoke
         self,
         library: CompiledLibrary,
         setup: SetUp,
         functions: Sequence[tuple[str, ...]],
         accesses: str,
         types: str,
+        *,
+        meant: Sequence[str] = (),
     ) -> None:
+        self._meant = meant
         self._library, self._setup, self._wanted = library, setup, functions
         words = accesses.split()
         self.written = tuple(at for at, word in enumerate(words) if word != "read")
@@ -58,7 +63,8 @@ class MeshRoutine:
 
         Raises:
             TypeError: something is no datum, or has values of another type than the C.
-            ValueError: one is there twice, and is written; they are on different ranks.
+            ValueError: one is there twice, and is written; they are on different ranks, meshes or
+                spaces than the C takes them to be.
         """
         check_data(data, [data[at] for at in self.written])
         if len(data) != len(self.types):
@@ -74,6 +80,8 @@ class MeshRoutine:
                     f"{datum.describe()} is on the host alone, but what was generated runs on a "
                     f"device: make its mesh with device='gpu'."
                 )
+        if self._meant:
+            check_meant(data, self._meant)
         if not self._functions:
             self._functions = tuple(
                 self._library.function(name, types, result="".join(result))

@@ -1,0 +1,110 @@
+"""What a routine takes its data for, and whether they are that.
+
+A word for each datum says `field` or `operator`. Others follow: `mesh=1` for the data that are on
+one mesh, `surface=1` for those whose columns may differ from these; `space=2:w3` (of an operator
+`to_space=`, `from_space=`) for those on one space, with the names that it may have; `nlayers=5` and
+`ndata=3` for what metadata state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from psyclone_storage.runtime.lfric.cell_operator import CellOperator
+from psyclone_storage.runtime.lfric.field import DofField
+
+_KINDS = {"field": DofField, "operator": CellOperator}
+_SPACES = ("space", "to_space", "from_space")
+
+
+def check_meant(data: Sequence[DofField | CellOperator], meant: Sequence[str]) -> None:
+    """See that data are what a routine takes them for; `meant` has words for each.
+
+    Raises:
+        TypeError: one is a field where an operator is taken, or the other way.
+        ValueError: one is on another space or mesh, or has another number of layers or values.
+    """
+    seen: dict[tuple[str, str], tuple[Any, Any]] = {}
+    for datum, words in zip(data, meant, strict=True):
+        kind, *stated = words.split()
+        if not isinstance(datum, _KINDS[kind]):
+            article = "an" if kind == "operator" else "a"
+            raise TypeError(f"{_subject(datum)} is passed where the invoke takes {article} {kind}.")
+        for word in stated:
+            what, _, value = word.partition("=")
+            if what in _SPACES:
+                number, colon, names = value.partition(":")
+                _check_name(datum, what, names.split(",") if colon else None)
+                _check_space(datum, what, seen.setdefault(("space", number), (datum, what)))
+            elif what in ("mesh", "surface"):
+                _check_mesh(datum, what, value, seen)
+            else:
+                _check_number(datum, what, int(value))
+
+
+def _check_name(datum: Any, what: str, names: list[str] | None) -> None:
+    space = getattr(datum, what)
+    if names is not None and space.name not in names:
+        taken = " or ".join(name.upper() for name in names if name) or "nothing that is both"
+        raise ValueError(
+            f"{_subject(datum)} {_VERBS[what]} {space.describe()}, but what is called takes "
+            f"{taken} there."
+        )
+
+
+_VERBS = {"space": "is on", "to_space": "maps to", "from_space": "maps from"}
+
+
+def _check_space(datum: Any, what: str, other: tuple[Any, str]) -> None:
+    """Raise if a datum is not on the space on which another one was seen."""
+    here, there = getattr(datum, what), getattr(other[0], other[1])
+    if here is there or here.mesh is not there.mesh:  # the words about meshes tell more
+        return
+    if _made_of(here) == _made_of(there):
+        return
+    with_values = ["", ""]
+    if (here.name, here.order) == (there.name, there.order):
+        with_values = [f", {one.ndata} values at a dof" for one in (here, there)]
+    raise ValueError(
+        f"{_subject(datum)} {_VERBS[what]} {here.describe()}{with_values[0]}, "
+        f"{other[0].describe()} {_VERBS[other[1]]} {there.describe()}{with_values[1]}, but what is "
+        f"called takes both on one space."
+    )
+
+
+def _made_of(space: Any) -> tuple[Any, ...]:
+    return space.name, space.order, space.ndata, space.ndata_first
+
+
+def _check_mesh(datum: Any, what: str, number: str, seen: dict[Any, Any]) -> None:
+    """Raise if a datum is not over the surface, or on the mesh, on which another was seen."""
+    taken = "on one mesh" if what == "mesh" else "over one horizontal mesh"
+    for same in ("surface", what):
+        other, _ = seen.setdefault((same, number), (datum, None))
+        here, there = datum.mesh, other.mesh
+        if here is not there and (same == "mesh" or here.surface is not there.surface):
+            raise ValueError(
+                f"{_subject(datum)} is on {here.describe()}, {other.describe()} on another "
+                f"object, {there.describe()}, but what is called takes both {taken}: make their "
+                f"spaces from one mesh, also where two meshes are made alike."
+            )
+
+
+def _check_number(datum: Any, what: str, wanted: int) -> None:
+    for space in _spaces_of(datum):
+        if getattr(space, what) != wanted:
+            named = "layers" if what == "nlayers" else "values at a dof"
+            raise ValueError(
+                f"{_subject(datum)} has {getattr(space, what)} {named}, but what is called takes "
+                f"{wanted}."
+            )
+
+
+def _spaces_of(datum: Any) -> Iterator[Any]:
+    yield from (getattr(datum, what) for what in _SPACES if hasattr(datum, what))
+
+
+def _subject(datum: Any) -> str:
+    words: str = datum.describe()
+    return words[:1].upper() + words[1:]
