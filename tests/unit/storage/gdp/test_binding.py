@@ -17,6 +17,7 @@ from psyclone_storage import storage as gt
 from psyclone_storage.storage import SyncState, TransferWarning, bound
 from psyclone_storage.storage.core.errors import AccessConflictError
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.gdp.indexing import host_values
 from storage_devices import device_in_place
 
 
@@ -394,3 +395,17 @@ def test_blocks_that_read_and_write_in_turn_count_what_is_written(device: str | 
             with gt.bound({"a": field}, device=device, writes=("a",)):
                 assert field.buffer.table.writers == 1
             assert field.buffer.version == version + 1
+
+
+def test_values_that_are_only_on_a_device_are_asked_for_before_they_are_copied() -> None:
+    with device_in_place("emulated"):
+        log: list[str] = []
+        source = gt.full((3,), 2.0, device="gpu", managed=None).to_cupy()
+        assert host_values(Logged("v", log, source, "gpu")).tolist() == [2.0] * 3
+        assert log == ["acquire v"]
+
+
+def test_chunks_of_single_bytes_begin_where_their_rows_do() -> None:
+    with device_in_place("emulated"):
+        field = gt.zeros((4, 3), "i1", device="gpu", chunks=(1, 3))
+        assert field.buffer.chunks.bounds == (0, 3, 9, 12)

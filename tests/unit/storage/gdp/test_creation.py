@@ -9,6 +9,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import SyncState
+from psyclone_storage.storage.kokkos import LayoutLeft, LayoutRight, View
 
 SHAPE = (3, 4, 5)
 
@@ -322,3 +323,13 @@ def test_elements_are_those_that_host_and_device_have(dtype: Any, keywords: Any)
 def test_what_is_no_array_of_numbers_is_refused(thing: Any) -> None:
     with pytest.raises(TypeError, match="cannot have elements of type"):
         gt.as_storage(thing)
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout", "other"), [(LayoutLeft, (1, 0), (0, 1)), (LayoutRight, (0, 1), (1, 0))]
+)
+def test_another_face_of_a_buffer_keeps_its_layout(kind: Any, layout: Any, other: Any) -> None:
+    view = View["double**", kind]("v", 2, 3)
+    assert gt.as_storage(view, layout=layout).strides == (8 * view.stride(0), 8 * view.stride(1))
+    with pytest.raises(ValueError, match="is not in the layout"):
+        gt.as_storage(view, layout=other)

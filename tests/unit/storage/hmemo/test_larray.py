@@ -19,7 +19,7 @@ from psyclone_storage.storage.hmemo import (
     ReadAccess,
     WriteAccess,
 )
-from psyclone_storage.storage.hmemo.larray import MULTIPLY
+from psyclone_storage.storage.hmemo.larray import MULTIPLY, _outside
 
 CUDA = "node:0:device:0"
 
@@ -242,3 +242,10 @@ def test_operands_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="copy"):
         np.array(array, copy=False)
     assert list(array) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("indices", "outside"), [([-3, 2], False), ([-4], True), ([3], True), ([], False)]
+)
+def test_indices_count_from_either_end(indices: list[int], outside: bool) -> None:
+    assert _outside(np.array(indices, int), 3) is outside
