@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from psyclone_storage.storage.core.allocation import Allocation
@@ -94,3 +95,10 @@ def state_of(replica: Incarnation, validity: Validity, pending: bool) -> Incarna
         tuple(validity.freshness(replica.bit, chunk) for chunk in range(len(validity.valid))),
         pending,
     )
+
+
+def settle(replicas: Iterable[Incarnation]) -> None:
+    """Let the host wait for all that devices still do to the memory of some replicas."""
+    for replica in replicas:
+        if replica.allocation is not None:
+            replica.memory.settle(replica.allocation, writes=True)

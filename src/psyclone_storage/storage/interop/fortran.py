@@ -39,6 +39,7 @@ from psyclone_storage.storage.core.errors import (
     ViewTypeError,
 )
 from psyclone_storage.storage.core.faces import buffer_behind, spec_of, strides_of_spec
+from psyclone_storage.storage.core.incarnation import settle
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
@@ -428,15 +429,14 @@ class FortranField:
         return self.device
 
     def _begin(self, token: AccessToken) -> None:
-        """Tell Fortran where the values are current."""
+        """Tell Fortran where the values are current, once no device is at them any more."""
+        settle(self.buffer.replicas.all())
         if not token.mode.reads:
             self.fortran.assume_valid(host=False, device=False)
-        elif self.device is None:
-            kept = self._seen == self.buffer.version and self.fortran.is_valid("gpu")
-            self.fortran.assume_valid(host=self.buffer.is_valid(), device=kept)
-        else:
-            on_device = self.buffer.is_valid(self.device)
-            self.fortran.assume_valid(host=self.buffer.is_valid(), device=on_device)
+            return
+        kept = self._seen == self.buffer.version and self.fortran.is_valid("gpu")
+        on_device = kept if self.device is None else self.buffer.is_valid(self.device)
+        self.fortran.assume_valid(host=self.buffer.is_valid(), device=on_device)
 
     def _end(self, token: AccessToken, written: int) -> None:
         """Take over where Fortran left the values."""
