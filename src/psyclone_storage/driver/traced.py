@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from numbers import Real
 from pathlib import Path
@@ -41,7 +41,17 @@ from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import constant_of
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
-from psyclone_storage.ir.expr import Expr, Index, Name, canonical, integer_value, is_constant
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Index,
+    Name,
+    Verbatim,
+    canonical,
+    integer_value,
+    is_constant,
+    whole,
+)
 from psyclone_storage.ir.kernel import ArgKind, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import (
@@ -52,6 +62,7 @@ from psyclone_storage.ir.parsed import (
     Scope,
     ScopeKind,
 )
+from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 _NUMPY = "numpy"
@@ -210,15 +221,15 @@ def _key(
 ) -> Hashable:
     """Return what an invoke is known by: its place, its kernels, and what its arguments are.
 
-    Of those that are no numbers it counts which are one object, and of sequences how many there
-    are. Code is known by its identity, as its hash costs more than all the rest: what was compiled
-    keeps it alive.
+    Of those that are no numbers it counts which are one object, what is in sequences included. Code
+    is known by its identity, as its hash costs more than all the rest: what was compiled keeps it
+    alive.
     """
     label, frame, asked = about
-    first: dict[int, int] = {}
+    first: dict[int, Hashable] = {}
     kinds = tuple([
         type(value) if isinstance(value, _NUMBERS)
-        else (first.setdefault(id(value), at), len(value)) if _is_sequence(value.__class__)
+        else _known_parts(first, at, value) if _is_sequence(value.__class__)
         else first.setdefault(id(value), at)
         for at, value in enumerate(values)
     ])  # fmt: skip
@@ -230,6 +241,12 @@ def _key(
 def _is_sequence(kind: type) -> bool:
     """Return whether objects of a type are several that are passed together."""
     return hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not hasattr(kind, "dtype")
+
+
+def _known_parts(first: dict[int, Hashable], at: int, several: Sequence[Any]) -> Hashable:
+    """Return where a sequence, passed at a position, and each object in it are met first."""
+    parts = [first.setdefault(id(one), (at, number)) for number, one in enumerate(several)]
+    return first.setdefault(id(several), at), *parts
 
 
 def _is_same(first: Any, second: Any) -> bool:
@@ -255,22 +272,28 @@ def _compile(
     """Return what an invoke becomes; numbers that are `apart` are passed, each by its own name."""
     compiler = _compiler(asked)
     kernels = [_kernel(call.kernel, compiler, asked.api) for call in calls]
-    passed = [_passed(kernel, compiler) for kernel in kernels]
     source, parsed = _written_at(frame, calls, _DIALECTS[asked.api])
     names = _ArgumentNames(apart)
+    passed = [_passed(kernel, compiler) for kernel in kernels]
     named = _named(calls, passed, (parsed, source), names)
-    invoke = ParsedInvoke(
-        tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
-    )
-    called = CalledKernels(
-        {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
-    )
-    build = compiler.compile_parsed(_algorithm(source, invoke), called, (), LocalNumbering())
+    algorithm = _algorithm(source, tuple(call for _, call in named), label)
+    called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
+    build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
     (made,) = build.program.invokes
+    return Compiled(
+        _loaded(build, made.name),
+        _order(named, made.schedule.data),
+        build,
+        frame.f_code,
+        tuple(names.constants),
+        tuple(names.equal),
+    )
+
+
+def _order(named: list[tuple[str, ParsedCall]], data: Iterable[Datum]) -> tuple[int, ...]:
+    """Return the positions, among all arguments, of the data of a routine."""
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
-    order = tuple(texts.index(canonical(datum.actual)) for datum in made.schedule.data)
-    routine = _loaded(build, made.name)
-    return Compiled(routine, order, build, frame.f_code, tuple(names.constants), tuple(names.equal))
+    return tuple(texts.index(canonical(datum.actual)) for datum in data)
 
 
 def _loaded(build: Build, name: str) -> Callable[..., None]:
@@ -285,7 +308,8 @@ def _loaded(build: Build, name: str) -> Callable[..., None]:
     return routine
 
 
-def _algorithm(source: SourceText, invoke: ParsedInvoke) -> ParsedAlgorithm:
+def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) -> ParsedAlgorithm:
+    invoke = ParsedInvoke(calls, label or None, None, (_scope(source),), source.whole())
     return ParsedAlgorithm(source, _scope(source), (_scope(source),), (invoke,))
 
 
@@ -381,7 +405,9 @@ class _ArgumentNames:
 
     `apart` says that each number has a name of its own. `owners` are by canonical name the number
     that has it and its position, None for an object. `constants` are numbers that stand in what is
-    compiled, `equal` positions of which the second has the name of the first.
+    compiled, `equal` positions of which the second has the name of the first. `parts` are objects
+    that are in a sequence which is passed, too: the sequence, its number there, and what it is
+    called.
     """
 
     apart: bool
@@ -389,9 +415,16 @@ class _ArgumentNames:
     owners: dict[str, tuple[int, Any] | None] = field(default_factory=dict)
     constants: list[tuple[int, Any]] = field(default_factory=list)
     equal: list[tuple[int, int]] = field(default_factory=list)
+    parts: dict[int, tuple[Any, int, Expr]] = field(default_factory=dict)
 
     def of_object(self, value: Any, written: Expr) -> Expr:
-        """Return the name of an object, which is `written` where nothing else has that name."""
+        """Return the name of an object, which is `written` where nothing else has that name.
+
+        What is in a sequence that is passed, too, is a part of that.
+        """
+        if id(value) in self.parts:
+            several, number, called = self.parts[id(value)]
+            return Element(self.of_object(several, called), (whole(number),))
         if id(value) not in self.objects:
             expr = self.objects[id(value)] = self._fresh(written)
             self.owners[canonical(expr)] = None
@@ -433,10 +466,10 @@ def _named(
 
     A kernel that has the name of another one gets another.
     """
-    (parsed, source), table = text, NameTable()
+    (parsed, source), position = text, 0
+    names.parts.update(_parts(calls, kernels, parsed))
     kernel_names: dict[object, str] = {}
     found: list[tuple[str, ParsedCall]] = []
-    position = 0
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
         if len(call.args) != len(passed.numbers):
             raise TypeError(
@@ -445,24 +478,60 @@ def _named(
             )
         name = kernel_names.get(call.kernel)
         if name is None:
-            name = kernel_names[call.kernel] = table.fresh(passed.kernel.name)
+            name = kernel_names[call.kernel] = _kernel_name(passed, kernel_names)
         one = parsed[number] if parsed else None
         span = one.span if one else source.whole()
-        args: list[ParsedArgument] = []
-        for at, value in enumerate(call.args):
-            written = None if one is None else one.args[at]
-            own = f"{passed.kernel.name}_{number + 1}_{at + 1}"
-            expr = _expr(value, (at, position, own), written, passed, names)
-            args.append(ParsedArgument(expr, written.span if written else span))
-            position += 1
-        found.append((name, ParsedCall(name, span, tuple(args), span)))
+        args = tuple(
+            ParsedArgument(
+                _expr(value, (at, position + at, _own(passed, number, at)), one, passed, names),
+                one.args[at].span if one else span,
+            )
+            for at, value in enumerate(call.args)
+        )
+        found.append((name, ParsedCall(name, span, args, span)))
+        position += len(args)
     return found
+
+
+def _kernel_name(passed: _TakenPositions, taken: Mapping[object, str]) -> str:
+    """Return the name of a kernel, or one like it where another kernel has it."""
+    return NameTable(taken.values()).fresh(passed.kernel.name)
+
+
+def _own(passed: _TakenPositions, number: int, at: int) -> str:
+    """Return a name for what a call takes at a position, where nothing else names it."""
+    return f"{passed.kernel.name}_{number + 1}_{at + 1}"
+
+
+def _parts(
+    calls: Sequence[TracedCall],
+    kernels: Sequence[_TakenPositions],
+    parsed: tuple[ParsedCall, ...],
+) -> Iterator[tuple[int, tuple[Any, int, Expr]]]:
+    """Yield what is in sequences, by identity: the sequence, its number from 1, and a name."""
+    for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
+        for at, (value, several) in enumerate(zip(call.args, passed.several, strict=False)):
+            if several > 1 and _is_sequence(value.__class__):
+                written = parsed[number].args[at].expr if parsed else None
+                called = _called(value, written, _own(passed, number, at))
+                for place, one in enumerate(value, 1):
+                    yield id(one), (value, place, called)
+
+
+def _called(value: Any, written: Expr | None, own: str) -> Expr:
+    """Return what an object of a column's API, or a sequence of some, is called.
+
+    What is in a sequence is an object of its own, and what is computed has no name.
+    """
+    if written is None or isinstance(written, Index | Verbatim):
+        return _own_name(value, own)
+    return written
 
 
 def _expr(
     value: Any,
     about: tuple[int, int, str],
-    text: ParsedArgument | None,
+    text: ParsedCall | None,
     passed: _TakenPositions,
     names: _ArgumentNames,
 ) -> Expr:
@@ -472,13 +541,14 @@ def _expr(
     """
     kernel, (at, position, own) = passed.kernel, about
     is_number = passed.numbers[at]
-    written = None if text is None else text.expr
+    written = None if text is None else text.args[at].expr
+    if isinstance(written, Verbatim):
+        written = None
     if not is_number:
         _check_object(value, kernel, passed.several[at])
     if not is_number or isinstance(value, Result):
-        if kernel.points is None and isinstance(written, Index):
-            # What is in a sequence is an object of its own here, and no part of a vector.
-            written = None
+        if kernel.points is None:
+            return names.of_object(value, _called(value, written, own))
         return names.of_object(value, written or _own_name(value, own))
     condition = bool(passed.conditions) and passed.conditions[at]
     if isinstance(value, bool) is not condition or not isinstance(value, Real):

@@ -68,6 +68,38 @@ def test_parts_of_sequences_are_objects_of_their_own() -> None:
     assert all(name.isidentifier() for name in names)
 
 
+def test_parts_of_a_vector_that_is_passed_are_parts_of_it() -> None:
+    wind: Any = Datum()
+    chi: Any = [Datum(), Datum(), Datum()]
+
+    def names(one: Datum) -> list[str]:
+        return data_of(setval_c(one, 20.0), cap(wind, chi, 0.5, True))
+
+    assert names(chi[1]) == ["chi", "wind"]
+    assert names(Datum()) == ["one", "wind", "chi"], "it is compiled again for others"
+    assert data_of(cap(wind, chi, 0.5, True), setval_c(chi[2], 1.0)) == ["wind", "chi"]
+    for several in (chi[:2], [*chi, wind], wind):
+        chi = several
+        with pytest.raises(TypeError, match="vector of 3 fields"):
+            names(wind)
+
+
+def test_what_has_to_be_called_has_a_place() -> None:
+    """One argument that is no expression takes from no other its name and its place."""
+    total, wind = Result(), Datum()
+    assert data_of(setval_c(wind, float("2")), sum_X(total, wind))[::2] == ["wind", "total"]
+    with pytest.raises(CompileError) as caught:
+        data_of(setval_c(wind, float("2")), inc_X_plus_bY(wind, total, wind))
+    (problem,) = caught.value.problems
+    assert (problem.code, "'wind' is passed" in problem.message) == ("S102", True)
+    assert problem.span is not None
+    assert problem.span.text == "wind"
+    with pytest.raises(CompileError) as caught:
+        data_of(*[inc_X_plus_Y(wind, wind)])
+    (problem,) = caught.value.problems
+    assert "'inc_X_plus_Y_1_1' is passed" in problem.message
+
+
 def test_vectors_and_conditions() -> None:
     wind, chi = Datum(), [Datum(), Datum(), Datum()]
     assert data_of(cap(wind, chi, 0.5, True)) == ["wind", "chi"]

@@ -81,7 +81,8 @@ def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Itera
         if before is not given:
             yield Diagnostic(
                 "S102",
-                f"'{given.span.text}' is passed to '{kernel.name}' more than once.",
+                f"'{given.span.text or spell(given.expr)}' is passed to '{kernel.name}' "
+                "more than once.",
                 given.span,
                 "passed again here",
                 "Pass a copy: two dummy arguments of one kernel may not be the same object.",

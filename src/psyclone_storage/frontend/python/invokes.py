@@ -27,6 +27,7 @@ from psyclone_storage.ir.expr import (
     Member,
     Name,
     Unary,
+    Verbatim,
     canonical,
     integer_value,
 )
@@ -55,13 +56,15 @@ class InvokeReader:
     """A reader of the invokes of one file; `problems` are what is wrong with all of them.
 
     Real numbers in them are of the type `real`. In typed code indices count `from_one` where parts
-    of what is passed have numbers there.
+    of what is passed have numbers there. One that `keeps_all` takes what is no expression as its
+    text: its value is known elsewhere.
     """
 
     tree: Tree
     real: ScalarType
     problems: list[Diagnostic]
     from_one: bool = False
+    keeps_all: bool = False
 
     def label(self, node: ast.Call) -> tuple[str | None, Span | None]:
         """Return the name that an invoke is given, and its place."""
@@ -108,6 +111,9 @@ class InvokeReader:
             expr = _computed(node, self.real) if is_computed else _argument(node, self.real)
             if self.from_one and expr is not None:
                 expr = _counted_from_one(expr)
+            if expr is None and self.keeps_all:
+                yield ParsedArgument(Verbatim(place.text), place)
+                continue
             if expr is None:
                 message = f"'{place.text}' is nothing that a kernel can be passed."
                 hint = "Give it a name before the invoke, and pass that."
@@ -116,6 +122,9 @@ class InvokeReader:
                 self._refuse("P029", message, place, hint, f"argument of '{name}'")
                 continue
             text, _ = written.setdefault(canonical(expr), (ast.unparse(node), place))
+            if text != ast.unparse(node) and self.keeps_all:
+                yield ParsedArgument(Verbatim(place.text), place)
+                continue
             if text != ast.unparse(node):
                 message = f"'{place.text}' and '{text}' differ in case alone."
                 hint = "Names are those of code in C and Fortran, too, where case does not matter."
@@ -194,7 +203,7 @@ def _is_computed(node: ast.expr) -> bool:
     """Return whether an argument is arithmetic on constants alone, or a large whole number."""
     parts = list(ast.walk(node))
     is_large = any(
-        isinstance(one, ast.Constant) and type(one.value) is int and one.value > _LARGEST
+        isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value > _LARGEST
         for one in parts
     )
     if not is_large and not any(isinstance(one, ast.BinOp) for one in parts):

@@ -117,7 +117,7 @@ def calls_at(
             getattr(node, "end_col_offset", None),
         )
         if isinstance(node, ast.Call) and place == (line, end_line, column, end_column):
-            reader = InvokeReader(tree, dialect.real, [], bool(dialect.ranges))
+            reader = InvokeReader(tree, dialect.real, [], bool(dialect.ranges), keeps_all=True)
             calls = tuple(reader.calls(node))
             return None if reader.problems else (source, calls)
     return None
