@@ -38,6 +38,15 @@ class AccessRequest:
     ignore_failed: bool = False
 
 
+def spelled_type(dtype: np.dtype[Any]) -> str:
+    """Return a type for a message, such as `float64`, or `<f8` while the interpreter ends."""
+    try:
+        return str(dtype)
+    except ImportError:
+        # NumPy imports what spells a type, which it cannot any more when finalizers run last.
+        return dtype.str
+
+
 class Accessible(Protocol):
     """What a token needs of its buffer."""
 
@@ -196,8 +205,8 @@ class AccessToken(Claim):
         buffer = self.buffer
         name = f'"{buffer.label}"' if buffer.label else "an unlabelled buffer"
         return (
-            f"A {self.mode.value} access to {name} ({buffer.size} x {buffer.dtype}) at "
-            f"{self.space.tag}"
+            f"A {self.mode.value} access to {name} ({buffer.size} x "
+            f"{spelled_type(buffer.dtype)}) at {self.space.tag}"
         )
 
     def _memory(self) -> Memory:

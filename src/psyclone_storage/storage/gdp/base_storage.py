@@ -24,7 +24,7 @@ from psyclone_storage.storage.core.layout import layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.native import Sliceable, Windows, register
 from psyclone_storage.storage.core.spaces import MemorySpace
-from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.core.token import AccessToken, spelled_type
 from psyclone_storage.storage.gdp import assignment, comparison, elements
 from psyclone_storage.storage.gdp.arithmetic import NoArithmetic
 from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, on_host
@@ -413,7 +413,8 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         """Return the subject of a message: label, shape, type and place."""
         name = f'"{self.label}" ' if self.label else ""
         place = "on cpu and gpu" if self._has_both() else f"on {self.device or 'cpu'}"
-        return f"The {type(self).__name__} {name}of shape {self.shape} ({self.dtype}) {place}"
+        dtype = spelled_type(self.dtype)
+        return f"The {type(self).__name__} {name}of shape {self.shape} ({dtype}) {place}"
 
     def __repr__(self) -> str:
         """Describe the storage without touching its data."""

@@ -80,7 +80,8 @@ def _check_mpi(storage: Exportable) -> None:
         raise BufferError(
             f"{storage.describe()} has its values on a device, and the MPI library of this process "
             f"is not GPU-aware, as far as it says: pass its data_ro where it is read and its data "
-            f"where it is written, or set {mpi.VARIABLE}=1 if the library takes memory of devices."
+            f"where it is written, or set {mpi.VARIABLE}=1 if the library takes memory of devices, "
+            f"or if it is not MPI that asks for stream -1."
         )
 
 

@@ -20,6 +20,9 @@ VARIABLE = "PSYCLONE_STORAGE_GPU_MPI"
 _SWITCHES = ("MPICH_GPU_SUPPORT_ENABLED", "MV2_USE_CUDA", "I_MPI_OFFLOAD")
 """What users of MPICH and its kin set to make the library GPU-aware."""
 
+_OFF = ("", "0", "no", "off", "false", "disable")
+"""What they write there to leave it so."""
+
 _QUESTIONS = ("MPIX_Query_cuda_support", "MPIX_Query_rocm_support")
 """The functions by which Open MPI says what it was built for."""
 
@@ -30,11 +33,23 @@ def is_here() -> bool:
 
 
 def takes_devices() -> bool:
-    """Say whether the MPI library of this process takes addresses of a device."""
-    told = os.environ.get(VARIABLE)
-    if told is not None:
-        return told not in ("", "0")
-    return _says_so() or any(os.environ.get(name, "0") not in ("", "0") for name in _SWITCHES)
+    """Say whether the MPI library of this process takes addresses of a device.
+
+    Raises `ValueError` if the variable of the environment says neither.
+    """
+    told = os.environ.get(VARIABLE, "")
+    if told not in ("", "0", "1"):
+        raise ValueError(
+            f"{VARIABLE} is {told!r}: it is 1 if the MPI library takes memory of devices, 0 if it "
+            f"does not."
+        )
+    if told:
+        return told == "1"
+    return _says_so() or any(_is_on(os.environ.get(name, "")) for name in _SWITCHES)
+
+
+def _is_on(value: str) -> bool:
+    return value.strip().lower() not in _OFF
 
 
 def _says_so() -> bool:

@@ -234,6 +234,26 @@ with storages[0].access("gpu", "rw") as array:
     assert np.load(name).tolist() == [5.0] * 4
 
 
+def test_finalizers_that_run_last_get_messages_with_types() -> None:
+    said = run(
+        """
+import psyclone_storage.storage as gt
+class Last:
+    def __init__(self):
+        self.field = gt.zeros((4,), label="m")
+        self.access = self.field.access(None, "r")
+    def __del__(self, say=print):
+        try:
+            say(self.field.describe(), self.field.buffer.acquire("host").describe(), sep="; ")
+        except Exception as error:
+            say(repr(error))
+last = Last()
+"""
+    )
+    assert ' "m" of shape (4,) (' in said
+    assert '; A read access to "m" (4 x ' in said
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.spec("GDP-52")
 def test_a_child_leaves_borrowed_memory_to_its_parent(tmp_path: Path) -> None:

@@ -75,6 +75,10 @@ def test_values_are_complete_before_a_library_gets_them_that_takes_devices(
         ({mpi.VARIABLE: "0"}, True, False),
         ({"MPICH_GPU_SUPPORT_ENABLED": "1"}, False, True),
         ({"MPICH_GPU_SUPPORT_ENABLED": "0"}, False, False),
+        ({mpi.VARIABLE: ""}, True, True),
+        ({"I_MPI_OFFLOAD": "off"}, False, False),
+        ({"I_MPI_OFFLOAD": "No"}, False, False),
+        ({"MV2_USE_CUDA": "false", "I_MPI_OFFLOAD": "2"}, False, True),
     ],
 )
 def test_the_library_is_asked_and_the_environment(
@@ -87,6 +91,13 @@ def test_the_library_is_asked_and_the_environment(
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", SimpleNamespace(__file__="mpi.so"))
     assert mpi.is_here()
     assert mpi.takes_devices() is answer
+
+
+@pytest.mark.parametrize("told", ["no", "yes", "2"])
+def test_what_is_neither_yes_nor_no_is_refused(monkeypatch: pytest.MonkeyPatch, told: str) -> None:
+    monkeypatch.setenv(mpi.VARIABLE, told)
+    with pytest.raises(ValueError, match=f"{mpi.VARIABLE} is '{told}': it is 1 if"):
+        mpi.takes_devices()
 
 
 @pytest.mark.mpi
