@@ -11,6 +11,8 @@ import pytest
 from psyclone_storage.base.compilers import find_c_compiler, find_fortran_compiler
 from psyclone_storage.lfric import *
 from psyclone_storage.runtime.lfric import Field, Mesh, Operator
+from psyclone_storage.storage import RDWR
+from psyclone_storage.storage.core.errors import PoisonedDataError
 
 pytestmark = pytest.mark.skipif(
     find_fortran_compiler() is None or find_c_compiler() is None, reason="no compilers"
@@ -48,3 +50,56 @@ def test_spaces_and_meshes_are_those_of_the_metadata() -> None:
     with pytest.raises(ValueError, match=r"'c' is on the space 'w2'.* 'a' .* on one space"):
         step(a, m, b)
     assert a.values[0] == 1.0
+
+
+@kernel(operates_on=CELL_COLUMN)
+def around(a: field[GH_WRITE, W3], b: field[GH_READ, W3, STENCIL(CROSS)]):
+    for k in layers():
+        a[0, k] = 0.0
+        for s in neighbours(b):
+            a[0, k] += b[0, k, s]
+
+
+@kernel(operates_on=HALO_CELL_COLUMN)
+def deep(a: field[GH_WRITE, W3], m: operator[GH_READ, W3, W3], b: field[GH_READ, W3]):
+    for k in layers():
+        a[0, k] = m[0, 0, k] * b[0, k]
+
+
+def test_depths_are_looked_at_before_anything_is_computed() -> None:
+    w3 = Mesh.planar((4, 4), layers=2, halo_depth=2).space("W3")
+    a, b = Field(w3, "a", halo_depth=2), Field(w3, "b", values=1.0)
+
+    def step(extent: int) -> None:
+        invoke(setval_c(a, 7.0), around(a, b, extent))
+
+    for extent, match in ((2, "'b' is 1 deep, not 2"), (0, r"is at least 1\. Call a kernel")):
+        with pytest.raises(ValueError, match=match):
+            step(extent)
+        assert a.values[0] == 0.0
+    step(1)
+    assert a.values[0] == 5.0
+    m = Operator(w3, w3, "m")
+    for wide, depth, match in (
+        (Field(w3, "a", halo_depth=2), 2, "operators have matrices for depth 1 only"),
+        (Field(w3, "a"), 2, "'a' is 1 deep|operators have"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            invoke(deep(wide, m, Field(w3, "c", values=3.0, halo_depth=2), depth))
+        assert wide.values[0] == 0.0
+
+
+def test_what_a_failed_call_was_to_write_is_written_anew() -> None:
+    w3 = Mesh.planar((4, 4), layers=2).space("W3")
+    a, b, several = Field(w3, "a"), Field(w3, "b"), Field(w3.mesh.space("W3", ndata=2), "n")
+    for one in (a, b, several):
+        with pytest.raises(ZeroDivisionError), one.storage.access(None, RDWR):
+            raise ZeroDivisionError
+    with pytest.raises(PoisonedDataError):
+        invoke(setval_X(a, b))
+    with pytest.raises(PoisonedDataError):
+        _ = a.values
+    with pytest.raises(PoisonedDataError):
+        invoke(inc_a_times_X(2.0, a))
+    invoke(setval_c(b, 3.0), setval_X(a, b))
+    assert a.values[-1] == b.values[-1] == 3.0

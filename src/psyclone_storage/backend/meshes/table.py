@@ -14,6 +14,7 @@ from psyclone_storage.backend.infrastructure import Infrastructure, LoweringCont
 from psyclone_storage.backend.meshes import abi, mesh, spaces
 from psyclone_storage.backend.meshes.meant import what_is_meant
 from psyclone_storage.backend.meshes.parts import array_of, component_of, data_array, no_form, table
+from psyclone_storage.backend.meshes.reach import held_parts, look_at_depth, look_at_operators
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import INTEGER, REAL, default_type
@@ -117,9 +118,7 @@ def _no_items(
 
 def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """Return the statements of a routine in a block that holds its fields and operators."""
-    acquired: dict[str, list[AcquireData]] = {}
-    for action in context.held.acquired:
-        acquired.setdefault(action.datum, []).append(action)
+    look_at_operators(context)
     words = what_is_meant(context)
     items = tuple(
         Held(
@@ -131,15 +130,9 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
             meant=words.get(datum.name, ""),
         )
         for datum in context.schedule.data
-        if datum.name in acquired
-        for component in parts_of(datum, None)
-        if (meant := _of_component(acquired[datum.name], component))
+        for component, meant in held_parts(context, datum)
     )
     return (HoldData(items, lines),) if items else lines
-
-
-def _of_component(actions: list[AcquireData], component: int | None) -> list[AcquireData]:
-    return [one for one in actions if one.component in (None, component) or component is None]
 
 
 def _why(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
@@ -192,8 +185,9 @@ def _owner(datum: Datum, component: int | None) -> Expr:
     return component_of(datum, component)
 
 
-def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
+def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
     owner = _owner(asked.datum, asked.component)
+    look_at_depth(context, asked.datum, asked.component, asked.depth, 1)
     match asked.phase:
         case Phase.START:
             return (Call(Member(owner, abi.FIELD_START), (asked.depth,)),)
@@ -212,6 +206,7 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
     for one, depth in zip(asked.exchanges, asked.depths, strict=True):
         datum = context.schedule.datum(one.datum)
         for part in parts_of(datum, one.component):
+            look_at_depth(context, datum, part, depth, 1)
             owners.append(_owner(datum, part))
             depths.append(depth)
     flag = Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL))
@@ -229,7 +224,8 @@ def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line
     return (Call(Member(_owner(asked.datum, asked.component), abi.SET_DIRTY), ()),)
 
 
-def _marked_clean(_context: LoweringContext, asked: ops.MarkClean) -> tuple[Line, ...]:
+def _marked_clean(context: LoweringContext, asked: ops.MarkClean) -> tuple[Line, ...]:
+    look_at_depth(context, asked.datum, asked.component, asked.depth, 0)
     return (Call(Member(_owner(asked.datum, asked.component), abi.SET_CLEAN), (asked.depth,)),)
 
 

@@ -61,6 +61,7 @@ from psyclone_storage.ir.unit import (
 
 _LIBRARY = "_LIBRARY"
 _DTYPES = {Intrinsic.REAL: "f8", Intrinsic.INTEGER: "i4"}
+_C_TYPES = {"f8": "c_double", "i4": "c_int32"}
 _NOWHERE = SourceText("generated", "")
 
 
@@ -309,8 +310,9 @@ def _body(
 
 def _run(run: str, given: str, part: _ComputedPart) -> Iterator[str]:
     """Yield the call of a function, and what becomes of what it reduces to."""
+    declared = {item.name: item for item in part.code.declarations if isinstance(item, Declare)}
     for name in part.reduced:
-        yield f"{_found(plain(name))} = ctypes.c_double()"
+        yield f"{_found(plain(name))} = ctypes.{_C_TYPES[_dtype(declared[name])]}()"
     found = "".join(f", ctypes.addressof({_found(plain(name))})" for name in part.reduced)
     yield f"{run}({given}{found})"
     for name in part.reduced:

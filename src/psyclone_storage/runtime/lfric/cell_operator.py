@@ -65,6 +65,19 @@ class CellOperator:
         """The type of the values."""
         return self._storage.dtype
 
+    def reach(self, depth: int, least: int) -> int:
+        """Return a depth of the halo to which a routine uses the operator, `least` or more.
+
+        Raises:
+            ValueError: the operator has no matrices for cells of this depth.
+        """
+        if not least <= depth <= 1:
+            raise ValueError(
+                f"The halo cells to depth {depth} are computed from {self.describe()}, but "
+                f"operators have matrices for depth 1 only: call the kernel to depth 1."
+            )
+        return depth
+
     def check_idle(self) -> None:
         """Do nothing: operators are not exchanged."""
 

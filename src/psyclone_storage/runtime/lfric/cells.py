@@ -209,6 +209,7 @@ class MeshCells:
         make = partial(_new_mesh, self.library, self.surface.held, columns, self.ranks)
         self.held = agreed(self.ranks, make)
         self.described: dict[str, Any] = self.library.listed("describe_mesh", self.held)
+        self.most_cells: int = max(self.ranks.gathered(self.ncells_2d))
         self.map_to: Callable[[MeshCells], CellMap] = cache(self._map_to)
         self.reference_element = ReferenceElement(
             self.described["normals"], self.described["outward_normals"]

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.lfric.held import Data, check_data, overwrite
+from psyclone_storage.runtime.lfric.held import Data, check_data, enter, is_whole, overwrite
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of, number_of
 from psyclone_storage.storage import Storage, bound
+from psyclone_storage.storage.core.errors import PoisonedDataError
 
 SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
 """What finds, from data and what is given besides, maps and other arrays, reals, and counts."""
@@ -187,10 +188,19 @@ class _MeshRun:
         for at in known.covered:
             overwrite(self._data[at], known.device)
         self._binding = known.take()
-        arrays = self._binding.__enter__()
+        arrays = self._begun(known)
         if not all(map(is_, arrays.values(), known.arrays)):
             known.find(arrays)
         return self
+
+    def _begun(self, known: _KnownData) -> Any:
+        """Bind the data; what a call that failed was to write may be written anew."""
+        try:
+            return self._binding.__enter__()
+        except PoisonedDataError:
+            data = self._data
+            covered = [data[at] for at in known.covered if is_whole(data[at])]
+            return enter(self._binding, data, covered, known.device)
 
     def __call__(self, number: int, *scalars: Any) -> Any:
         """Call one of the functions; return its result, if it has one.

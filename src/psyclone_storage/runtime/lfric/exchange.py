@@ -53,6 +53,7 @@ class JointMessages:
     ) -> None:
         """Make messages, and prepare to pass them."""
         self._side = side
+        self._routings = tuple(routings)  # the pool knows them by what no other object may become
         self._names = tuple(f"field {number}" for number in range(len(routings)))
         named = dict(zip(self._names, routings, strict=True))
         self._sent = _Way({name: one.sent for name, one in named.items()}, dtype, side)
@@ -152,7 +153,7 @@ class JointPool:
         """Return messages for an exchange of fields, which have their values on one side."""
         dtype, side = storages[0].dtype, side_of(storages)
         idle = self._idle.setdefault((*map(id, routings), dtype, side), [])
-        # What is kept, and so the routings that its key names, stays as long as the pool.
+        # Messages keep their routings, so that no other one gets the place that its key names.
         made = idle.pop() if idle else JointMessages(self._ranks, routings, dtype, side)
         self._under_way[made] = idle
         return made

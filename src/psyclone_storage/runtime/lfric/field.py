@@ -145,6 +145,22 @@ class DofField:
             )
         return depth
 
+    def reach(self, depth: int, least: int) -> int:
+        """Return a depth to which a routine needs the halo, before it computes.
+
+        Raises:
+            ValueError: the field has no halo of this depth, or it is below the `least`.
+        """
+        if least <= depth < 1:
+            return depth
+        if depth < 1:
+            raise ValueError(
+                f"The halo of {self.describe()} is needed to the depth {depth}: a depth, or the "
+                f"extent of a stencil, is at least 1. Call a kernel that takes no neighbours, or "
+                f"computes owned cells alone, where none of the halo is meant."
+            )
+        return self.checked_depth(depth)
+
     def check_idle(self) -> None:
         """Raise `RuntimeError` if an exchange is under way."""
         if self._under_way is not None:

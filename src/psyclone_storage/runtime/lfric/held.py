@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator
 from psyclone_storage.runtime.lfric.field import DofField
 from psyclone_storage.storage import WRONLY, bound
+from psyclone_storage.storage.core.errors import PoisonedDataError
 
 Data: TypeAlias = DofField | CellOperator
 
@@ -35,8 +36,39 @@ def held(
         overwrite(datum, None)
     names = {str(number): datum.storage for number, datum in enumerate(data)}
     changed = [str(number) for number in range(len(read), len(data))]
-    with bound(names, writes=changed) as arrays, np.errstate(all="ignore"):
+    binding = bound(names, writes=changed)
+    arrays = enter(binding, data, [one for one in covered if is_whole(one)], None)
+    with ExitStack() as ended, np.errstate(all="ignore"):
+        ended.push(binding)
         yield tuple(arrays[name] for name in names)
+
+
+def enter(binding: Any, data: Sequence[Data], covered: Sequence[Data], device: str | None) -> Any:
+    """Begin a block in which data are bound; return their arrays.
+
+    What a block that failed was to write may be written anew, all of it: values of `covered` data
+    that are no good are none, unless a value of others is not to be had. Where the block cannot
+    begin they stay as they were.
+
+    Raises:
+        PoisonedDataError: what was to make other values has failed.
+    """
+    try:
+        return binding.__enter__()  # pylint: disable=unnecessary-dunder-call  # left by the caller
+    except PoisonedDataError:
+        spoiled = {one: one.storage.buffer.poisoned for one in data}
+        causes = {one: cause for one, cause in spoiled.items() if cause is not None}
+        if not causes or any(one not in covered for one in causes):
+            raise
+    for datum in causes:
+        with datum.storage.access(device, WRONLY):
+            pass
+    try:
+        return binding.__enter__()  # pylint: disable=unnecessary-dunder-call
+    except BaseException:
+        for datum, cause in causes.items():
+            datum.storage.buffer.replicas.poison(cause)
+        raise
 
 
 def overwrite(datum: Data, device: str | None) -> None:
@@ -44,10 +76,18 @@ def overwrite(datum: Data, device: str | None) -> None:
 
     Where a dof has several values kernels see the first alone, so that all are brought.
     """
-    kept = isinstance(datum, DofField) and datum.space.ndata > 1
-    if not kept and datum.storage.device is not None and not datum.storage.is_current(device):
+    if (
+        is_whole(datum)
+        and datum.storage.device is not None
+        and not datum.storage.is_current(device)
+    ):
         with datum.storage.access(device, WRONLY):
             pass
+
+
+def is_whole(datum: Data) -> bool:
+    """Return whether a kernel that writes all dofs writes all values."""
+    return not isinstance(datum, DofField) or datum.space.ndata == 1
 
 
 def check_data(data: Sequence[Any], changed: Sequence[Any]) -> None:

@@ -11,6 +11,7 @@ import ctypes
 import platform
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from operator import index
@@ -158,6 +159,8 @@ class InfrastructureLibrary:
 
     def __init__(self, loaded: ctypes.CDLL) -> None:
         self._lock = threading.RLock()
+        self._under_way = False
+        self._unneeded: deque[int] = deque()
         self._functions: dict[str, Any] = {}
         for name, types in _TYPES.items():
             function = loaded[f"lfric_{name}"]
@@ -176,11 +179,15 @@ class InfrastructureLibrary:
             _whole(one) if kind is _int else one for one, kind in zip(arguments, types, strict=True)
         ]
         with self._lock:
+            self._under_way = True
             try:
                 found: int = self._functions[name](*passed)
             except ctypes.ArgumentError as error:
                 raise TypeError(f"What a mesh or a space is made of has a type: {error}") from error
-            return found
+            finally:
+                self._under_way = False
+        self._free_unneeded()
+        return found
 
     def ask(self, name: str, *arguments: Any) -> None:
         """Call a function that says what is wrong.
@@ -205,8 +212,23 @@ class InfrastructureLibrary:
         return HeldObject(self, number.value)
 
     def free(self, number: int) -> None:
-        """Free what has a handle."""
-        self.call("free", number)
+        """Free what has a handle, at once or, while a call is under way, behind it.
+
+        Garbage is collected at any place: also where Fortran, in the middle of making something,
+        asks Python for numbers of other ranks.
+        """
+        self._unneeded.append(number)
+        self._free_unneeded()
+
+    def _free_unneeded(self) -> None:
+        """Free what nobody has; whoever is in a call does that when it has ended."""
+        while self._unneeded and self._lock.acquire(blocking=False):
+            try:
+                if self._under_way:
+                    return
+                self._functions["free"](self._unneeded.popleft())
+            finally:
+                self._lock.release()
 
     def listed(self, name: str, held: HeldObject) -> dict[str, Any]:
         """Return what is listed for something, by name."""
@@ -299,9 +321,9 @@ def agreed(ranks: Ranks, work: Callable[[], T]) -> T:
     failure: Exception | None = None
     try:
         made = work()
-    except (ValueError, TypeError, ImportError, OSError) as error:
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
         failure = error
-    told = ranks.gathered(None if failure is None else str(failure))
+    told = ranks.gathered(None if failure is None else str(failure) or type(failure).__name__)
     if failure is not None:
         raise failure
     for rank, words in enumerate(told):

@@ -18,6 +18,8 @@ from psyclone_storage.runtime.lfric.routing import Routing, routing_of
 STENCILS = ("point", "x1d", "y1d", "cross", "region", "cross2d")
 """The shapes of stencils, in the order in which the library counts them."""
 
+_HIGHEST_ORDER = 16
+
 
 @dataclass(frozen=True)
 class StencilDofs:
@@ -69,6 +71,7 @@ class FunctionSpace:
         which = library.call("space_named", encoded, len(encoded))
         if not which:
             raise ValueError(f"LFRic has no function space '{name}'.")
+        _check_size(mesh, order, ndata)
         self.held = library.new(
             "new_space",
             mesh.ranks,
@@ -198,6 +201,19 @@ def checked_space(space: Any, what: str) -> FunctionSpace:
     if not isinstance(space, FunctionSpace):
         raise TypeError(f"{what} a function space, as mesh.space('W3') is, not {space!r}.")
     return space
+
+
+def _check_size(mesh: MeshCells, order: tuple[int, int], ndata: int) -> None:
+    """Raise `ValueError` on all ranks if one may have more dofs than numbers of 32 bits can count.
+
+    The library, which sees what else is wrong with a space, looks at the cells of its rank alone,
+    and the others would wait for it.
+    """
+    if ndata < 1 or not all(0 <= one <= _HIGHEST_ORDER for one in order):
+        return
+    most_of_cell = 3 * (order[0] + 2) ** 2 * (order[1] + 2) * ndata
+    if most_of_cell > (2**31 - 1) // (mesh.most_cells * (mesh.nlayers + 1)):
+        raise ValueError("There may be more dofs than numbers of 32 bits can count.")
 
 
 def _made_again(mesh: Any, name: str, order: tuple[int, int], ndata: int, ndata_first: bool) -> Any:
