@@ -14,7 +14,7 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.driver.traced import asked_for, compiled_invoke
 from psyclone_storage.lfric import *
 
-NLAYERS, GRAVITY, DOUBLED, undf_w3 = 5, 9.0, True, 0.5
+NLAYERS, GRAVITY, DOUBLED, undf_w3, gravity = 5, 9.0, True, 0.5, 10.0
 
 
 class Datum:
@@ -39,6 +39,11 @@ def fall(height: field[GH_WRITE, W3]):
         height[0, k] = GRAVITY * NLAYERS + undf_w3
         if DOUBLED:
             height[0, k] = 2.0 * height[0, k]
+
+
+@kernel(operates_on=CELL_COLUMN)
+def rise(height: field[GH_WRITE, W3]):
+    height[0, 0] = gravity
 
 
 def fall_by(rate: float) -> Any:
@@ -130,12 +135,12 @@ def test_numbers_of_the_module_are_read_each_time(monkeypatch: pytest.MonkeyPatc
     from psyclone_storage.runtime.lfric import Field, Mesh  # noqa: PLC0415
 
     height = Field(Mesh.planar((3, 3), layers=2).space("W3"))
-    for gravity, layers_, doubled in ((9.0, 5, True), (8.0, 4, False)):
-        monkeypatch.setattr(sys.modules[__name__], "GRAVITY", gravity)
+    for factor, layers_, doubled in ((9.0, 5, True), (8.0, 4, False)):
+        monkeypatch.setattr(sys.modules[__name__], "GRAVITY", factor)
         monkeypatch.setattr(sys.modules[__name__], "NLAYERS", layers_)
         monkeypatch.setattr(sys.modules[__name__], "DOUBLED", doubled)
         invoke(fall(height))
-        wanted = (gravity * layers_ + undf_w3) * (2.0 if doubled else 1.0)
+        wanted = (factor * layers_ + undf_w3) * (2.0 if doubled else 1.0)
         assert (height.min(), height.max()) == (wanted, wanted)
 
 
@@ -146,3 +151,10 @@ def test_numbers_of_the_function_around_a_kernel_are_refused() -> None:
     assert problem.span is not None
     assert problem.span.text == "rate"
     assert problem.span.line == fall_by.__code__.co_firstlineno + 3
+
+
+def test_numbers_of_two_kernels_that_differ_in_case_alone_are_refused() -> None:
+    with pytest.raises(
+        CompileError, match="P052: Kernels of an invoke use 'GRAVITY' and 'gravity'"
+    ):
+        data_of(fall(Datum()), rise(Datum()))

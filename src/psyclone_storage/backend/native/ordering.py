@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from psyclone_storage.backend.native.loops import LoopsFunction, ScalarArgument
 from psyclone_storage.backend.numpy.printer import lines_of
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
@@ -74,14 +75,15 @@ def imports_of(
     """Return imports of the variables of kernels' modules, and what each is called here.
 
     They are read with each call, as kernels read them.
+
+    Raises:
+        CompileError: P052, names of two of them differ in case alone.
     """
-    known = {(code.module.key, key): (code.module.name, item.name)
-             for code in codes for key, item in code.module.declared.items()}  # fmt: skip
-    known |= {(one.module_key, key): (one.module, one.name)
-              for code in codes for key, one in code.module.symbols.symbols.items()}  # fmt: skip
+    scalars = dict.fromkeys(item for function in functions for item in function.scalars)
+    known = _known({(one.module, one.python) for one in scalars if one.module}, codes)
     lines: list[str] = []
     called: dict[ScalarArgument, str] = {}
-    for one in dict.fromkeys(item for function in functions for item in function.scalars):
+    for one in scalars:
         if one.module:
             module, original = known[one.module, one.python]
             local = names.fresh(original)
@@ -89,3 +91,27 @@ def imports_of(
             lines.append(f"from {module} import {original}{renamed}")
             called[replace(one, name="")] = local
     return lines, called
+
+
+def _known(
+    read: set[tuple[str, str]], codes: tuple[KernelCode, ...]
+) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return the module and the name there of variables by their keys; some of them are `read`."""
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for key, module, name in _variables(codes):
+        _, other = found.setdefault(key, (module, name))
+        if key in read and other != name:
+            message = f"Kernels of an invoke use '{other}' and '{name}' of the module '{module}'."
+            hint = "Names are those of code in C, too: let them differ in more than case."
+            raise CompileError(Diagnostic("P052", message, hint=hint))
+    return found
+
+
+def _variables(codes: tuple[KernelCode, ...]) -> Iterator[tuple[tuple[str, str], str, str]]:
+    """Yield the variables of modules that kernels read: their key, the module, the name there."""
+    for code in codes:
+        module = code.module
+        for key, item in module.declared.items():
+            yield (module.key, key), module.name, item.name
+        for key, one in module.symbols.symbols.items():
+            yield (one.module_key, key), one.module, one.name
