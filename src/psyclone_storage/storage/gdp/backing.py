@@ -29,6 +29,7 @@ from psyclone_storage.storage.core.pins import ExportPin
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.gdp.sync_state import SyncState
+from psyclone_storage.storage.memory.queues import finish_all
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
 FIRST_USE = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
@@ -158,6 +159,12 @@ class Backing(Sides):
     def host_to_device(self, *, force: bool = False) -> None:
         """Bring the device side up to date, or overwrite it with `force` (GDP-113)."""
         self._bring(self.host, self.device, force)
+
+    def ready_on_device(self) -> None:
+        """Bring the device side up to date for someone who works at its address at once."""
+        finish_all()
+        self.host_to_device()
+        finish_all()
 
     def set_host_modified(self) -> None:
         """Take the caller's word that the host side alone is current (GDP-115)."""

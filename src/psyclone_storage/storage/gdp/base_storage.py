@@ -28,7 +28,7 @@ from psyclone_storage.storage.core.token import AccessToken, spelled_type
 from psyclone_storage.storage.gdp import assignment, comparison, elements
 from psyclone_storage.storage.gdp.arithmetic import NoArithmetic
 from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, on_host
-from psyclone_storage.storage.gdp.described import described
+from psyclone_storage.storage.gdp.described import described, wait_for_queued
 from psyclone_storage.storage.gdp.indexing import host_key, on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
 from psyclone_storage.storage.gdp.opened import StorageAccess
@@ -192,9 +192,10 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
     def __gt_data_interface__(self) -> dict[str | None, dict[str, Any]]:
         """Describe the buffers of both sides, and how to keep them in step (GDP-83, GDP-84)."""
         windows = self._windows
-        if windows is not None and windows.interface is not None:
-            return windows.interface
-        return self._described()
+        if windows is None or windows.interface is None:
+            return self._described()
+        wait_for_queued(self.backing())
+        return windows.interface
 
     # -- elements and views ----------------------------------------------------------------------
 

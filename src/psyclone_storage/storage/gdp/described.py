@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.gdp.backing import Backing
 from psyclone_storage.storage.interop import gt
+from psyclone_storage.storage.memory.queues import finish_all
 from psyclone_storage.storage.memory.registry import memory_of
 
 
@@ -35,4 +36,13 @@ def described(
         return found, True
     window = backing.lend(storage.window(backing.device))
     found["gpu"] = gt.described_device(window, storage.halo, backing)
-    return found, not memory_of(backing.device).has_current
+    memory = memory_of(backing.device)
+    if memory.queues_work:
+        found["gpu"]["acquire"] = backing.ready_on_device
+    return found, not memory.has_current
+
+
+def wait_for_queued(backing: Backing) -> None:
+    """Wait for what a device has to do still: whoever takes an address works there at once."""
+    if backing.device is not None and memory_of(backing.device).jobs:
+        finish_all()
