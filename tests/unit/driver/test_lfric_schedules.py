@@ -130,3 +130,11 @@ def test_checks_of_fields_are_refused_at_the_first_call(level: str) -> None:
     assert (problem.code, problem.span.line if problem.span else 0) == ("G010", 3)
     assert "RUN_TIME_CHECKS" in problem.message
     assert problem.hint.startswith("Set RUN_TIME_CHECKS = none")
+
+
+def test_whole_numbers_of_more_than_32_bits_are_refused_where_they_are_written() -> None:
+    text = "from psyclone_storage.lfric import *\n\ninvoke(inc_X_powint_n(x, -3000000000))\n"
+    with pytest.raises(CompileError) as caught:
+        compiler(".py").compile_text(SourceText("large.py", text))
+    (problem,) = caught.value.problems
+    assert (problem.code, "too large for one of 32 bits" in problem.message) == ("S105", True)

@@ -245,6 +245,8 @@ def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iter
     literal = _literal(given.expr)
     if literal is not None and not _converts(literal.intrinsic, arg, kernel):
         has = f"is {_with_article(literal.intrinsic.value)} constant"
+        if given.span.text.lstrip("+-").isdigit() and literal.intrinsic is Intrinsic.REAL:
+            has = "is too large for one of 32 bits"
         yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span)
         return
     known = declared(given.expr)
