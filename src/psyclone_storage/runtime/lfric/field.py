@@ -332,6 +332,10 @@ class FieldVector(Sequence[DofField]):
         """Return the number of fields."""
         return len(self._fields)
 
+    def __iter__(self) -> Iterator[DofField]:
+        """Return the fields, one after the other."""
+        return iter(self._fields)
+
     def __getitem__(self, key: Any) -> Any:
         """Return a field, from 0, or a vector of some."""
         if isinstance(key, slice):
