@@ -115,6 +115,8 @@ static PyObject *Blocks_lease(Blocks *self, PyObject *const *args, Py_ssize_t co
 {
     Py_ssize_t nbytes = count > 0 ? PyLong_AsSsize_t(args[0]) : -1;
     Py_ssize_t alignment = count > 1 ? PyLong_AsSsize_t(args[1]) : 64;
+    if (self->free == NULL && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "The blocks were not initialised.");
     if (PyErr_Occurred())
         return NULL;
     Py_ssize_t size = size_of_block(nbytes, alignment);

@@ -127,6 +127,10 @@ static int gate_bind(Gate *self)
 {
     if (self->give != NULL)
         return 0;
+    if (self->lock == NULL) {
+        PyErr_SetString(PyExc_TypeError, "The lock was not initialised.");
+        return -1;
+    }
     give_field(&self->take, PyObject_GetAttrString(self->lock, "acquire"));
     give_field(&self->give, PyObject_GetAttrString(self->lock, "release"));
     return self->take != NULL && self->give != NULL ? 0 : -1;
@@ -173,12 +177,16 @@ static PyObject *Gate_exit(Gate *self, PyObject *const *args, Py_ssize_t count)
 static PyObject *Gate_locked(Gate *self, PyObject *unused)
 {
     (void)unused;
+    if (gate_bind(self) < 0)
+        return NULL;
     return PyObject_CallMethod(self->lock, "locked", NULL);
 }
 
 static PyObject *Gate_renew(Gate *self, PyObject *unused)
 {
     (void)unused;
+    if (gate_bind(self) < 0)
+        return NULL;
     self->held = 0;
     return PyObject_CallMethod(self->lock, "_at_fork_reinit", NULL);
 }

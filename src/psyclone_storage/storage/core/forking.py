@@ -63,7 +63,7 @@ class Forks:
 
     def __init__(self) -> None:
         """Start with nothing to keep."""
-        self._locks: list[tuple[Rank, weakref.ref[Any]]] = []
+        self._locks: dict[weakref.ref[Any], Rank] = {}
         self._tables: Callable[[], Sequence[Lock]] = tuple
         self._steps: list[ForkHandlers] = []
         self._held: list[Any] = []
@@ -71,7 +71,7 @@ class Forks:
 
     def guard(self, lock: L, rank: Rank) -> L:
         """Take `lock` before each fork as long as it lives; return it."""
-        self._locks.append((rank, weakref.ref(lock)))
+        self._locks[weakref.ref(lock, self._forget)] = rank
         return lock
 
     def guard_tables(self, locks: Callable[[], Sequence[Lock]]) -> None:
@@ -108,6 +108,10 @@ class Forks:
         for step in self._steps:
             step.in_child()
 
+    def _forget(self, gone: weakref.ref[Any]) -> None:
+        """Drop a lock that nobody has any more; may come amid anything."""
+        self._locks.pop(gone, None)
+
     def _let_go(self) -> None:
         for lock in reversed(self._held):
             lock.release()
@@ -115,8 +119,8 @@ class Forks:
 
     def _all_locks(self) -> list[Any]:
         """Return the locks in the order in which the runtime takes them."""
-        alive = [(rank, lock) for rank, known in self._locks if (lock := known()) is not None]
-        self._locks = [(rank, weakref.ref(lock)) for rank, lock in alive]
+        known = list(self._locks.items())
+        alive = [(rank, lock) for found, rank in known if (lock := found()) is not None]
         alive += [(Rank.TABLE, lock) for lock in self._tables()]
         return [lock for _, lock in sorted(alive, key=lambda pair: pair[0])]
 

@@ -48,3 +48,17 @@ def test_without_a_lock_of_the_interpreter_the_twin_serves(monkeypatch: pytest.M
     monkeypatch.setattr(native.sysconfig, "get_config_var", lambda _: 1)
     monkeypatch.setenv(native.VARIABLE, "auto")
     assert not native._is_compiled()
+
+
+@pytest.mark.skipif(not native.COMPILED, reason="the objects of the compiled core")
+@pytest.mark.parametrize(
+    ("kind", "method", "given"),
+    [("Blocks", "lease", (8,)), ("Gate", "release", ()), ("Gate", "locked", ())],
+)
+def test_objects_that_were_not_initialised_refuse(
+    kind: str, method: str, given: tuple[Any, ...]
+) -> None:
+    core = pytest.importorskip("psyclone_storage.storage.core._compiled")
+    made = getattr(core, kind).__new__(getattr(core, kind))
+    with pytest.raises(TypeError, match="not initialised"):
+        getattr(made, method)(*given)

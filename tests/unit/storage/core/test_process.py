@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from psyclone_storage.storage.core import forking
 from psyclone_storage.storage.core.native import COMPILED
 
 FORK = """
@@ -474,3 +476,12 @@ with kept.buffer.acquire("gpu", gt.WRONLY) as token:
 """
     assert run(program) == ""
     assert np.fromfile(path).tolist() == [5.0] * 8
+
+
+def test_locks_that_are_gone_leave_nothing_behind() -> None:
+    forks = forking.Forks()
+    kept = forks.guard(threading.RLock(), forking.Rank.LEAF)
+    for _ in range(10):
+        forks.guard(threading.RLock(), forking.Rank.LEAF)
+    assert len(forks._locks) == 1
+    assert forks._all_locks() == [kept]
