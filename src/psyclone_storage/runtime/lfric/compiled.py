@@ -196,7 +196,7 @@ class _MeshRun:
     def _begun(self, known: _KnownData) -> Any:
         """Bind the data; what a call that failed was to write may be written anew."""
         try:
-            return self._binding.__enter__()
+            return self._binding.__enter__()  # pylint: disable=unnecessary-dunder-call
         except PoisonedDataError:
             data = self._data
             covered = [data[at] for at in known.covered if is_whole(data[at])]
