@@ -114,12 +114,13 @@ class EmulatedDeviceMemory(Memory):
         That kernel works at once, so that what it comes after is done before.
         """
         pages: np.ndarray[Any, Any] = on_device(window, self)
-        if self._jobs and isinstance(window, EmulatedDeviceArray):
+        if isinstance(window, EmulatedDeviceArray):
             use = window.use(pages.flags.writeable if writes is None else writes)
             # What the caller will write there is not known to be all, and mends nothing.
             use = (use if span is None else _clipped(use, span))._replace(packed=False)
-            self.launch("kernel", (use,), nothing)
-            self.kernels.run_to(self.kernels.issued)
+            if self._jobs:
+                self.launch("kernel", (use,), nothing)
+                self.kernels.run_to(self.kernels.issued)
             _raise_failure((use,))
         return pages
 

@@ -80,6 +80,18 @@ def test_powers_are_raised_in_place() -> None:
     assert field.to_numpy().tolist() == [[9, 9], [9, 9]]
 
 
+@pytest.mark.parametrize("order", ["", *ORDERS], indirect=True)
+def test_pages_without_values_are_refused_whoever_saw_the_failure_first() -> None:
+    base = gt.storage(np.full(3, 2, "i4"), device="gpu").to_cupy()
+    power = base ** gt.storage(np.full(3, -1, "i4"), device="gpu").to_cupy()
+    for use in (power.get, lambda: power.pages, lambda: power.__cuda_array_interface__, power.get):
+        with pytest.raises(ValueError, match="negative integer powers"):
+            use()
+        queues.finish_all()
+    power[...] = 3
+    assert power.pages.tolist() == [3, 3, 3]
+
+
 # -- what the detector of races remembers ----------------------------------------------------------
 
 
