@@ -35,6 +35,7 @@ from psyclone_storage.storage.interop.fortran import (
     HaloDepthError,
 )
 from psyclone_storage.storage.memory.base import host_pages
+from psyclone_storage.storage.memory.queues import DeviceQueue
 from psyclone_storage.storage.memory.registry import memory_of
 
 HALO_DEPTH = 3
@@ -68,6 +69,15 @@ class World:
 
 def bytes_at(address: int, count: int) -> np.ndarray[Any, Any]:
     return np.frombuffer((ctypes.c_ubyte * count).from_address(address), np.uint8)
+
+
+def wait_for_device() -> None:
+    """Wait for all that the emulated device has to do."""
+    memory = memory_of(memory_space("gpu"))
+    memory.stream.run(lambda: None)
+    for queue in tuple(memory.jobs):
+        if isinstance(queue, DeviceQueue):
+            queue.finish()
 
 
 @dataclass
@@ -136,12 +146,12 @@ class InPython:
         return self.buffer.is_valid(self.home(space))
 
     def memory(self, space: str) -> np.ndarray[Any, Any] | None:
-        """Return the bytes of a replica, after all that its stream has queued."""
+        """Return the bytes of a replica, after all that its device has queued."""
         replica = self.buffer.replicas.find(memory_space(self.home(space)))
         if replica is None or replica.allocation is None:
             return None
-        if replica.memory.stream is not None:
-            replica.memory.stream.run(lambda: None)
+        if not self.is_shared:
+            wait_for_device()
         return host_pages(replica.allocation)[: self.buffer.nbytes]
 
     def _other_access(self, space: str, mode: AccessMode) -> AccessToken:
@@ -161,7 +171,9 @@ def made_in_python(world: World, is_shared: bool) -> InPython:
         buffer.adopt(allocation)
     if world.memory is Memory.BOTH_GIVEN and not is_shared:
         memory = memory_of(memory_space("gpu"))
-        allocation, _ = memory.adopt(memory.store(np.zeros(world.size, world.dtype)))
+        given = memory.new_array(np.dtype(world.dtype), (world.size,))
+        given[...] = 0
+        allocation, _ = memory.adopt(given)
         buffer.adopt(allocation, valid=False)
     return InPython(buffer, is_shared)
 
