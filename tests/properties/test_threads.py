@@ -132,7 +132,12 @@ def by_force(schedule: Schedule, step: Step) -> Schedule | None:
         return None
     if any(isinstance(item, DirectiveRegion) for item in statements(loop)):
         return None
-    if loop.tile >= len(FEW_LINES) or (isinstance(step, AccLoop) and step.collapse != 1):
+    # One row or column is no work to share, whatever it looks at.
+    if (
+        loop.tile == 1
+        or loop.tile >= len(FEW_LINES)
+        or (isinstance(step, AccLoop) and step.collapse != 1)
+    ):
         return None
     made = DirectiveRegion("by-force", SHARING[type(step)], (loop,))
     return replaced(schedule, loop.uid, made)
@@ -211,7 +216,9 @@ def test_gangs_that_are_refused_to_follow_each_other_would_race() -> None:
 
 def test_every_step_is_accepted_many_times_on_many_schedules() -> None:
     """A step that is new in the catalogue has to be reached, too."""
-    wanted = {name for name, kind in STEPS.items() if not hasattr(kind, "calls_to_read")}
+    # No kernel of a random schedule stands in the place of its call, as those do that are outlined.
+    known = STEPS.keys() - {"outline"}
+    wanted = {name for name in known if not hasattr(STEPS[name], "calls_to_read")}
     counted = accepted()
     assert set(counted) == wanted
     assert min(counted.values()) > 9, counted

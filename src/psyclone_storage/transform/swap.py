@@ -66,7 +66,10 @@ class SwapLoops:
 
 def _gains_nothing(schedule: Schedule, rules: Rules, outer: Loop) -> Reasons:
     """Return that threads may share the loop that is outside as it is, or not the one inside."""
-    if may_run_parallel(schedule, rules, outer):
-        return may_run_parallel(schedule, rules, inner_of(outer))
-    message = f"Threads may share '{outer.uid}' as it is."
+    if not may_run_parallel(schedule, rules, outer):
+        message = f"Threads may share '{outer.uid}' as it is."
+    elif may_run_parallel(schedule, rules, inner_of(outer)):
+        message = f"Threads may share neither '{outer.uid}' nor the loop inside."
+    else:
+        return ()
     return (Diagnostic("T082", message, place_of(outer)),)
