@@ -222,6 +222,8 @@ class InfrastructureLibrary:
 
     def _free_unneeded(self) -> None:
         """Free what nobody has; whoever is in a call does that when it has ended."""
+        # Where another thread has the lock, that one frees.
+        # pylint: disable-next=consider-using-with
         while self._unneeded and self._lock.acquire(blocking=False):
             try:
                 if self._under_way:

@@ -66,20 +66,20 @@ def material_of(data: Any, device_data: Any) -> SourceData | None:
     """
     if device_data is None:
         return None if data is None else _material(data)
-    on_device = _device_part(device_data)
+    there = _device_part(device_data)
     host = None if data is None else _material(data)
     if host is None:
-        return SourceData(_source_of(on_device, "gpu", device_data), device=on_device)
+        return SourceData(_source_of(there, "gpu", device_data), device=there)
     if host.host is None and host.storage is None:
         raise TypeError("With device_data, the data must be in main memory.")
-    on_host = host.storage.to_numpy() if host.storage is not None else host.host
-    assert on_host is not None
-    if on_host.shape != on_device.shape or on_host.strides != tuple(on_device.strides):
+    here = host.storage.to_numpy() if host.storage is not None else host.host
+    assert here is not None
+    if here.shape != there.shape or here.strides != tuple(there.strides):
         raise ValueError(
-            f"The two buffers must have the same shape and strides, but have {on_host.shape} with "
-            f"{on_host.strides} and {on_device.shape} with {tuple(on_device.strides)}."
+            f"The two buffers must have the same shape and strides, but have {here.shape} with "
+            f"{here.strides} and {there.shape} with {tuple(there.strides)}."
         )
-    return SourceData(replace(host.source, device="gpu"), on_host, on_device)
+    return SourceData(replace(host.source, device="gpu"), here, there)
 
 
 def in_shape(material: SourceData, shape: Any) -> SourceData:
