@@ -49,6 +49,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.frontend.fortran.body.read_code",
         "psyclone_storage.frontend.fortran.resolve.resolve_code",
     },
+    "driver/lfric_python.py": {"psyclone_storage.backend.meshes.table.meshes_in_c"},
     "driver/python.py": {"psyclone_storage.driver.python_parts"},
     "driver/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }

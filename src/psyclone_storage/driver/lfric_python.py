@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.meshes.table import meshes_in_c
 from psyclone_storage.config.settings import RunTimeChecks, Settings
 from psyclone_storage.driver.python import python_with_columns
 from psyclone_storage.driver.rows import Target
@@ -38,6 +37,8 @@ LFRIC_WORDS = Dialect(
 
 
 def _meshes(settings: Settings) -> Infrastructure:
+    from psyclone_storage.backend.meshes.table import meshes_in_c  # noqa: PLC0415
+
     checks = settings.lfric.run_time_checks is not RunTimeChecks.NONE
     return meshes_in_c(exact_sums=settings.lfric.exact_sums, run_time_checks=checks)
 
