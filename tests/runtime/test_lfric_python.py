@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -71,7 +70,7 @@ def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Pat
     objects = sorted(map(str, (*support.glob("*.o"), *fortran.glob("*.o"))))
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], fortran)
     python_words = ["env", f"PYTHONPATH={python}:{os.environ.get('PYTHONPATH', '')}",
-                    shutil.which("python") or "python", str(python / "run.py")]  # fmt: skip
+                    sys.executable, str(python / "run.py")]  # fmt: skip
     for ranks in RANKS:
         wanted = run([str(fortran / "program")], ranks, tmp_path / f"fortran{ranks}")
         values = run(python_words, ranks, tmp_path / f"python{ranks}")
