@@ -23,7 +23,7 @@ from building import shared_folder
 from cpu_times import CpuTimes
 from golden import Compare, compare_folder
 from libraries import Library, find_library
-from mpi_waiting import settings_of_ranks
+from mpi_waiting import forget_begun_mpi, settings_of_ranks
 
 TESTS = Path(__file__).parent
 # No test depends on how busy the machine is.
@@ -151,6 +151,7 @@ def length_rank(path: Path) -> int:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose tools are missing; `pytest_runtest_makereport` decides what that means."""
+    forget_begun_mpi()
     for marker in TOOL_MARKERS:
         reason = item.get_closest_marker(marker) and missing(marker, item.config)
         if reason:

@@ -1,4 +1,4 @@
-"""MPI ranks that wait for others sleep.
+"""Open MPI as tests use it: ranks that wait for others sleep, and programs are started anew.
 
 Owns how Open MPI is set for tests. A rank that waits looks again and again, and gives its core away
 in between at best; with more ranks than cores the system then switches between them all the time:
@@ -8,6 +8,8 @@ So the ranks of tests sleep for 50 microseconds where they would give their core
 
 from __future__ import annotations
 
+import ctypes
+import os
 import shutil
 import subprocess
 import sys
@@ -35,6 +37,21 @@ def settings_of_ranks(kept: Path | None) -> dict[str, str]:
     """
     library = sleeping_library(kept) if kept else None
     return SETTINGS | ({PRELOADED: f"LD_PRELOAD={library}"} if library else {})
+
+
+def forget_begun_mpi() -> None:
+    """Unset what Open MPI has set, where Python does not see it, in a process that has begun it.
+
+    A program that such a process starts would take itself for one of its ranks, and end.
+    """
+    if "mpi4py.MPI" not in sys.modules:
+        return
+    variables = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+    names: list[bytes] = []
+    while variable := variables[len(names)]:
+        names.append(variable.partition(b"=")[0])
+    for name in set(names) - os.environb.keys():
+        os.unsetenv(name)
 
 
 def sleeping_library(kept: Path) -> Path | None:

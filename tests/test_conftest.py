@@ -157,6 +157,23 @@ def test_no_search_for_garbage_looks_at_the_tests_themselves() -> None:
 
 
 @pytest.mark.mpi
+def test_what_begins_mpi_starts_programs_as_before() -> None:
+    pytest.importorskip("mpi4py")
+    program = """if 1:
+        import os, subprocess
+        import mpi_waiting
+        from mpi4py import MPI
+
+        started = lambda: set(subprocess.check_output(["env", "-0"]).split(b"\\0")) - {b""}
+        own = {name + b"=" + value for name, value in os.environb.items()}
+        assert started() > own
+        mpi_waiting.forget_begun_mpi()
+        assert started() == own
+    """
+    subprocess.run([sys.executable, "-c", program], cwd=conftest.TESTS, check=True)
+
+
+@pytest.mark.mpi
 def test_ranks_that_wait_sleep() -> None:
     """They find, of all that a test starts only they, the library that lets them."""
     assert "LD_PRELOAD" not in os.environ
@@ -164,9 +181,7 @@ def test_ranks_that_wait_sleep() -> None:
         pytest.skip("pytest keeps nothing, or there is no C compiler")
     asks = "import os; print(os.environ['LD_PRELOAD'])"
     words = ["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-c", asks]
-    # Without what MPI notes in the environment of a process that has begun it.
-    around = dict(os.environ)
-    done = subprocess.run(words, env=around, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     (library,) = set(done.stdout.split())
     sched_yield = ctypes.CDLL(library).sched_yield
     start, busy = time.monotonic(), time.thread_time()
