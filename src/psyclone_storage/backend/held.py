@@ -1,8 +1,8 @@
-"""How generated Fortran holds data: one spelling for all infrastructures that have storages.
+"""How generated code holds data: one spelling for all infrastructures that have storages.
 
-What is bound to the object that has a storage is called, and a pointer, the window, is set to the
-values that code for the space works on. What is held, where, for what, and until when is planned
-before (`ir.holding`).
+In Fortran what is bound to the object that has a storage is called, and a pointer, the window, is
+set to the values that code for the space works on. In Python all data of a routine are bound at
+once. What is held, where, for what, and until when is planned before (`ir.holding`); why, is here.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.expr import Expr, Member, Name
 from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.schedule import Datum, HaloExchange
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Call, Comment, Line
+from psyclone_storage.ir.walk import kernel_calls, statements
 
 
 def space_word(context: LoweringContext, side: Side) -> Name:
@@ -68,3 +71,23 @@ def marks_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
 def knows_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
     """Return nothing: an acquire brings what is not there."""
     return ()
+
+
+def why_held(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
+    """Return what the routine does with a datum, and whether it needs old values for that."""
+    by = [
+        f"{_VERBS.get(described.access, 'read and written')} by {call.kernel.name}"
+        for call in kernel_calls(context.schedule)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if actual.datum == datum.name
+    ]
+    items = statements(context.schedule)
+    if any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items):
+        by.append("its halo is exchanged")
+    found = ", ".join(dict.fromkeys(by))
+    if action.covered is not Fresh.NO:
+        return f"{found}; not brought, as {action.why}"
+    return f"{found}; brought, as {action.why}" if datum.access is Access.WRITE else found
+
+
+_VERBS = {Access.READ: "read", Access.WRITE: "written", Access.REDUCTION: "set"}

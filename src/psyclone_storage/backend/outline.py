@@ -16,7 +16,7 @@ from typing import Any
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import Workspace, colons
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.expr import Expr, Literal, Member, Name, canonical
+from psyclone_storage.ir.expr import Expr, Literal, Member, Name, canonical, spell
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.runtime_ops import (
@@ -64,7 +64,12 @@ def outlined(
     `nested` lowers a statement; `loop` is the one that is outlined. The statements ask for nothing
     but what `_Passed` answers: `transform.outline` sees to it.
     """
-    work = context.work.within(datum.name for datum in context.schedule.all_data)
+    free = (datum.name for datum in context.schedule.all_data)
+    known = (
+        context.work.imports.local(datum.module, spell(datum.actual))
+        for datum in context.schedule.imported
+    )
+    work = context.work.within(free, known)
     passed = _Passed(context, kernel_calls(loop), work)
     values = {**context.ops.values, **passed.answers()}
     within = replace(context, work=work, ops=replace(context.ops, values=values), outlines=False)

@@ -133,9 +133,12 @@ class Workspace:
         self._directives: dict[ReductionLine, None] = {}
         self.procedures: list[Routine] = []
 
-    def within(self, free: Iterable[str]) -> Workspace:
-        """Return the workspace of a procedure of the module, where names `free` are not taken."""
-        taken = keys_of(self._taken) - keys_of(free)
+    def within(self, free: Iterable[str], known: Iterable[str]) -> Workspace:
+        """Return the workspace of a procedure of the module.
+
+        Names `free` are not taken there; those `known` are: variables of other modules have them.
+        """
+        taken = (keys_of(self._taken) - keys_of(free)) | keys_of(known)
         return Workspace(self.imports, taken, self._home_of_kind)
 
     # ------------------------------------------------------------------ asking

@@ -33,7 +33,7 @@ class OutlineLoop:
 
     Refused for loops inside of others; over cells, whose kernels are procedures already; for a
     kernel that is called, before `inline-call`; for what sums, or changes a scalar; where two
-    fields may be one; and on a device.
+    fields may be one; in tasks, which would have its arrays for themselves; and on a device.
 
     before: loop1 over rows { columns@loop1 { u%data(i, j) = v%data(i, j) } }
     after:  call invoke_0_loop1(u%data, v%data, ...)
@@ -85,6 +85,11 @@ def _about_place(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
             yield f"it is inside of '{item.uid}'", f"Outline '{item.uid}'."
         if isinstance(item, DirectiveRegion) and item.runs_on_device:
             yield f"'{item.uid}' runs it on a device", ""
+        elif isinstance(item, DirectiveRegion) and item.directive.makes_tasks:
+            # Tasks have dummy arguments of a procedure for themselves (OpenMP 5.0, 2.19.1.1), so
+            # that what they write would be lost.
+            hint = "Share it by 'openmp-do' or 'openmp-parallel-do'."
+            yield f"each task of '{item.uid}' would have the arrays for itself", hint
     if loop.over is not Over.DOFS and loop.over.axis is None:
         yield f"it counts {loop.over.value}, and what is done for each is a procedure already", ""
     if any(one.parts for one in (loop, *(item for item in loop.body if isinstance(item, Loop)))):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from psyclone_storage.backend.grids import abi
+from psyclone_storage.backend.held import why_held
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
@@ -28,20 +29,19 @@ from psyclone_storage.ir.expr import (
     Name,
     whole,
 )
-from psyclone_storage.ir.holding import AcquireData, HoldingContract
+from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.kernel import (
     FIRST_INTERNAL,
     LAST_INTERNAL,
-    Access,
     GridBounds,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import substituted
-from psyclone_storage.ir.schedule import Axis, Datum, HaloExchange, KernelCall, Loop, Phase
+from psyclone_storage.ir.schedule import Axis, Datum, KernelCall, Loop, Phase
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, HoldData, Line
-from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls
 
 _PREFIX = "go_grid_"
 PROPERTY = "property of the grid"
@@ -124,31 +124,11 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
             Name(datum.name),
             written=acquired[datum.name].writes,
             covered=acquired[datum.name].covered is not Fresh.NO,
-            why=_why(context, datum, acquired[datum.name]),
+            why=why_held(context, datum, acquired[datum.name]),
         )
         for datum in context.schedule.data
         if datum.name in acquired
     )
-
-
-def _why(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
-    """Return what the routine does with a field, and whether it needs old values for that."""
-    by = [
-        f"{_VERBS[described.access.value]} by {call.kernel.name}"
-        for call in kernel_calls(context.schedule)
-        for described, actual in zip(call.kernel.args, call.args, strict=True)
-        if actual.datum == datum.name
-    ]
-    items = statements(context.schedule)
-    if any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items):
-        by.append("its halo is exchanged")
-    found = ", ".join(dict.fromkeys(by))
-    if action.covered is not Fresh.NO:
-        return f"{found}; not brought, as {action.why}"
-    return f"{found}; brought, as {action.why}" if datum.access is Access.WRITE else found
-
-
-_VERBS = {"read": "read", "write": "written", "readwrite": "read and written"}
 
 
 def property_of(context: LoweringContext, asked: ops.GridPropertyOf, *, is_read: bool) -> Expr:

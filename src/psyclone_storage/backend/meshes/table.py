@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from psyclone_storage.backend.held import why_held
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.meshes import abi, mesh, spaces
 from psyclone_storage.backend.meshes.meant import what_is_meant
@@ -33,15 +34,14 @@ from psyclone_storage.ir.expr import (
     Section,
     whole,
 )
-from psyclone_storage.ir.holding import AcquireData, HoldingContract
-from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
-from psyclone_storage.ir.schedule import Datum, DatumRole, HaloExchange, KernelCall, Phase
+from psyclone_storage.ir.schedule import Datum, DatumRole, KernelCall, Phase
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem, HoldData, Line
-from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls
 
 
 def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> Infrastructure:
@@ -126,33 +126,13 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
             component_of(datum, component),
             written=any(one.writes for one in meant),
             covered=all(one.covered is not Fresh.NO for one in meant),
-            why=_why(context, datum, meant[0]),
+            why=why_held(context, datum, meant[0]),
             meant=words.get(datum.name, ""),
         )
         for datum in context.schedule.data
         for component, meant in held_parts(context, datum)
     )
     return (HoldData(items, lines),) if items else lines
-
-
-def _why(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
-    """Return what the routine does with a datum, and whether it needs old values for that."""
-    by = [
-        f"{_VERBS.get(described.access, 'read and written')} by {call.kernel.name}"
-        for call in kernel_calls(context.schedule)
-        for described, actual in zip(call.kernel.args, call.args, strict=True)
-        if actual.datum == datum.name
-    ]
-    items = statements(context.schedule)
-    if any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items):
-        by.append("its halo is exchanged")
-    found = ", ".join(dict.fromkeys(by))
-    if action.covered is not Fresh.NO:
-        return f"{found}; not brought, as {action.why}"
-    return f"{found}; brought, as {action.why}" if datum.access is Access.WRITE else found
-
-
-_VERBS = {Access.READ: "read", Access.WRITE: "written", Access.REDUCTION: "set"}
 
 
 def _scalars(context: LoweringContext, asked: ops.ExtentsOf) -> Expr:  # noqa: ARG001

@@ -29,6 +29,7 @@ from psyclone_storage.domain.lfric.metadata_words import (
     look_up,
 )
 from psyclone_storage.infrastructures.lfric import DEFAULT_LIMITS, Limits
+from psyclone_storage.infrastructures.lfric_words import COMPONENTS, ENTRIES
 from psyclone_storage.ir.expr import canonical
 from psyclone_storage.ir.kernel import (
     Access,
@@ -41,17 +42,8 @@ from psyclone_storage.ir.kernel import (
 )
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 
-_COMPONENTS = (
-    "meta_args",
-    "meta_funcs",
-    "meta_reference_element",
-    "meta_mesh",
-    "gh_shape",
-    "gh_evaluator_targets",
-    "operates_on",
-    "iterates_over",
-)
-_ENTRY_TYPES = ("arg_type", "func_type", "reference_element_data_type", "mesh_data_type")
+_COMPONENTS = (*COMPONENTS, "iterates_over")
+_ENTRY_TYPES = frozenset(ENTRIES.values()) - {"integer"}
 
 
 def interpret(

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from operator import is_
 from typing import Any
 
+from psyclone_storage.runtime.binding import BoundStorages, kept_with
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields
 from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of, number_of
-from psyclone_storage.storage import Storage, bound
+from psyclone_storage.storage import Storage
 
 SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
 """What finds, from fields, properties of the grid that are arrays and numbers, and bounds."""
@@ -78,10 +79,8 @@ class CompiledRoutine:
         properties, reals, counts = self._setup(*fields)
         made = _Prepared(self, fields, properties, (reals, counts))
         key = tuple(map(id, fields))
-        known = self._known
-        for field in fields:
-            made.watched.append(weakref.ref(field, lambda _: known.pop(key, None)))
-        known[key] = made
+        made.watched = kept_with(fields, key, self._known)
+        self._known[key] = made
         return made
 
     @property
@@ -95,11 +94,10 @@ class CompiledRoutine:
         return self._functions
 
 
-class _Prepared:
+class _Prepared(BoundStorages):
     """What a routine knows of some fields: tables for its functions, and what binds the data."""
 
-    __slots__ = ("_device", "_free", "_named", "_writes", "arrays", "brought", "data", "functions",
-                 "names", "tables", "watched", "written")  # fmt: skip
+    __slots__ = ("arrays", "brought", "data", "functions", "tables", "watched", "written")
 
     def __init__(
         self,
@@ -110,14 +108,10 @@ class _Prepared:
     ) -> None:
         reals, counts = numbers
         storages = [*(field.storage for field in fields), *properties]
+        super().__init__(storages, routine.written, routine.device)
         shape = fields[0].grid.shape
         self.functions = routine.functions
         self.written = routine.written
-        self.names = tuple(str(at) for at in range(len(storages)))
-        self._named = dict(zip(self.names, storages, strict=True))
-        self._writes = tuple(self.names[at] for at in routine.written)
-        self._free: list[Any] = []
-        self._device = routine.device
         self.brought = () if routine.device else tuple(
             fields[at].storage for at in routine.covered
             if fields[at].region_is_all and fields[at].storage.device is not None
@@ -130,7 +124,7 @@ class _Prepared:
             (ctypes.c_int64 * len(whole))(*whole),
         )
         self.arrays: list[Any] = [None] * len(storages)
-        self.watched: list[Any] = []
+        self.watched: list[weakref.ref[Any]] = []
         for storage, field in zip(storages, fields, strict=False):
             if storage.dtype != "f8":
                 raise TypeError(
@@ -142,17 +136,6 @@ class _Prepared:
                     f"{field.describe()} is on the host alone, but what was generated runs on a "
                     f"device: make its grid with device='gpu'."
                 )
-
-    def take(self) -> Any:
-        """Return what binds the data, which nobody uses meanwhile."""
-        try:
-            return self._free.pop()
-        except IndexError:
-            return bound(self._named, device=self._device, writes=self._writes)
-
-    def put(self, binding: Any) -> None:
-        """Keep what binds the data for the next call."""
-        self._free.append(binding)
 
     def find(self, arrays: Any) -> None:
         """Note where arrays are that are not where they were.

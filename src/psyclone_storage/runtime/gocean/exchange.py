@@ -12,21 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, Message
 from psyclone_storage.runtime.gocean.region import Region
 from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
 from psyclone_storage.storage import RDWR, Storage, bound, empty
-
-
-def side_of(storages: Sequence[Storage]) -> str | None:
-    """Return the device if it has the current values of all `storages`, None for the host.
-
-    Messages look the same from either side, so that each rank may choose its own.
-    """
-    device = storages[0].device
-    if device is None or not all(one.device and one.is_current(device) for one in storages):
-        return None
-    return device
 
 
 class InPlace:

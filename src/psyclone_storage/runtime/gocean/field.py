@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
-from psyclone_storage.runtime.gocean.exchange import InPlace, Packed, side_of
+from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.points import Points, regions
 from psyclone_storage.storage import RDWR, Storage, storage

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.runtime.binding import check_once
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.storage import bound
 
@@ -57,12 +58,7 @@ def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:
                 f"{field.describe()} and {fields[0].describe()} are on different grids."
             )
         field.check_idle()
-    for field in changed:
-        if sum(other is field for other in fields) > 1:
-            raise ValueError(
-                f"{field.describe()} is passed twice, under two names of the algorithm, and is "
-                f"written: give it one name, so that what depends on it is known."
-            )
+    check_once(fields, changed)
 
 
 def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int, int], Box]:

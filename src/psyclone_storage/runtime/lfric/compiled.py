@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.runtime.binding import BoundStorages, kept_with
 from psyclone_storage.runtime.lfric.held import Data, check_data, enter, is_whole, overwrite
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of, number_of
-from psyclone_storage.storage import Storage, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
 
 SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
@@ -89,10 +89,9 @@ class MeshRoutine:
                 for name, types, *result in self._wanted
             )
         made = _KnownData(self, data, self._setup(*data, *given))
-        key, known = (*map(id, data), given), self._known
-        for datum in data:
-            made.watched.append(weakref.ref(datum, lambda _: known.pop(key, None)))
-        known[key] = made
+        key = (*map(id, data), given)
+        made.watched = kept_with(data, key, self._known)
+        self._known[key] = made
         return made
 
     @property
@@ -106,11 +105,10 @@ class MeshRoutine:
         return self._functions
 
 
-class _KnownData:
+class _KnownData(BoundStorages):
     """What a routine knows of some data: tables for its functions, and what binds the data."""
 
-    __slots__ = ("_free", "_named", "_writes", "addresses", "arrays", "covered", "device",
-                 "functions", "kept", "names", "tables", "watched")  # fmt: skip
+    __slots__ = ("addresses", "arrays", "covered", "functions", "kept", "tables", "watched")
 
     def __init__(
         self,
@@ -119,16 +117,12 @@ class _KnownData:
         found: tuple[Sequence[Array], Sequence[float], Sequence[int]],
     ) -> None:
         maps, reals, counts = found
-        self.functions, self.device = routine.functions, routine.device
-        self.covered = routine.covered
         storages = [datum.storage for datum in data]
-        self.kept = tuple(maps)
-        if self.device is not None:
+        if routine.device is not None:
             storages += [data[0].mesh.on_device(one) for one in maps]
-        self.names = tuple(str(at) for at in range(len(storages)))
-        self._named: dict[str, Storage] = dict(zip(self.names, storages, strict=True))
-        self._writes = tuple(self.names[at] for at in routine.written)
-        self._free: list[Any] = []
+        super().__init__(storages, routine.written, routine.device)
+        self.functions, self.covered = routine.functions, routine.covered
+        self.kept = tuple(maps)
         self.addresses = (ctypes.c_void_p * max(len(data) + len(maps), 1))()
         if self.device is None:
             for at, one in enumerate(maps, len(data)):
@@ -139,18 +133,7 @@ class _KnownData:
             (ctypes.c_int64 * max(len(counts), 1))(*counts),
         )
         self.arrays: list[Any] = [None] * len(storages)
-        self.watched: list[Any] = []
-
-    def take(self) -> Any:
-        """Return what binds the data, which nobody uses meanwhile."""
-        try:
-            return self._free.pop()
-        except IndexError:
-            return bound(self._named, device=self.device, writes=self._writes)
-
-    def put(self, binding: Any) -> None:
-        """Keep what binds the data for the next call."""
-        self._free.append(binding)
+        self.watched: list[weakref.ref[Any]] = []
 
     def find(self, arrays: Any) -> None:
         """Note where arrays are that are not where they were."""

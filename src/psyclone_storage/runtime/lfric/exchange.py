@@ -13,21 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.routing import DofMessage, Routing
 from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
 from psyclone_storage.storage import Storage, as_storage, bound, empty
-
-
-def side_of(storages: Sequence[Storage]) -> str | None:
-    """Return the device if it has the current values of all `storages`, None for the host.
-
-    Messages look the same from either side, so that each rank may choose its own.
-    """
-    device = storages[0].device
-    if device is None or not all(one.device and one.is_current(device) for one in storages):
-        return None
-    return device
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.lfric.cells import MeshCells
-from psyclone_storage.runtime.lfric.exchange import JointMessages, side_of
+from psyclone_storage.runtime.lfric.exchange import JointMessages
 from psyclone_storage.runtime.lfric.kinds import dtype_of
 from psyclone_storage.runtime.lfric.library import Array, agreed
 from psyclone_storage.runtime.lfric.reductions import exact_sum

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.runtime.binding import check_once
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator
 from psyclone_storage.runtime.lfric.field import DofField
 from psyclone_storage.storage import WRONLY, bound
@@ -98,9 +99,4 @@ def check_data(data: Sequence[Any], changed: Sequence[Any]) -> None:
         if datum.mesh.ranks.size != data[0].mesh.ranks.size:
             raise ValueError(f"{datum.describe()} and {data[0].describe()} are on different ranks.")
         datum.check_idle()
-    for datum in changed:
-        if sum(other is datum for other in data) > 1:
-            raise ValueError(
-                f"{datum.describe()} is passed twice, under two names of the algorithm, and is "
-                f"written: give it one name, so that what depends on it is known."
-            )
+    check_once(data, changed)

@@ -1,0 +1,75 @@
+"""How generated layers take their data: bound in one step, and what is known kept by object."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from typing import Any, Protocol
+
+from psyclone_storage.storage import Storage, bound
+
+
+class FieldOrOperator(Protocol):
+    """Data of a runtime, which say in messages what they are."""
+
+    def describe(self) -> str:
+        """Return what messages call it."""
+
+
+class BoundStorages:
+    """What binds the storages of an invoke, by number, those at `written` to be changed.
+
+    A binding is kept for the next call; one that is in use is no other thread's.
+    """
+
+    __slots__ = ("_free", "_named", "_writes", "device", "names")
+
+    def __init__(
+        self, storages: Sequence[Storage], written: Sequence[int], device: str | None
+    ) -> None:
+        """Number the storages; `device` is where functions run."""
+        self.device = device
+        self.names = tuple(str(at) for at in range(len(storages)))
+        self._named: dict[str, Storage] = dict(zip(self.names, storages, strict=True))
+        self._writes = tuple(self.names[at] for at in written)
+        self._free: list[Any] = []
+
+    def take(self) -> Any:
+        """Return what binds the data, which nobody uses meanwhile."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return bound(self._named, device=self.device, writes=self._writes)
+
+    def put(self, binding: Any) -> None:
+        """Keep what binds the data for the next call."""
+        self._free.append(binding)
+
+
+def kept_with(
+    data: Sequence[Any], key: Hashable, known: MutableMapping[Any, Any]
+) -> list[weakref.ref[Any]]:
+    """Return what lets the entry of `key` go from `known` when one of `data` goes."""
+    forget: Callable[[Any], Any] = lambda _: known.pop(key, None)  # noqa: E731 - for each of them
+    return [weakref.ref(datum, forget) for datum in data]
+
+
+def check_once(data: Sequence[Any], changed: Sequence[FieldOrOperator]) -> None:
+    """Raise `ValueError` if one of the `changed` is there twice."""
+    for datum in changed:
+        if sum(other is datum for other in data) > 1:
+            raise ValueError(
+                f"{datum.describe()} is passed twice, under two names of the algorithm, and is "
+                f"written: give it one name, so that what depends on it is known."
+            )
+
+
+def side_of(storages: Sequence[Storage]) -> str | None:
+    """Return the device if it has the current values of all `storages`, None for the host.
+
+    Messages look the same from either side, so that each rank may choose its own.
+    """
+    device = storages[0].device
+    if device is None or not all(one.device and one.is_current(device) for one in storages):
+        return None
+    return device
