@@ -185,6 +185,25 @@ def check_records(source: Path) -> list[str]:
     ]
 
 
+def check_patterns(source: Path) -> list[str]:
+    """Name every regular expression that is compiled when its module is imported."""
+    return [
+        f"{file.as_posix()}:{node.lineno}: 'base.regex' is to be used instead of 're.compile'"
+        for file, tree in trees_of(source)
+        if room_of(file) != "runtime"
+        for node in outside_of_functions(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+    ]
+
+
+def outside_of_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is run when a module is imported."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield child
+            yield from outside_of_functions(child)
+
+
 def check_case(source: Path) -> list[str]:
     """Name every place outside the readers that folds case, but for the few that are allowed."""
     return [
@@ -331,6 +350,7 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_storage,
     check_outsiders,
     check_records,
+    check_patterns,
     check_case,
     check_deferred,
     check_cycles,
@@ -503,6 +523,7 @@ VIOLATIONS = [
     ),
     (check_outsiders, {"storage/a.py": "import xarray\n", "storage/b.py": "import xarray\n"}),
     (check_records, {"ir/a.py": "from dataclasses import dataclass\n"}),
+    (check_patterns, {"ir/a.py": "import re\n_END = (re.compile('end'),)\n"}),
     (check_case, {"transform/a.py": "key = declared.name.lower()\n"}),
     (check_case, {"scripting/a.py": "keys = set(map(str.lower, names))\n"}),
     (check_case, {"ir/a.py": "key = name.casefold()\n"}),

@@ -9,13 +9,13 @@ its loop, and belongs to the region of threads from which the procedure is calle
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import Workspace, colons
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.expr import Expr, Literal, Member, Name, canonical, spell
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
@@ -40,7 +40,7 @@ from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, Line, Routine
 from psyclone_storage.ir.walk import kernel_calls
 
-_NO_NAME = re.compile(r"\W+")
+_NO_NAME = regex(r"\W+")
 """What the names of statements have and those of procedures must not: `columns@loop1`."""
 
 Nested = Callable[[LoweringContext, Statement], tuple[Line, ...]]

@@ -6,8 +6,9 @@ names without case, and so does the table.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from psyclone_storage.base.regex import regex
 
 MAX_FORTRAN_NAME = 63
 
@@ -68,8 +69,8 @@ def listed(words: Iterable[str], last: str = "or") -> str:
 
 # ------------------------------------------------------------------ near names
 
-_ENDINGS = re.compile(r"(?:_(?:kernel|mod|type|code))+$")
-_DIGITS = re.compile(r"\d+")
+_ENDINGS = regex(r"(?:_(?:kernel|mod|type|code))+$")
+_DIGITS = regex(r"\d+")
 _PREFIX_COST = 4
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.cli.write import encoded
 
-_SPECIAL = re.compile(r"(\\*)([ \t#])")
-_NINJA_SPECIAL = re.compile(r"[$: ]")
+_SPECIAL = regex(r"(\\*)([ \t#])")
+_NINJA_SPECIAL = regex(r"[$: ]")
 
 
 def depfile_text(rules: Iterable[tuple[tuple[Path, ...], tuple[Path, ...]]]) -> str:

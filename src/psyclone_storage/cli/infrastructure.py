@@ -13,13 +13,14 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.cli.folders import cache_folder
 from psyclone_storage.cli.write import cannot_write
 from psyclone_storage.driver.modules import modules_in
 
 _FLAGS = ("-std=f2008", "-O0")
-_INCLUDE = re.compile(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)
+_INCLUDE = regex(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

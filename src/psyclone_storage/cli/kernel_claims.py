@@ -17,15 +17,16 @@ from hashlib import sha256
 from pathlib import Path
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 
 SUFFIXES = (".f90", ".F90")
 """What the names of changed kernels may end in: who has the one has the other as well."""
 
 _BELONGS = "! psyclone-storage: changed for "
 _MADE_FROM = "! psyclone-storage: changed from "
-_FILE = re.compile(r"(?P<module>.+_\d+_mod)\.[fF]90")
-_CLAIM = re.compile(r"\.(?P<module>.+_\d+_mod)\.claim(?P<unfinished>-\d+)?")
-_ODD = re.compile(r"[^\w./+~-]", re.ASCII)
+_FILE = regex(r"(?P<module>.+_\d+_mod)\.[fF]90")
+_CLAIM = regex(r"\.(?P<module>.+_\d+_mod)\.claim(?P<unfinished>-\d+)?")
+_ODD = regex(r"[^\w./+~-]", re.ASCII)
 _LONGEST = 90
 _DIGITS = 16
 _OWNER = "owner"

@@ -11,9 +11,10 @@ from typing import NoReturn
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.regex import regex
 
-_CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)")
-_AMBIGUOUS = re.compile(r"ambiguous option: (\S+) could match (.*)")
+_CHOICE = regex(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)")
+_AMBIGUOUS = regex(r"ambiguous option: (\S+) could match (.*)")
 
 # What argparse says, and how it is said here.
 _WORDING = (

@@ -7,12 +7,12 @@ cannot read, at that part. What keys there are is not known here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.regex import regex
 from psyclone_storage.config.scan import Entry, SettingsWord
 
 T = TypeVar("T")
@@ -28,8 +28,8 @@ BOOLEANS: Mapping[str, bool] = {
     "0": False,
 }
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_REFERENCE = re.compile(r"(?<!%)%\([^)]*\)s")
+_NAME = regex(r"[A-Za-z][A-Za-z0-9_]*")
+_REFERENCE = regex(r"(?<!%)%\([^)]*\)s")
 
 
 def boolean(entry: Entry) -> bool:

@@ -10,6 +10,7 @@ import re
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.regex import regex
 from psyclone_storage.config.decode import chosen, collect, name_word, plain, refused, unique
 from psyclone_storage.config.scan import Entry, SettingsWord
 from psyclone_storage.config.settings import IterationSpace
@@ -23,7 +24,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 _RANKS = {"scalar": 0, "array": 2}
 _INTRINSICS = {known.value: known for known in (Intrinsic.REAL, Intrinsic.INTEGER)}
-_BOUND = re.compile(r"[\w\s()%,+*/-]+")
+_BOUND = regex(r"[\w\s()%,+*/-]+")
 _PLACEHOLDERS = {"start": "2", "stop": "n"}
 
 

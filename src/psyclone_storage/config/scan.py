@@ -12,11 +12,12 @@ from itertools import pairwise
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 
-_SECTION = re.compile(r"\[(?P<name>[^\]]+)\]\s*$")
-_KEY = re.compile(r"(?P<key>[^=:\s][^=:]*?)\s*[=:]\s*(?P<value>.*?)\s*$")
-_PAIR = re.compile(r"\S+")
+_SECTION = regex(r"\[(?P<name>[^\]]+)\]\s*$")
+_KEY = regex(r"(?P<key>[^=:\s][^=:]*?)\s*[=:]\s*(?P<value>.*?)\s*$")
+_PAIR = regex(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)

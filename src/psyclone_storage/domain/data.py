@@ -5,20 +5,20 @@ Owns the names of the dummies, their order, and what may be the same object unde
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import combinations
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Expr, Index, Member, canonical, spell, whole_number
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.schedule import Datum, DatumRole
 from psyclone_storage.ir.types import DataType
 
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 _ORDER = tuple(DatumRole)
 
 

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.expr import CallFunction, Expr, Name, Origin, Symbol, children
 from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, ScopeKind
 
-_INCLUDES = re.compile(r"^[ \t]*#[ \t]*(?:include|define|undef)\b", re.MULTILINE)
+_INCLUDES = regex(r"^[ \t]*#[ \t]*(?:include|define|undef)\b", re.MULTILINE)
 _UNSEEN_PARENT = (ScopeKind.SUBMODULE, ScopeKind.SEPARATE)
 
 

@@ -8,13 +8,14 @@ from functools import cache
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr, Member
 from psyclone_storage.ir.kernel import FIELD_ON_GRID, FIRST_INTERNAL, LAST_INTERNAL
 from psyclone_storage.ir.rewrite import substituted
 
-_COMPONENT = re.compile(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
+_COMPONENT = regex(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
 
 
 def read_bound(text: str) -> Expr:

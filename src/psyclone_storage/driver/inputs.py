@@ -9,13 +9,13 @@ More files may count than the compiler reads, never less. Nothing of the compile
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.driver.request import CompileRequest, suffixes_of
@@ -27,9 +27,9 @@ _BLANKS = str.maketrans(_OTHERS, " " * len(_OTHERS))
 
 # A word that two lines share, and the name behind 'use', across blanks, comments and lines. Texts
 # are in lower case, and a pattern starts with plain letters: that is twenty times faster.
-_SPLIT = re.compile(r"&[ \t]*(?:!.*)?\r?\n(?:[ \t]*(?:!.*)?\r?\n)*[ \t]*&")
+_SPLIT = regex(r"&[ \t]*(?:!.*)?\r?\n(?:[ \t]*(?:!.*)?\r?\n)*[ \t]*&")
 _NAME = r"\b(?=(?:[\s,:;&(]|[!#].*|\b(?:non_)?intrinsic\b)*([a-z]\w*))"
-_USED = (re.compile(f"use{_NAME}"), re.compile(f"submodule{_NAME}"))
+_USED = (regex(f"use{_NAME}"), regex(f"submodule{_NAME}"))
 _NATURES = {"intrinsic", "non_intrinsic"}
 
 

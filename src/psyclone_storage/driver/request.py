@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from pathlib import Path
 
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import API_NAMES
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.ir.keys import key_of
 
 _PYTHON = ".py"
-_WORDS = re.compile(r"\bpsyclone_storage(?:\.|\s+import\s+)(\w+)")
+_WORDS = regex(r"\bpsyclone_storage(?:\.|\s+import\s+)(\w+)")
 
 
 class LineLimit(Enum):

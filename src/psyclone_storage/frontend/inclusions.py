@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 
-_INCLUDE = re.compile(
+_INCLUDE = regex(
     r"^[ \t]*(?:#[ \t]*)?include[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|<([^>\n]+)>)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 
-_USE = re.compile(
+_USE = regex(
     r"^[ \t]*use(?:[ \t]*,[ \t]*(?P<nature>\w+)[ \t]*::|[ \t]*::|[ \t])[ \t]*(?P<name>[a-z]\w*)",
     re.IGNORECASE | re.MULTILINE,
 )
-_SUBMODULE = re.compile(
+_SUBMODULE = regex(
     r"^[ \t]*submodule[ \t]*\([ \t]*(?P<name>[a-z]\w*)", re.IGNORECASE | re.MULTILINE
 )
-_MODULE = re.compile(
+_MODULE = regex(
     r"^[ \t]*module[ \t]+(?!procedure\b|subroutine\b|function\b)(?P<name>[a-z]\w*)"
     r"[ \t]*(?:!.*)?\r?$",
     re.IGNORECASE | re.MULTILINE,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Literal, walk
 from psyclone_storage.ir.intrinsics import PURE
@@ -34,7 +35,7 @@ WORDS = frozenset(
 )
 """Words of statements that may stand in an opaque one. A variable of such a name is not found."""
 
-_PROCEDURE = re.compile(
+_PROCEDURE = regex(
     r"^(?!\s*end\b)[^!'\"\n]*?\b(?:subroutine|function)\s+(?P<name>[a-z]\w*)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -16,6 +16,7 @@ from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import MISSING, dataclass, fields
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import (
     SourceText,
     Span,
@@ -134,7 +135,7 @@ _OF_OPTIONS = frozenset({"T014", "T017", "T024", "T057"})
 _OPTION = "--apply"
 """What diagnostics call the text of the steps."""
 
-_REQUEST = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
+_REQUEST = regex(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
 
 
 @dataclass(frozen=True, slots=True)

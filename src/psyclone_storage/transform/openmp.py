@@ -6,7 +6,6 @@ end's business; here it is decided what may run under which directive.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from typing import ClassVar
 
@@ -14,6 +13,7 @@ from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
@@ -42,7 +42,7 @@ _IN_A_TEAM = (
     Directive.OMP_TASK,
     Directive.OMP_TASKLOOP,
 )
-_SCHEDULES = re.compile(r"(static|dynamic|guided)(,[1-9]\d*)?|auto|runtime")
+_SCHEDULES = regex(r"(static|dynamic|guided)(,[1-9]\d*)?|auto|runtime")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from psyclone_storage.analysis.bodies.summaries import (
     without,
 )
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.keys import key_of
@@ -51,7 +52,7 @@ from psyclone_storage.ir.unit import (
     While,
 )
 
-_JUMP = re.compile(r"\bgo\s*to\b", re.IGNORECASE)
+_JUMP = regex(r"\bgo\s*to\b", re.IGNORECASE)
 _RETURN: Jump = ("return", 0)
 _LOOPS = (Do, While, DoConcurrent, Forall)
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import chain
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode, Procedure, Specified, Structure
 from psyclone_storage.ir.expr import (
     CallFunction,
@@ -41,7 +42,7 @@ from psyclone_storage.ir.unit import (
 )
 
 _SHARED = frozenset({"pointer", "target"})
-_WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
+_WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _ATTRIBUTES = frozenset(
     {
         *("allocatable", "asynchronous", "codimension", "common", "data", "dimension"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from psyclone_storage.analysis.bodies.flow import FlowNode, Item
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.paths import AccessPath
 from psyclone_storage.ir.rewrite import place_of_line
 from psyclone_storage.ir.unit import If, Where
 
-_BETWEEN = re.compile(r"(?:\s|&[ \t]*(?:![^\n]*)?\n\s*(?:![^\n]*\n\s*)*&?)*")
+_BETWEEN = regex(r"(?:\s|&[ \t]*(?:![^\n]*)?\n\s*(?:![^\n]*\n\s*)*&?)*")
 """Blanks, and what goes from one line of a statement to the next."""
 
 

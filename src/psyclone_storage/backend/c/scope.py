@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from psyclone_storage.backend.c.types import CType, PrintError, ctype
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
@@ -66,8 +67,8 @@ _DEFAULT = {
     Intrinsic.REAL: 4, Intrinsic.INTEGER: 4, Intrinsic.LOGICAL: 4,
     Intrinsic.COMPLEX: 4, Intrinsic.CHARACTER: 1,
 }  # fmt: skip
-_KIND_OF = re.compile(r"kind\((?P<real>\d*\.\d*(?:(?P<letter>[ed])[-+]?\d+)?|\d+)\)", re.IGNORECASE)
-_SELECTED = re.compile(r"selected_(?P<word>real|int)_kind\((?:p=)?(?P<digits>\d+)(?:,.*)?\)")
+_KIND_OF = regex(r"kind\((?P<real>\d*\.\d*(?:(?P<letter>[ed])[-+]?\d+)?|\d+)\)", re.IGNORECASE)
+_SELECTED = regex(r"selected_(?P<word>real|int)_kind\((?:p=)?(?P<digits>\d+)(?:,.*)?\)")
 _REALS = ((6, 4), (15, 8))
 _INTEGERS = ((2, 1), (4, 2), (9, 4), (18, 8))
 

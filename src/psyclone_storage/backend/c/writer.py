@@ -5,17 +5,17 @@ A statement that needs temporaries stands in braces with them, so that no jump p
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from psyclone_storage.backend.c.types import CType
+from psyclone_storage.base.regex import regex
 
 _WIDTH = 100
 _STEP = "    "
 _GLUE = "\0"
-_SUBSCRIPT = re.compile(r"\[[^][]{,60}\]")
+_SUBSCRIPT = regex(r"\[[^][]{,60}\]")
 RESERVED = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if
     inline int long register restrict return short signed sizeof static struct switch typedef union

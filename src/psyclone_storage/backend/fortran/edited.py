@@ -7,7 +7,6 @@ are exchanged in the text; of a construct whose head alone has changed only the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -19,6 +18,7 @@ from psyclone_storage.backend.fortran.printer import (
 )
 from psyclone_storage.backend.fortran.wrap import GOAL, wrapped
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell_as_written
 from psyclone_storage.ir.program_units import (
@@ -47,10 +47,10 @@ from psyclone_storage.ir.unit import (
 )
 
 Node = Line | SpecificationItem | ProgramUnit
-_BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
+_BLANK_OR_COMMENT = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _SIGN = "\0"
-_MARK = re.compile(rf" *!{_SIGN}(\d+)")
-_SEPARATOR = re.compile(r"[ \t]*;[ \t]*")
+_MARK = regex(rf" *!{_SIGN}(\d+)")
+_SEPARATOR = regex(r"[ \t]*;[ \t]*")
 _STEP = 2
 
 

@@ -13,13 +13,14 @@ from psyclone_storage.backend.fortran.limit import within_limit
 from psyclone_storage.backend.fortran.printer import emit_declarations, emit_lines, emit_use
 from psyclone_storage.backend.fortran.wrap import wrapped
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Declare
 
 _STEP = 2
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"(?P<skipped>![^\n]*|'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\"|%\s*[a-z]\w*)|(?P<name>[a-z]\w*)",
     re.IGNORECASE,
 )

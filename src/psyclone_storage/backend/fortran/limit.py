@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 
 from psyclone_storage.backend.fortran.wrap import LIMIT, wrapped
+from psyclone_storage.base.regex import regex
 
 _STEP = 4
-_FIXED = re.compile(r"\s*(#|include\s*['\"]|!(\$\s|dir\$|dec\$|gcc\$))", re.IGNORECASE)
-_DOXYGEN = re.compile("![<>!]")
-_DIRECTIVE = re.compile(r"\s*!\$(omp|acc)\s", re.IGNORECASE)
+_FIXED = regex(r"\s*(#|include\s*['\"]|!(\$\s|dir\$|dec\$|gcc\$))", re.IGNORECASE)
+_DOXYGEN = regex("![<>!]")
+_DIRECTIVE = regex(r"\s*!\$(omp|acc)\s", re.IGNORECASE)
 
 
 def within_limit(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,6 +11,7 @@ from psyclone_storage.backend.python.module import ModuleNames
 from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures import gocean as words
 from psyclone_storage.ir.code import KernelCode
@@ -23,9 +23,9 @@ from psyclone_storage.ir.unit import Declare
 _STEP = "    "
 _WIDTH = 100
 _DESCRIBED = "Let 'meta_args' describe what the subroutine takes behind its point."
-_OFFSET = re.compile(r"\[(-?\d+), (-?\d+)\]")
+_OFFSET = regex(r"\[(-?\d+), (-?\d+)\]")
 _TIED = "\N{NO-BREAK SPACE}"
-_HEAD = re.compile(r"(?P<head>\s*(?:[\w\[\], ]+ = |(?:if|elif) ))(?P<value>.+?)(?P<end>:?)\Z")
+_HEAD = regex(r"(?P<head>\s*(?:[\w\[\], ]+ = |(?:if|elif) ))(?P<value>.+?)(?P<end>:?)\Z")
 
 
 @dataclass(frozen=True, slots=True)

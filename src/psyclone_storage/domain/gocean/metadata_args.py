@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-import re
-
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.gocean.words import (
     Tables,
@@ -22,7 +21,7 @@ from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.types import Intrinsic
 
-_ROW = re.compile(r"[0-9]{3}")
+_ROW = regex(r"[0-9]{3}")
 _STENCIL_HINT = (
     "Write 'go_stencil(abc,def,ghi)': three rows from north to south, in each how many points are"
     " looked at to the west, in the middle and to the east."

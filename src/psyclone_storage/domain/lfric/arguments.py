@@ -8,10 +8,10 @@ boundary dofs, reference element, mesh properties and quadrature.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.infrastructures.lfric import (
     INTEGER,
     LOGICAL,
@@ -42,7 +42,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 _DATA_TYPES = {Intrinsic.REAL: REAL, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL: LOGICAL}
 
-_FIELD_BOUNDARY_KERNEL = re.compile(r"enforce_bc_(\d+_)?code")
+_FIELD_BOUNDARY_KERNEL = regex(r"enforce_bc_(\d+_)?code")
 _OPERATOR_BOUNDARY_KERNEL = "enforce_operator_bc_code"
 
 

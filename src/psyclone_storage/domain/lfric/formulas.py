@@ -18,10 +18,10 @@ is a defect of the table, so it raises `InternalError`.
 from __future__ import annotations
 
 import ast
-import re
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -35,7 +35,7 @@ from psyclone_storage.ir.kernel import Access, ArgKind, Formula, KernelArg, Redu
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
 
-_LINE = re.compile(r"(?P<name>\w+)\((?P<letters>[^)]*)\): (?P<written>\w+) = (?P<value>.+)")
+_LINE = regex(r"(?P<name>\w+)\((?P<letters>[^)]*)\): (?P<written>\w+) = (?P<value>.+)")
 _OPERATORS: dict[type[ast.operator], Operator] = {
     ast.Add: Operator.PLUS,
     ast.Sub: Operator.MINUS,

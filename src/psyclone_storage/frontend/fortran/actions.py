@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.executable import expression, read_action
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
@@ -30,16 +31,16 @@ from psyclone_storage.ir.unit import (
     Stop,
 )
 
-_WORD = re.compile(r"[a-z]+", re.IGNORECASE)
-_NAME = re.compile(r"[a-z]\w*$", re.IGNORECASE)
-_KEYWORD = re.compile(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
-_COUNTED = re.compile(r"(?P<variable>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
-_LABELS = re.compile(r"\(\s*(?P<labels>\d+(?:\s*,\s*\d+)*)\s*\)\s*,?\s*(?P<selector>.+)$")
-_QUIET = re.compile(r"quiet\s*=(?!=)\s*", re.IGNORECASE)
-_ERROR_STOP = re.compile(r"error\s*stop\b\s*", re.IGNORECASE)
-_GOTO = re.compile(r"go\s*to\b\s*(?P<rest>.*)$", re.IGNORECASE)
-_END_FILE = re.compile(r"end\s*file\b\s*", re.IGNORECASE)
-_INCLUDE = re.compile(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
+_WORD = regex(r"[a-z]+", re.IGNORECASE)
+_NAME = regex(r"[a-z]\w*$", re.IGNORECASE)
+_KEYWORD = regex(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
+_COUNTED = regex(r"(?P<variable>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
+_LABELS = regex(r"\(\s*(?P<labels>\d+(?:\s*,\s*\d+)*)\s*\)\s*,?\s*(?P<selector>.+)$")
+_QUIET = regex(r"quiet\s*=(?!=)\s*", re.IGNORECASE)
+_ERROR_STOP = regex(r"error\s*stop\b\s*", re.IGNORECASE)
+_GOTO = regex(r"go\s*to\b\s*(?P<rest>.*)$", re.IGNORECASE)
+_END_FILE = regex(r"end\s*file\b\s*", re.IGNORECASE)
+_INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 _STAR = Verbatim("*")
 
 Action = (

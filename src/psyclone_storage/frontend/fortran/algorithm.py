@@ -17,6 +17,7 @@ from psyclone_storage.base.diagnostic import (
     raise_if_any,
 )
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.invokes import (
     PREFIX,
@@ -31,10 +32,10 @@ from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope
 
 # Comments and continuation lines of fixed form. Where a file is in order, nothing else is asked.
-_FIXED_FORM = re.compile(
+_FIXED_FORM = regex(
     r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[1-9$+*#@>|][ \t]*\w)", re.MULTILINE
 )
-_INVOKE = re.compile(r"\bcall\s+invoke\s*\(", re.IGNORECASE)
+_INVOKE = regex(r"\bcall\s+invoke\s*\(", re.IGNORECASE)
 _FIXED_SUFFIXES = (".f", ".for", ".ftn", ".f77")
 _PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure in free form."
 

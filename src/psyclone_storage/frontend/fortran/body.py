@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing
 from psyclone_storage.frontend.fortran.constructs import read_lines
@@ -39,10 +40,10 @@ from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.unit import Declare, Opaque
 
-_HEAD = re.compile(
+_HEAD = regex(
     r"(?P<prefix>.*?)\b(?:subroutine|function)\s+[a-z]\w*(?:\s*(?P<dummies>\())?", re.IGNORECASE
 )
-_STATEMENT_FUNCTION = re.compile(r"(?P<name>[a-z]\w*)\s*\([\w\s,]*\)\s*=(?![=>])", re.IGNORECASE)
+_STATEMENT_FUNCTION = regex(r"(?P<name>[a-z]\w*)\s*\([\w\s,]*\)\s*=(?![=>])", re.IGNORECASE)
 """A statement function, or an assignment to an element: declarations tell which."""
 _PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 _NOT_NESTED = ("P005", "P006")

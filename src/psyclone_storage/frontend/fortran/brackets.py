@@ -6,12 +6,13 @@ given; nothing is evaluated and nothing is reported.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-_MARK = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"()\[\],]|=>|::|[=/<>]=|=")
-_BRACKET = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()\[\]]")
-_NESTED = re.compile(r"[()\[\]'\"]")
+from psyclone_storage.base.regex import regex
+
+_MARK = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"()\[\],]|=>|::|[=/<>]=|=")
+_BRACKET = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()\[\]]")
+_NESTED = regex(r"[()\[\]'\"]")
 
 
 def punctuation(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.fortran.actions import read_simple
 from psyclone_storage.frontend.fortran.brackets import closing
@@ -69,12 +70,12 @@ from psyclone_storage.ir.unit import (
     Where,
 )
 
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)", re.MULTILINE)
-_IF = re.compile(r"if\s*\(", re.IGNORECASE)
-_WHERE = re.compile(r"where\s*\(", re.IGNORECASE)
-_FORALL = re.compile(r"forall\s*\(", re.IGNORECASE)
-_FORMAT = re.compile(r"format\s*(?P<text>\(.*\))$", re.IGNORECASE)
-_THEN = re.compile(r"then(?:\s+\w+)?$", re.IGNORECASE)
+_DIRECTIVE = regex(r"^[ \t]*#[ \t]*(\w+)", re.MULTILINE)
+_IF = regex(r"if\s*\(", re.IGNORECASE)
+_WHERE = regex(r"where\s*\(", re.IGNORECASE)
+_FORALL = regex(r"forall\s*\(", re.IGNORECASE)
+_FORMAT = regex(r"format\s*(?P<text>\(.*\))$", re.IGNORECASE)
+_THEN = regex(r"then(?:\s+\w+)?$", re.IGNORECASE)
 _END_WORDS = {
     Select: "select", Associate: "associate", Forall: "forall", Critical: "critical",
 }  # fmt: skip

@@ -12,16 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.ir.unit import Opaque
 
-_DIRECTIVE = re.compile(r"!\$(?P<text>(?P<sentinel>omp|acc)\b.*)", re.IGNORECASE)
-_CONTINUED = re.compile(r"!\$(?:omp|acc)\b[ \t]*&?", re.IGNORECASE)
-_SENTINEL_STATEMENT = re.compile(r"!\$[ \t]")
-_STRING = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
-_WORD_OPERATOR = re.compile(r"\.[a-z]+\.", re.IGNORECASE)
-_NAME = re.compile(r"(?:(?<![\w.])|(?<=[\d.]_))[a-z]\w*", re.IGNORECASE)
+_DIRECTIVE = regex(r"!\$(?P<text>(?P<sentinel>omp|acc)\b.*)", re.IGNORECASE)
+_CONTINUED = regex(r"!\$(?:omp|acc)\b[ \t]*&?", re.IGNORECASE)
+_SENTINEL_STATEMENT = regex(r"!\$[ \t]")
+_STRING = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
+_WORD_OPERATOR = regex(r"\.[a-z]+\.", re.IGNORECASE)
+_NAME = regex(r"(?:(?<![\w.])|(?<=[\d.]_))[a-z]\w*", re.IGNORECASE)
 
 
 class RemarkKind(Enum):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.brackets import punctuation
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
@@ -25,7 +26,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.operators import DefinedOperator
 from psyclone_storage.ir.unit import Assign, Call, PointerAssign
 
-_CALL = re.compile(r"call\s+(?=[a-z])", re.IGNORECASE)
+_CALL = regex(r"call\s+(?=[a-z])", re.IGNORECASE)
 
 
 def read_action(text: str) -> Assign | PointerAssign | Call | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.executable import argument, expression
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
@@ -26,29 +27,29 @@ from psyclone_storage.ir.unit import (
     While,
 )
 
-NAMED = re.compile(r"(?P<name>[a-z]\w*)\s*:(?!:)\s*", re.IGNORECASE)
-LABELLED_DO = re.compile(r"do\s+(?P<label>\d+)\b\s*,?\s*", re.IGNORECASE)
-_DO = re.compile(r"do\b(?!\s*[=(%])\s*", re.IGNORECASE)
-_BRACKETED = re.compile(r"(?P<word>if|where|forall|associate|change\s*team)\s*\(", re.IGNORECASE)
-_OTHER = re.compile(r"select\s*(?:case|type|rank)\s*\(|block$|critical\b(?!\s*[=%])", re.IGNORECASE)
-_COUNTED = re.compile(r"(?P<variable>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
-_WHILE = re.compile(r"while\s*(?=\()", re.IGNORECASE)
-_CONCURRENT = re.compile(r"concurrent\s*(?=\()", re.IGNORECASE)
-_SELECT = re.compile(r"select\s*(?P<word>case|type|rank)\s*(?=\()", re.IGNORECASE)
-_ASSOCIATE = re.compile(r"associate\s*(?=\()", re.IGNORECASE)
-_FORALL = re.compile(r"forall\s*(?=\()", re.IGNORECASE)
-_ALIAS = re.compile(r"(?P<name>[a-z]\w*)\s*=>\s*", re.IGNORECASE)
-_CASE = re.compile(
+NAMED = regex(r"(?P<name>[a-z]\w*)\s*:(?!:)\s*", re.IGNORECASE)
+LABELLED_DO = regex(r"do\s+(?P<label>\d+)\b\s*,?\s*", re.IGNORECASE)
+_DO = regex(r"do\b(?!\s*[=(%])\s*", re.IGNORECASE)
+_BRACKETED = regex(r"(?P<word>if|where|forall|associate|change\s*team)\s*\(", re.IGNORECASE)
+_OTHER = regex(r"select\s*(?:case|type|rank)\s*\(|block$|critical\b(?!\s*[=%])", re.IGNORECASE)
+_COUNTED = regex(r"(?P<variable>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
+_WHILE = regex(r"while\s*(?=\()", re.IGNORECASE)
+_CONCURRENT = regex(r"concurrent\s*(?=\()", re.IGNORECASE)
+_SELECT = regex(r"select\s*(?P<word>case|type|rank)\s*(?=\()", re.IGNORECASE)
+_ASSOCIATE = regex(r"associate\s*(?=\()", re.IGNORECASE)
+_FORALL = regex(r"forall\s*(?=\()", re.IGNORECASE)
+_ALIAS = regex(r"(?P<name>[a-z]\w*)\s*=>\s*", re.IGNORECASE)
+_CASE = regex(
     r"(?P<word>case|type\s+is|typeis|class\s+is|classis|rank)\s*(?=\()"
     r"|(?P<other>case|class|rank)\s*default\b",
     re.IGNORECASE,
 )
-_MORE = re.compile(r"(?P<word>else\s*if|else\s*where|elsewhere|elseif|else)\b\s*", re.IGNORECASE)
-_END = re.compile(
+_MORE = regex(r"(?P<word>else\s*if|else\s*where|elsewhere|elseif|else)\b\s*", re.IGNORECASE)
+_END = regex(
     r"end\s*(?P<word>do|if|where|forall|associate|select|block|critical|team)(?:\s+(?P<name>\w+))?$",
     re.IGNORECASE,
 )
-_NAME_ALONE = re.compile(r"[a-z]\w*$", re.IGNORECASE)
+_NAME_ALONE = regex(r"[a-z]\w*$", re.IGNORECASE)
 
 Head = Do | While | DoConcurrent | Select | Associate | Forall | ScopedBlock | Critical
 

@@ -11,6 +11,7 @@ import re
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
 from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.fortran.brackets import closing, list_items, punctuation
 from psyclone_storage.frontend.fortran.reader import read_expression
@@ -20,14 +21,14 @@ from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 
 PREFIX = "invoke_"
 
-_INVOKE = re.compile(r"call\s+invoke\s*(?:\(|$)", re.IGNORECASE)
-_IF = re.compile(r"if\s*\(", re.IGNORECASE)
-_BLANKS = re.compile(r"\s*")
-_KEYWORD = re.compile(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
-_CALL = re.compile(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
-_STRING = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_DIRECTIVE = re.compile(r"^[ \t]*(#[^\r\n]*)", re.MULTILINE)
-_NAME = re.compile(r"[a-z]\w*", re.IGNORECASE)
+_INVOKE = regex(r"call\s+invoke\s*(?:\(|$)", re.IGNORECASE)
+_IF = regex(r"if\s*\(", re.IGNORECASE)
+_BLANKS = regex(r"\s*")
+_KEYWORD = regex(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
+_CALL = regex(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
+_STRING = regex(r"'([^']*)'|\"([^\"]*)\"")
+_DIRECTIVE = regex(r"^[ \t]*(#[^\r\n]*)", re.MULTILINE)
+_NAME = regex(r"[a-z]\w*", re.IGNORECASE)
 _CALL_FORM = (
     "Write a kernel or a built-in with its arguments, 'kernel_type(field)', and a comma between"
     " two of them."

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.module_symbols import read_scope_symbols
 from psyclone_storage.frontend.fortran.resolve import (
@@ -34,8 +35,8 @@ from psyclone_storage.ir.symbols import ModuleSymbols, declared_symbol
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Opaque
 
-_OF_SUBMODULE = re.compile(r"submodule\s*\(\s*(?P<module>\w+)\s*(?P<between>:)?", re.IGNORECASE)
-_SAYS_NO_SHAPE = re.compile(
+_OF_SUBMODULE = regex(r"submodule\s*\(\s*(?P<module>\w+)\s*(?P<between>:)?", re.IGNORECASE)
+_SAYS_NO_SHAPE = regex(
     r"(?:type\b\s*(?!\()|(?:abstract\s+)?interface\b|implicit\b|import\b|public\b|private\b|save\b"
     r"|enum\b|procedure\b|generic\b|external\b|intrinsic\b|data\b|namelist\b|parameter\b|#)",
     re.IGNORECASE,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.directive import (
     AccLoopDirective,
     AccRoutineDirective,
@@ -15,11 +16,11 @@ from psyclone_storage.ir.directive import (
     KernelDirective,
 )
 
-_ROUTINE = re.compile(r"acc\s+routine\b", re.IGNORECASE)
-_LOOP = re.compile(r"acc\s+loop\b", re.IGNORECASE)
-_TARGET = re.compile(r"omp\s+declare\s+target\b", re.IGNORECASE)
-_BRACKETS = re.compile(r"\([^()]*\)")
-_CLAUSE = re.compile(r"(private|reduction)\s*\(([^()]*)\)", re.IGNORECASE)
+_ROUTINE = regex(r"acc\s+routine\b", re.IGNORECASE)
+_LOOP = regex(r"acc\s+loop\b", re.IGNORECASE)
+_TARGET = regex(r"omp\s+declare\s+target\b", re.IGNORECASE)
+_BRACKETS = regex(r"\([^()]*\)")
+_CLAUSE = regex(r"(private|reduction)\s*\(([^()]*)\)", re.IGNORECASE)
 
 
 def meaning_of(text: str) -> KernelDirective | None:

@@ -13,6 +13,7 @@ from typing import TypeVar
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.procedures import (
@@ -35,16 +36,16 @@ from psyclone_storage.ir.expr import Construct, Expr, Keyword, Literal, Name
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.types import Intrinsic
 
-_MODULE = re.compile(r"module\s+(?!procedure\b)(?P<name>[a-z]\w*)$", re.IGNORECASE)
-_END_MODULE = re.compile(r"end\s*(?:module\b.*)?$", re.IGNORECASE)
-_INTERFACE = re.compile(r"(?:abstract\s+)?interface\b\s*(?P<name>[a-z]\w*)?", re.IGNORECASE)
-_END_INTERFACE = re.compile(r"end\s*interface\b", re.IGNORECASE)
-_ENTITY = re.compile(r"(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
-_DIMENSION = re.compile(r"dimension\s*\(", re.IGNORECASE)
-_TYPE_NAME = re.compile(r"(?:type|class)\s*\(\s*(\w+)|(\w+)", re.IGNORECASE)
-_KEYWORD = re.compile(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
-_KERNEL = re.compile(r"extends\s*\(\s*kernel_type\s*\)", re.IGNORECASE)
-_REFERENCE = re.compile(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
+_MODULE = regex(r"module\s+(?!procedure\b)(?P<name>[a-z]\w*)$", re.IGNORECASE)
+_END_MODULE = regex(r"end\s*(?:module\b.*)?$", re.IGNORECASE)
+_INTERFACE = regex(r"(?:abstract\s+)?interface\b\s*(?P<name>[a-z]\w*)?", re.IGNORECASE)
+_END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
+_ENTITY = regex(r"(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
+_DIMENSION = regex(r"dimension\s*\(", re.IGNORECASE)
+_TYPE_NAME = regex(r"(?:type|class)\s*\(\s*(\w+)|(\w+)", re.IGNORECASE)
+_KEYWORD = regex(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
+_KERNEL = regex(r"extends\s*\(\s*kernel_type\s*\)", re.IGNORECASE)
+_REFERENCE = regex(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 
 T = TypeVar("T")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
@@ -17,10 +18,10 @@ from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Imported, Use
 
-_ACCESS = re.compile(r"(?P<word>public|private)\b\s*(?:::)?\s*(?P<names>.*)$", re.IGNORECASE)
-_ENUMERATOR = re.compile(r"enumerator\b\s*(?:::)?\s*(?P<names>.*)$", re.IGNORECASE)
-_POINTER = re.compile(r"procedure\s*\([^()]*\)[^:]*::\s*(?P<names>.*)$", re.IGNORECASE)
-_NAME = re.compile(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
+_ACCESS = regex(r"(?P<word>public|private)\b\s*(?:::)?\s*(?P<names>.*)$", re.IGNORECASE)
+_ENUMERATOR = regex(r"enumerator\b\s*(?:::)?\s*(?P<names>.*)$", re.IGNORECASE)
+_POINTER = regex(r"procedure\s*\([^()]*\)[^:]*::\s*(?P<names>.*)$", re.IGNORECASE)
+_NAME = regex(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
 _INTEGER = ScalarType(Intrinsic.INTEGER)
 _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import Structure
 from psyclone_storage.ir.parsed import Declaration
 from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import Declare
 
-_PROCEDURE = re.compile(r"\b(?:subroutine|function)\b", re.IGNORECASE)
-_WORDS = re.compile(r"[a-z]\w*", re.IGNORECASE)
+_PROCEDURE = regex(r"\b(?:subroutine|function)\b", re.IGNORECASE)
+_WORDS = regex(r"[a-z]\w*", re.IGNORECASE)
 
 
 def structures_in(reader: UnitReader, module: OpenScope) -> Iterator[Structure]:

@@ -13,14 +13,15 @@ from typing import TypeVar
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
 from psyclone_storage.frontend.fortran.statements import SourceStatement
 
-_BINDING = re.compile(r"procedure\b(?!\s*\()", re.IGNORECASE)
-_BOUND = re.compile(r"(?P<name>[a-z]\w*)(?:\s*=>\s*(?P<target>[a-z]\w*))?", re.IGNORECASE)
-_SPECIFICS = re.compile(r"(?:module\s+)?procedure\b\s*(?:::)?", re.IGNORECASE)
-_SUBROUTINE = re.compile(r"subroutine[ \t]+(?:&\s*&?)?(\w+)")
+_BINDING = regex(r"procedure\b(?!\s*\()", re.IGNORECASE)
+_BOUND = regex(r"(?P<name>[a-z]\w*)(?:\s*=>\s*(?P<target>[a-z]\w*))?", re.IGNORECASE)
+_SPECIFICS = regex(r"(?:module\s+)?procedure\b\s*(?:::)?", re.IGNORECASE)
+_SUBROUTINE = regex(r"subroutine[ \t]+(?:&\s*&?)?(\w+)")
 _CODE = "code"
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.body import end_of_functions
 from psyclone_storage.frontend.fortran.constructs import read_whole_lines
@@ -41,22 +42,22 @@ from psyclone_storage.ir.program_units import (
 )
 from psyclone_storage.ir.unit import Include
 
-_UNIT = re.compile(
+_UNIT = regex(
     r"(?P<kind>program|module|submodule|block\s*data)\b\s*(?:\([^()]*\)\s*)?(?P<name>[a-z]\w*)?$",
     re.IGNORECASE,
 )
-_SEPARATE = re.compile(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
-_PROCEDURE = re.compile(
+_SEPARATE = regex(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
+_PROCEDURE = regex(
     r"(?:attributes\s*\([^()]*\)\s*)?(?:(?:pure|impure|elemental|recursive|module)\s+)*"
     r"(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)",
     re.IGNORECASE,
 )
-_END = re.compile(
+_END = regex(
     r"end(?:\s*(?:subroutine|function|program|module|submodule|procedure|block\s*data)\b"
     r"(?:\s*\w+)?)?$",
     re.IGNORECASE,
 )
-_INCLUDE = re.compile(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
+_INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 
 
 def read_file(source: SourceText) -> SourceFile:

@@ -11,16 +11,15 @@ import re
 from functools import lru_cache
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.expressions import ExpressionParser
 from psyclone_storage.frontend.fortran.tokens import TokenKind, UnreadableError
 from psyclone_storage.ir.expr import Expr, Literal, Name
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 _REMEMBERED = 1 << 14
-_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
-_NUMBER = re.compile(
-    r"(?P<text>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)(?:_(?P<kind>\w+))?", re.ASCII
-)
+_NAME = regex(r"[A-Za-z]\w*", re.ASCII)
+_NUMBER = regex(r"(?P<text>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)(?:_(?P<kind>\w+))?", re.ASCII)
 _INTRINSICS = {intrinsic.value: intrinsic for intrinsic in Intrinsic}
 _DOUBLE = "kind(0.0d0)"
 

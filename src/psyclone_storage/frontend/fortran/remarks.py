@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.elements import Element, Remark, RemarkKind, opaque
 from psyclone_storage.frontend.fortran.meanings import meaning_of
 from psyclone_storage.ir.unit import Blank, Comment, DirectiveLine, Opaque
 
-_CONDITIONAL = re.compile(r"#\s*(if|ifdef|ifndef|endif|else|elif)\b")
+_CONDITIONAL = regex(r"#\s*(if|ifdef|ifndef|endif|else|elif)\b")
 _OTHER_BRANCH = frozenset({"else", "elif"})
 
 

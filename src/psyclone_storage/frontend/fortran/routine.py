@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.specification import read_procedure
@@ -19,7 +20,7 @@ from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.frontend.fortran.visible import link_declarations
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine, ScopeKind
 
-SPECIFIES = re.compile(
+SPECIFIES = regex(
     r"(?:implicit|import|parameter|save|external|intrinsic|dimension|pointer|target|allocatable"
     r"|contiguous|optional|intent|value|volatile|asynchronous|data|common|equivalence|namelist"
     r"|procedure|private|public|protected|bind|enum|enumerator)\b(?!\s*=)"

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.reader import (
     DeclaredType,
@@ -26,42 +27,42 @@ from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.parsed import Declaration, ParsedStructure, ParsedUse, UsedName
 from psyclone_storage.ir.types import Intent
 
-_TYPE_HEAD = re.compile(
+_TYPE_HEAD = regex(
     r"(?P<word>real|integer|logical|character|complex|type|class|double\s*precision)\b"
     r"(?:\s*\*\s*\d+|\s*\*\s*\(|\s*\()?",
     re.IGNORECASE,
 )
-_OLD_STYLE_NAMES = re.compile(r"\s*[a-z]\w*\s*(?:[,(*]|$)", re.IGNORECASE)
-END_TYPE = re.compile(r"end\s*type\b", re.IGNORECASE)
-TYPE_DEFINITION = re.compile(
+_OLD_STYLE_NAMES = regex(r"\s*[a-z]\w*\s*(?:[,(*]|$)", re.IGNORECASE)
+END_TYPE = regex(r"end\s*type\b", re.IGNORECASE)
+TYPE_DEFINITION = regex(
     r"type\b(?!\s*\()(?:(?P<attributes>[^:]*)::)?\s*(?P<name>[a-z]\w*)$", re.IGNORECASE
 )
-_EXTENDS = re.compile(r"\bextends\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
-_PREFIX = re.compile(
+_EXTENDS = regex(r"\bextends\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
+_PREFIX = regex(
     r"(?:(?:pure|impure|elemental|recursive|non_recursive|module)\b\s*"
     r"|(?P<type>(?:real|integer|logical|character|complex|type|class|double\s*precision)\b"
     r"(?:\s*\*\s*\d+)?\s*(?:\((?:[^()]|\([^()]*\))*\))?)\s*)*",
     re.IGNORECASE,
 )
-_PROCEDURE = re.compile(r"\b(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)", re.IGNORECASE)
-_OPENING = re.compile(r"\s*\(")
-_RESULT = re.compile(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
-_USE = re.compile(
+_PROCEDURE = regex(r"\b(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)", re.IGNORECASE)
+_OPENING = regex(r"\s*\(")
+_RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
+_USE = regex(
     r"use\b\s*(?:,\s*(?:non_)?intrinsic\s*)?(?:::)?\s*(?P<module>[a-z]\w*)\s*"
     r"(?:,\s*(?P<only>only\s*:)?|$)",
     re.IGNORECASE,
 )
-_USED = re.compile(
+_USED = regex(
     r"(?P<local>[a-z]\w*|[a-z]+\s*\([^()]*\))(?:\s*=>\s*(?P<original>.+))?", re.IGNORECASE
 )
-_INTENT = re.compile(r"intent\s*\(\s*(in|out|in\s*out)\s*\)", re.IGNORECASE)
-_DIMENSION = re.compile(r"dimension\s*\((.*)\)$", re.IGNORECASE)
+_INTENT = regex(r"intent\s*\(\s*(in|out|in\s*out)\s*\)", re.IGNORECASE)
+_DIMENSION = regex(r"dimension\s*\((.*)\)$", re.IGNORECASE)
 
-_BINDING = re.compile(
+_BINDING = regex(
     r"(?:procedure|generic)\b\s*(?:\([^()]*\))?(?:[^:]*::)?\s*(?P<names>[a-z]\w*\b.*)$",
     re.IGNORECASE,
 )
-_BOUND_NAME = re.compile(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
+_BOUND_NAME = regex(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
 
 T = TypeVar("T")
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.elements import Element, Remark, RemarkKind, opaque
 from psyclone_storage.frontend.fortran.remarks import (
     NestingError,
@@ -37,21 +38,19 @@ from psyclone_storage.ir.program_units import (
 )
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Opaque, Use
 
-INTERFACE = re.compile(
+INTERFACE = regex(
     r"(?:abstract\s+)?interface\b(?:\s*(?P<name>[a-z]\w*)|\s*(?:operator|assignment)\s*\(.*)?$",
     re.IGNORECASE,
 )
-_ENUM = re.compile(r"enum\s*,", re.IGNORECASE)
+_ENUM = regex(r"enum\s*,", re.IGNORECASE)
 _ENDS = (
-    (TYPE_DEFINITION, re.compile(r"end\s*type\b", re.IGNORECASE)),
-    (INTERFACE, re.compile(r"end\s*interface\b", re.IGNORECASE)),
-    (_ENUM, re.compile(r"end\s*enum\b", re.IGNORECASE)),
+    (TYPE_DEFINITION, regex(r"end\s*type\b", re.IGNORECASE)),
+    (INTERFACE, regex(r"end\s*interface\b", re.IGNORECASE)),
+    (_ENUM, regex(r"end\s*enum\b", re.IGNORECASE)),
 )
-_OF_SCOPE = re.compile(
-    r"(?:acc\s+(?:routine|declare)|omp\s+(?:declare|threadprivate))\b", re.IGNORECASE
-)
-_NATURE = re.compile(r"use\s*,\s*intrinsic\b", re.IGNORECASE)
-_PARAMETERISED = re.compile(r"(?:type|class)\s*\([^()]*\(", re.IGNORECASE)
+_OF_SCOPE = regex(r"(?:acc\s+(?:routine|declare)|omp\s+(?:declare|threadprivate))\b", re.IGNORECASE)
+_NATURE = regex(r"use\s*,\s*intrinsic\b", re.IGNORECASE)
+_PARAMETERISED = regex(r"(?:type|class)\s*\([^()]*\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,27 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.statements import scan
 
-_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
-_BRACKETS = re.compile(r"\([^()]*\)")
-_OPENING = re.compile(r"^(?!\s*end\b).*?\bsubroutine\s+(?P<name>\w+)", re.IGNORECASE)
-_CLOSING = re.compile(r"^end\s*(?:subroutine\b.*)?$", re.IGNORECASE)
-_KEPT = re.compile(r"\bsave\b|^(?:data|common)\b", re.IGNORECASE)
-_DECLARATION = re.compile(
+_STRING = regex(r"'[^']*'|\"[^\"]*\"")
+_BRACKETS = regex(r"\([^()]*\)")
+_OPENING = regex(r"^(?!\s*end\b).*?\bsubroutine\s+(?P<name>\w+)", re.IGNORECASE)
+_CLOSING = regex(r"^end\s*(?:subroutine\b.*)?$", re.IGNORECASE)
+_KEPT = regex(r"\bsave\b|^(?:data|common)\b", re.IGNORECASE)
+_DECLARATION = regex(
     r"(?:integer|real|logical|character|complex|double\s*precision|type|class)\b"
     r"\s*(?:\*\s*\d+)?\s*@?(?P<attributes>\s*,[^:=]*(?=::))?\s*(?:::)?(?P<entities>\s*\w.*)",
     re.IGNORECASE,
 )
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = regex(
     r"(?:(?:else\s*)?(?:if|where|forall)\s*@?\s*)?"
     r"(?:do\s+(?:concurrent\s*)?)?(?P<name>[a-z]\w*)\s*@?\s*(?:%[\w%@\s]*)?=(?!=)",
     re.IGNORECASE,
 )
-_ALLOCATION = re.compile(
-    r"(?:de)?allocate\s*\(\s*(?P<name>\w+)|nullify\s*\(\s*(\w+)", re.IGNORECASE
-)
+_ALLOCATION = regex(r"(?:de)?allocate\s*\(\s*(?P<name>\w+)|nullify\s*\(\s*(\w+)", re.IGNORECASE)
 
 
 def may_keep_state(source: SourceText, name: str) -> bool:

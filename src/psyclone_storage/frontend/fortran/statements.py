@@ -9,33 +9,33 @@ each statement says how deep in conditionals it stands. What a statement means i
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Generator, Iterator
 from functools import lru_cache
 from threading import Lock
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 
 # A line without strings, `;` and inner `&`: by far the most lines are like this.
-_PLAIN = re.compile(
+_PLAIN = regex(
     r"[ \t]*(?P<lead>&)?(?P<code>[^\s!'\"&;#][^!'\"&;\r\n]*)?(?P<more>&)?"
     r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)"
 )
-_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)(?:[^\n]*\\\r?\n)*[^\n]*\n?")
-_LEAD = re.compile(r"[ \t]*&")
-_TOKEN = re.compile(
+_DIRECTIVE = regex(r"[ \t]*#[ \t]*(\w*)(?:[^\n]*\\\r?\n)*[^\n]*\n?")
+_LEAD = regex(r"[ \t]*&")
+_TOKEN = regex(
     r"(?P<code>[^!'\"&;\r\n]+)|(?P<string>'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\")|(?P<mark>.)"
 )
 _REST_OF_STRING = {
-    "'": re.compile(r"(?:[^'\n]|'')*'"),
-    '"': re.compile(r'(?:[^"\n]|"")*"'),
+    "'": regex(r"(?:[^'\n]|'')*'"),
+    '"': regex(r'(?:[^"\n]|"")*"'),
 }
-_MORE = re.compile(r"&[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
-_STRING_GOES_ON = re.compile(r"&[ \t]*\r?(?:\n|\Z)")
-_HEAD = re.compile(r"\s*(?:(\d{1,5})[ \t]+(?=[A-Za-z]))?")
-_COMMENT = re.compile(r"[ \t]*!")
+_MORE = regex(r"&[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
+_STRING_GOES_ON = regex(r"&[ \t]*\r?(?:\n|\Z)")
+_HEAD = regex(r"\s*(?:(\d{1,5})[ \t]+(?=[A-Za-z]))?")
+_COMMENT = regex(r"[ \t]*!")
 _REMEMBERED = 64
 """How many texts keep their statements: more than an algorithm has kernels."""
 _OPENING = frozenset({"if", "ifdef", "ifndef"})

@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.brackets import closing, punctuation
 from psyclone_storage.frontend.fortran.statements import SourceStatement
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""\s*(?:
       (?P<string>'(?:[^']|'')*'|"(?:[^"]|"")*")
     | (?P<value>\.(?:true|false)\.(?:_\w+)?
@@ -37,19 +38,19 @@ _TOKEN = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_PREPROCESSED = re.compile(r"^[ \t]*#", re.MULTILINE)
-_LABELLED = re.compile(r"[a-z]\w*\s*:(?!:)\s*", re.IGNORECASE)
-_WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
-_IF = re.compile(r"(?:else\s*)?if\s*\(", re.IGNORECASE)
-_THEN = re.compile(r"\s*then(?:\s+\w+)?$", re.IGNORECASE)
-_ARITHMETIC = re.compile(r"\s*\d+\s*,")
-_DO = re.compile(r"do\s+(?!while\b|concurrent\b)(?=[a-z]\w*\s*=)", re.IGNORECASE)
+_PREPROCESSED = regex(r"^[ \t]*#", re.MULTILINE)
+_LABELLED = regex(r"[a-z]\w*\s*:(?!:)\s*", re.IGNORECASE)
+_WORD = regex(r"[a-z]\w*", re.IGNORECASE)
+_IF = regex(r"(?:else\s*)?if\s*\(", re.IGNORECASE)
+_THEN = regex(r"\s*then(?:\s+\w+)?$", re.IGNORECASE)
+_ARITHMETIC = regex(r"\s*\d+\s*,")
+_DO = regex(r"do\s+(?!while\b|concurrent\b)(?=[a-z]\w*\s*=)", re.IGNORECASE)
 _OPENING = (
-    ("if", re.compile(r"if\s*\(.*(?<!\w)then(?:\s+\w+)?$", re.IGNORECASE)),
-    ("do", re.compile(r"do(?:\s*$|\s+(?!\d)[a-z])", re.IGNORECASE)),
-    ("select", re.compile(r"select\s*(?:case|type|rank)\b", re.IGNORECASE)),
+    ("if", regex(r"if\s*\(.*(?<!\w)then(?:\s+\w+)?$", re.IGNORECASE)),
+    ("do", regex(r"do(?:\s*$|\s+(?!\d)[a-z])", re.IGNORECASE)),
+    ("select", regex(r"select\s*(?:case|type|rank)\b", re.IGNORECASE)),
 )
-_CLOSING = re.compile(r"end\s*(if|do|select)\b", re.IGNORECASE)
+_CLOSING = regex(r"end\s*(if|do|select)\b", re.IGNORECASE)
 # What a statement begins with that is no assignment and is not read as a specification.
 _WORDS = frozenset(
     """allocate allocatable assign asynchronous backspace bind block call case class close

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-_TOKEN = re.compile(
+from psyclone_storage.base.regex import regex
+
+_TOKEN = regex(
     r"""[ \t]*(?:
       (?P<name>[a-z]\w*+(?!['"]))
     | (?P<mark>\(/(?![=/)])|/\)|\*\*|//|==|/=|<=|>=|=>|\.\.|[-+*/<>=(),:%\[\]])
@@ -23,7 +25,7 @@ _TOKEN = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
-_BLANK = re.compile(r"[ \t]*\Z")
+_BLANK = regex(r"[ \t]*\Z")
 
 
 class UnreadableError(ValueError):

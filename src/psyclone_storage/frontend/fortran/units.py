@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
 from psyclone_storage.frontend.fortran.reader import read_expression
@@ -36,29 +37,29 @@ from psyclone_storage.ir.parsed import (
 )
 from psyclone_storage.ir.types import DerivedType
 
-_INCLUDED = re.compile(r"include\s*(['\"])(?P<name>[^'\"]+)\1", re.IGNORECASE)
-_WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
-_UNIT = re.compile(
+_INCLUDED = regex(r"include\s*(['\"])(?P<name>[^'\"]+)\1", re.IGNORECASE)
+_WORD = regex(r"[a-z]\w*", re.IGNORECASE)
+_UNIT = regex(
     r"(?:(?P<kind>program|module)\s+|submodule\s*\([^()]*\)\s*)(?P<name>[a-z]\w*)$", re.IGNORECASE
 )
-_SEPARATE = re.compile(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
-_BLOCK = re.compile(r"(?:\w+\s*:\s*)?block$", re.IGNORECASE)
-_ASSOCIATE = re.compile(r"(?:\w+\s*:\s*)?associate\s*\((?P<list>.*)\)$", re.IGNORECASE)
-_BLOCK_DATA = re.compile(r"block\s*data\b", re.IGNORECASE)
-_END_BLOCK_DATA = re.compile(r"end\s*(?:block\s*data\b.*)?$", re.IGNORECASE)
-_INTERFACE = re.compile(
+_SEPARATE = regex(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
+_BLOCK = regex(r"(?:\w+\s*:\s*)?block$", re.IGNORECASE)
+_ASSOCIATE = regex(r"(?:\w+\s*:\s*)?associate\s*\((?P<list>.*)\)$", re.IGNORECASE)
+_BLOCK_DATA = regex(r"block\s*data\b", re.IGNORECASE)
+_END_BLOCK_DATA = regex(r"end\s*(?:block\s*data\b.*)?$", re.IGNORECASE)
+_INTERFACE = regex(
     r"(?P<abstract>abstract\s+)?interface\b(?!\s*[=(%])"
     r"(?:\s*(?P<name>(?!(?:operator|assignment|read|write)\s*\()[a-z]\w*)$)?",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$", re.IGNORECASE)
-_END_INTERFACE = re.compile(r"end\s*interface\b", re.IGNORECASE)
-_END = re.compile(
+_LISTED = regex(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$", re.IGNORECASE)
+_END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
+_END = regex(
     r"end(?:\s*(?P<kind>subroutine|function|program|module|submodule|procedure|block|associate)\b"
     r"(?:\s*\w+)?)?$",
     re.IGNORECASE,
 )
-_REST_OF_LINE = re.compile(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
+_REST_OF_LINE = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 _CLOSED_BY = {
     "procedure": ScopeKind.SEPARATE,

@@ -17,6 +17,7 @@ from typing import Any
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.tree import Tree
@@ -36,7 +37,7 @@ from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 PREFIX = "invoke_"
-_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_NAME = regex(r"[A-Za-z]\w*", re.ASCII)
 _CALL_FORM = "Write a kernel with its arguments: 'kernel(field)'."
 _SIGNS: Mapping[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**",

@@ -14,10 +14,11 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 
 MAX_DEPTH = 100
-_LINE_END = re.compile(r"\r\n|\r|\n|\f")
+_LINE_END = regex(r"\r\n|\r|\n|\f")
 _CODE = "P050"
 
 

@@ -9,13 +9,13 @@ number whose bit marks it in the masks of a buffer.
 
 from __future__ import annotations
 
-import re
 import threading
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import TypeAlias
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.storage.core.device import (
     DEFAULT_DEVICE_VARIABLE,
     default_device_id,
@@ -101,8 +101,8 @@ class MemorySpace:
 SpaceLike: TypeAlias = "MemorySpace | str | None"
 
 _ASSIGNABLE = {(SpaceKind.HOST, SpaceKind.PINNED), (SpaceKind.DEVICE, SpaceKind.MANAGED)}
-_TAG = re.compile(r"node:(?P<node>\d+)(?::(?:device:(?P<device>\d+)|(?P<kind>uvm|pinned)))?")
-_DEVICE_ALIAS = re.compile(r"(?:gpu|cuda|device|CudaSpace)(?::(?P<device>\d+))?")
+_TAG = regex(r"node:(?P<node>\d+)(?::(?:device:(?P<device>\d+)|(?P<kind>uvm|pinned)))?")
+_DEVICE_ALIAS = regex(r"(?:gpu|cuda|device|CudaSpace)(?::(?P<device>\d+))?")
 _KINDS = {None: SpaceKind.HOST, "uvm": SpaceKind.MANAGED, "pinned": SpaceKind.PINNED}
 _SUFFIX_OF_ALIAS = {
     "cpu": "", "host": "", "HostSpace": "",

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.base.regex import regex
 from psyclone_storage.storage.core.errors import ViewTypeError
 
 MAX_RANK = 8
@@ -36,8 +37,8 @@ _OF_DTYPE = {
     for name, code in _NAMED.items()
     if name not in ("char", "long long", "unsigned long long")
 }
-_SPEC = re.compile(r"(?P<scalar>[A-Za-z_][\w:<>, ]*?)\s*(?P<stars>[*\s]*)(?P<brackets>[\[\]\d\s]*)")
-_BRACKET = re.compile(r"\[(\d+)\]")
+_SPEC = regex(r"(?P<scalar>[A-Za-z_][\w:<>, ]*?)\s*(?P<stars>[*\s]*)(?P<brackets>[\[\]\d\s]*)")
+_BRACKET = regex(r"\[(\d+)\]")
 _registered: dict[str, np.dtype[Any]] = {}
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.directive import AccLoopDirective
@@ -28,13 +29,13 @@ from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
 from psyclone_storage.transform.step import Place, Reasons, missing
 
-_DECLARES_NO_VARIABLE = re.compile(
+_DECLARES_NO_VARIABLE = regex(
     r"type\b(?!\s*\()|(?:abstract\s+)?interface\b|procedure\b|private\b|public\b|implicit\b",
     re.IGNORECASE,
 )
 
-_PREPROCESSOR = re.compile(r"^[ \t]*#.*", re.MULTILINE)
-_MACROS = re.compile(r"^[ \t]*#[ \t]*(?:define|include)\b.*", re.MULTILINE)
+_PREPROCESSOR = regex(r"^[ \t]*#.*", re.MULTILINE)
+_MACROS = regex(r"^[ \t]*#[ \t]*(?:define|include)\b.*", re.MULTILINE)
 
 
 def coded_calls(schedule: Schedule) -> Iterator[Place]:

@@ -19,6 +19,7 @@ from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
@@ -80,12 +81,12 @@ from psyclone_storage.transform.kernel.code import (
 from psyclone_storage.transform.kernel.returns import without_returns
 from psyclone_storage.transform.step import Place, Reasons
 
-_IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
+_IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 _JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})
 _BoundToItsRoutine = Return | Label | Goto | Format | Associate | ScopedBlock | Conditional
 """Statements that mean something else in another routine, or that hold names of their own."""
-_LABEL = re.compile(r"^\s*\d", re.MULTILINE)
-_OF_DUMMIES = re.compile(r"intent\(.*\)|target|contiguous")
+_LABEL = regex(r"^\s*\d", re.MULTILINE)
+_OF_DUMMIES = regex(r"intent\(.*\)|target|contiguous")
 
 
 @dataclass(frozen=True, slots=True)

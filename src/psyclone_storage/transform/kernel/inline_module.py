@@ -9,6 +9,7 @@ from typing import ClassVar
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode, Procedure
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.rules import Rules
@@ -27,7 +28,7 @@ from psyclone_storage.transform.kernel.code import (
 )
 from psyclone_storage.transform.step import Place, Reasons
 
-_IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
+_IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.files import names_namelist, written_parts
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Expr,
@@ -47,14 +48,12 @@ from psyclone_storage.ir.unit import (
 )
 from psyclone_storage.transform.kernel.code import place_of_name
 
-_SAVED = re.compile(r"(?:save|data|common)\b", re.IGNORECASE)
-_INITIAL = re.compile(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
-_ALL_SAVED = re.compile(r"save\s*$", re.IGNORECASE)
-_SET = re.compile(r"\s*(?:\d+\s+)?(?:.*\)\s*)?([a-z]\w*)\s*(?:[(%].*)?=(?![=>])", re.IGNORECASE)
-_OTHER_NAME = re.compile(r"=>\s*([a-z]\w*)", re.IGNORECASE)
-_OF_EACH_THREAD = re.compile(
-    r"^\s*!\$omp\s+threadprivate\s*\((.*?)\)", re.IGNORECASE | re.MULTILINE
-)
+_SAVED = regex(r"(?:save|data|common)\b", re.IGNORECASE)
+_INITIAL = regex(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
+_ALL_SAVED = regex(r"save\s*$", re.IGNORECASE)
+_SET = regex(r"\s*(?:\d+\s+)?(?:.*\)\s*)?([a-z]\w*)\s*(?:[(%].*)?=(?![=>])", re.IGNORECASE)
+_OTHER_NAME = regex(r"=>\s*([a-z]\w*)", re.IGNORECASE)
+_OF_EACH_THREAD = regex(r"^\s*!\$omp\s+threadprivate\s*\((.*?)\)", re.IGNORECASE | re.MULTILINE)
 
 
 Mentioned = Callable[[KernelCode, str], bool]
