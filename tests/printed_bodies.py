@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import re
-import signal
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from forked_calls import in_child
 from psyclone_storage.backend.c.printer import CUnit, emit_c
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
@@ -53,7 +52,6 @@ _GAP = 4096
 GOOD = {"equal", "changes nothing", "no valid input"}
 _LAYERS, _DOFS, _UNIQUE, _EXTENT = 4, 2, 60, 3
 _SPACES = {"w0": 8, "w1": 12, "w2": 6, "w3": 1, "wtheta": 2, "wt": 2, "w2h": 4, "w2v": 2}
-_TIMEOUT = 20
 _PERTURB = -6
 
 
@@ -325,7 +323,7 @@ def _written_c(kernels: list[Printed], folder: Path) -> list[str]:
 
 def differences(printed: Printed, given: Input, library: Path) -> str:
     """Call the kernel in both languages; return what differs, or how one of them failed."""
-    return _in_child(lambda: _compared(printed, given, ctypes.CDLL(str(library))))
+    return in_child(_compared, printed.tag, given.data, given.memory, str(library))
 
 
 def is_valid(printed: Printed, given: Input, folder: Path) -> bool:
@@ -336,49 +334,27 @@ def is_valid(printed: Printed, given: Input, folder: Path) -> bool:
     folder = folder / "checked"
     folder.mkdir(exist_ok=True)
     library = build([(printed, given)], folder, "-fcheck=bounds")
-
-    def alone(filling: int) -> str:
-        ctypes.CDLL(None).mallopt(_PERTURB, filling)
-        memory = given.memory.copy()
-        address = memory.ctypes.data
-        getattr(ctypes.CDLL(str(library)), f"f_{printed.tag}")(
-            *(ctypes.c_void_p(address + datum.start) for datum in given.data)
-        )
-        return hashlib.sha256(memory.tobytes()).hexdigest()
-
-    answers = {_in_child(lambda filling=filling: alone(filling)) for filling in (0, 85, 170)}
+    answers = {
+        in_child(_alone, printed.tag, given.data, given.memory, str(library), filling)
+        for filling in (0, 85, 170)
+    }
     return len(answers) == 1 and not answers.pop().startswith("failed")
 
 
-def _in_child(work: Callable[[], str]) -> str:
-    """Return what `work` says in a process of its own, which may fail."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        signal.alarm(_TIMEOUT)
-        try:
-            answer = work()
-        except BaseException as failure:  # noqa: BLE001
-            answer = f"failed: {failure!r}"
-        os.write(writer, answer.encode()[:4000])
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as stream:
-        answer = stream.read().decode()
-    _, status = os.waitpid(child, 0)
-    return answer if status == 0 else f"failed: signal {status}"
+def _alone(tag: str, data: list[Datum], memory: np.ndarray, library: str, filling: int) -> str:
+    """Call the author's code where new memory is filled with a byte; return what it leaves."""
+    ctypes.CDLL(None).mallopt(_PERTURB, filling)
+    _call_fortran(tag, data, memory, ctypes.CDLL(library))
+    return hashlib.sha256(memory.tobytes()).hexdigest()
 
 
-def _compared(printed: Printed, given: Input, library: ctypes.CDLL) -> str:
-    first, second = given.memory.copy(), given.memory.copy()
-    address = first.ctypes.data
-    getattr(library, f"f_{printed.tag}")(
-        *(ctypes.c_void_p(address + datum.start) for datum in given.data)
-    )
-    getattr(library, f"c_{printed.tag}")(*c_arguments(given.data, second))
-    for datum in given.data:
+def _compared(tag: str, data: list[Datum], memory: np.ndarray, name: str) -> str:
+    """Return what differs between the two languages after a call of each."""
+    library = ctypes.CDLL(name)
+    first, second = memory.copy(), memory.copy()
+    _call_fortran(tag, data, first, library)
+    getattr(library, f"c_{tag}")(*c_arguments(data, second))
+    for datum in data:
         ours = second[datum.start : datum.stop].view(datum.dtype)
         theirs = first[datum.start : datum.stop].view(datum.dtype)
         equal = ours.view(f"i{datum.dtype.itemsize}") == theirs.view(f"i{datum.dtype.itemsize}")
@@ -391,7 +367,12 @@ def _compared(printed: Printed, given: Input, library: ctypes.CDLL) -> str:
         first[datum.start : datum.stop] = second[datum.start : datum.stop]
     if not (first == second).all():
         return "differs: beside the arrays"
-    return "" if (second != given.memory).any() else "changes nothing"
+    return "" if (second != memory).any() else "changes nothing"
+
+
+def _call_fortran(tag: str, data: list[Datum], memory: np.ndarray, library: ctypes.CDLL) -> None:
+    address = memory.ctypes.data
+    getattr(library, f"f_{tag}")(*(ctypes.c_void_p(address + datum.start) for datum in data))
 
 
 def c_arguments(data: list[Datum], memory: np.ndarray) -> Iterator[object]:

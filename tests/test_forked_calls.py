@@ -1,0 +1,15 @@
+"""What is called in a process of its own answers, or says how it has failed."""
+
+from __future__ import annotations
+
+import os
+
+from forked_calls import in_child
+
+
+def test_calls_answer_or_say_how_they_have_failed() -> None:
+    assert in_child(os.strerror, 2) == os.strerror(2)
+    assert in_child(os.strerror).startswith("failed: TypeError(")
+    assert in_child(os.abort) == "failed: signal 6"
+    assert in_child(os._exit, 3) == "failed: signal 768"
+    assert in_child(os.strerror, 1) == os.strerror(1)
