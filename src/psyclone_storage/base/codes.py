@@ -245,6 +245,7 @@ CODES: dict[str, str] = {
     "T087": "A loop needs what neither a device nor a task can do.",
     "T088": "There is nothing to update.",
     "T089": "Something stands beside teams of threads of a device.",
+    "T090": "A kernel stays on the host, although steps tried to put it on a device.",
     "L001": "The words of the command line are not what the command takes.",
     "L002": "Options contradict each other.",
     "L003": "A file cannot be written.",

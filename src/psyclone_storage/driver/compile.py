@@ -160,7 +160,7 @@ class Compiler:
                 *notes,
                 *self.kernels.warnings_of(called.files),
                 *(unordered_sums(program) if self._wants_order else ()),
-                *(self.requested.warnings(program) if self.requested else ()),
+                *(self.requested.warnings(program, refused, rules) if self.requested else ()),
             ),
             refused=refused,
             journal=journal,

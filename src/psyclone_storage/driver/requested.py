@@ -9,7 +9,13 @@ from psyclone_storage.base.diagnostic import Diagnostic, Severity, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.request import CompileRequest
-from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
+from psyclone_storage.driver.steps import (
+    Refused,
+    apply_steps,
+    left_on_host,
+    unfinished,
+    with_profiles,
+)
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.context import ScriptContext
@@ -59,15 +65,17 @@ class Requested:
         raise_if_any([one for one in found if self.recipe is None or one.code != _NOT_COMPILED])
         return program, refused
 
-    def warnings(self, program: Program) -> tuple[Diagnostic, ...]:
-        """Return the kernels that a script runs on a device without having compiled them for it.
+    def warnings(self, program: Program, refused: Refused, rules: Rules) -> tuple[Diagnostic, ...]:
+        """Return which kernels stay on the host, as steps for a device were `refused` for them.
 
-        PSyclone lets that pass, as compilers may find a way or say so; so does a script's recipe.
+        And those that a script runs on a device without having compiled them for it: PSyclone lets
+        that pass, as compilers may find a way or say so; so does a script's recipe.
         """
+        left = tuple(left_on_host(program, refused, rules))
         if self.recipe is None:
-            return ()
+            return left
         found = unfinished(program, in_storages=self.in_storages)
-        return tuple(
+        return left + tuple(
             replace(one, severity=Severity.WARNING) for one in found if one.code == _NOT_COMPILED
         )
 

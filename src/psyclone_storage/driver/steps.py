@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir.devices import device_calls
 from psyclone_storage.ir.rules import KernelSource, Rules
-from psyclone_storage.ir.schedule import Invoke, Program, Schedule
+from psyclone_storage.ir.schedule import Invoke, Loop, Program, Schedule
 from psyclone_storage.ir.walk import (
     find,
+    kernel_calls,
+    outer_loops,
     place_of,
+    statements,
 )
 from psyclone_storage.transform.catalogue import Refusal, StepRequest, apply_request, missing_places
 from psyclone_storage.transform.legality import check_finished
+from psyclone_storage.transform.openacc import AccKernels
 from psyclone_storage.transform.profile import ProfileGranularity, regions_for
+from psyclone_storage.transform.step import Reasons
 from psyclone_storage.transform.workbench import Journal, Workbench
 
 Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
@@ -101,7 +109,53 @@ def _would_help(refusal: Refusal, problem: Diagnostic, schedule: Schedule) -> bo
 
 
 def _after_refusals(problem: Diagnostic, tried: list[Refusal]) -> Diagnostic:
+    """Return `problem` with the hint that helps: what mends all the reasons, if there is such."""
     if not tried:
         return problem
     names = listed(list(dict.fromkeys(refusal.step.name for refusal in tried)), "and")
-    return replace(problem, hint=f"{names} was refused there, for the reasons above.")
+    hint = f"{names} was refused there, for the reasons above."
+    reasons = [reason for refusal in tried for reason in refusal.reasons]
+    first = [step for step in reasons[0].remedies if all(step in one.remedies for one in reasons)]
+    if first:
+        hint = f"{names} was refused there: apply '{first[0]}' before, as the first of all steps."
+    return replace(problem, hint=hint)
+
+
+_TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})
+
+
+def left_on_host(program: Program, refused: Refused, rules: Rules) -> Iterator[Diagnostic]:
+    """Yield the kernels that stay on the host where others run on a device (T090, warnings).
+
+    They are those where steps were tried in vain; what no step was tried for is meant to stay.
+    """
+    refusals = dict(refused)
+    for invoke in program.invokes:
+        schedule = invoke.schedule
+        there = {call.uid for call in device_calls(schedule)}
+        for loop in outer_loops(schedule) if there else ():
+            inside = {loop.uid, *(item.uid for item in statements(loop))}
+            reasons = [
+                reason.message
+                for refusal in refusals.get(invoke.name, ())
+                if refusal.step.name in _TO_DEVICE and refusal.uid in inside
+                for reason in refusal.reasons
+            ]
+            names = [call.kernel.name for call in kernel_calls(loop) if call.uid not in there]
+            if names and reasons:
+                yield _left(
+                    loop, names, reasons[0], AccKernels(loop.uid, loop.uid).check(schedule, rules)
+                )
+
+
+def _left(loop: Loop, names: list[str], reason: str, against: Reasons) -> Diagnostic:
+    verb = "stays" if len(set(names)) == 1 else "stay"
+    what = listed(list(dict.fromkeys(names)), "and")
+    hint = "Apply 'acc-kernels' after the other steps: its points are computed there, in order."
+    return Diagnostic(
+        "T090",
+        f"{what} {verb} on the host, to which its data are copied: {reason}",
+        place_of(loop),
+        hint="" if against else hint,
+        severity=Severity.WARNING,
+    )

@@ -123,7 +123,10 @@ RECIPES: Mapping[str, str] = {
         "inline-point-call; fuse; colour; overlap; swap-loops{for_threads=true}; openmp-do;"
         " openmp-parallel; outline"
     ),
-    "openacc": "colour; acc-routine; acc-loop{collapse=0}; acc-parallel; acc-enter-data",
+    "openacc": (
+        "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"
+        " acc-enter-data"
+    ),
 }
 """Steps that are asked for by one name."""
 

@@ -40,8 +40,9 @@ _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 class AccLoop:
     """Let a device share the iterations of a loop, and of those nested in it.
 
-    `collapse` is how many nested loops count as one, 0 for as many as there are. `independent` is
-    told to the compiler because it is proved here. A `sequential` loop runs in order. `gang` and
+    `collapse` is how many nested loops count as one, 0 for as many as may be shared: of rows whose
+    points depend on each other the rows alone, each in its order. `independent` is told to the
+    compiler because it is proved here. A `sequential` loop runs in order. `gang` and
     `vector` choose who shares. The region comes with `acc-parallel` or `acc-kernels`, before or
     after this step; without it the recipe is not finished, which is an error at its end.
 
@@ -84,7 +85,7 @@ class AccLoop:
             reasons += (Diagnostic("T084", message, place_of(loop)),)
         if self.sequential:
             return reasons
-        shared = nest[: self.collapse or len(nest)]
+        shared = nest[: self.collapse or 1]
         return reasons + tuple(
             reason for item in shared for reason in may_run_parallel(schedule, rules, item)
         )
@@ -95,7 +96,7 @@ class AccLoop:
         loop = loop_named(schedule, self.loop)
         shared = not self.sequential
         options = RegionOptions(
-            collapse=self.collapse or len(_nest(loop)),
+            collapse=self.collapse or self._shared_together(schedule, rules, loop),
             sequential=self.sequential,
             gangs=self.gang and shared,
             vectors=self.vector and shared,
@@ -103,6 +104,13 @@ class AccLoop:
         )
         made = DirectiveRegion(f"acc-loop({loop.uid})", Directive.ACC_LOOP, (loop,), options)
         return replaced(schedule, loop.uid, made)
+
+    def _shared_together(self, schedule: Schedule, rules: Rules, loop: Loop) -> int:
+        """Return how many loops of the nest may count as one, from the outermost."""
+        nest = _nest(loop)
+        if self.sequential:
+            return len(nest)
+        return len(list(takewhile(lambda one: not may_run_parallel(schedule, rules, one), nest)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.legality import check_finished
+from psyclone_storage.transform.openacc import AccLoop
 from psyclone_storage.transform.openmp import ParallelDo
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Step
@@ -354,3 +355,35 @@ def test_bounds_of_a_loop_that_was_fused_under_a_test_stay_as_they_are() -> None
 def loops(made: Schedule) -> list[Loop]:
     """Return all loops, from outside to inside."""
     return [item for item in statements(made) if isinstance(item, Loop)]
+
+
+@pytest.mark.parametrize(
+    ("calls", "loop", "together"),
+    [
+        ("copy(a, b)", "loop1", 2),
+        ("along(a)", "loop1", 1),
+        ("along_j(a)", "loop1", None),
+        ("along_j(a)", "columns@loop1", 1),
+        ("south_west(a)", "loop1", None),
+    ],
+)
+def test_a_device_shares_as_many_loops_as_may_be(
+    calls: str, loop: str, together: int | None
+) -> None:
+    made = schedule(KERNELS, calls)
+    step = AccLoop(loop, collapse=0)
+    if together is None:
+        assert "S010" in reasons(step, calls)
+        return
+    done = step.apply(made, RULES)
+    shared = [item for item in statements(done) if isinstance(item, DirectiveRegion)]
+    assert [item.options.collapse for item in shared] == [together]
+
+
+def test_columns_that_may_be_shared_are_swapped_outwards_for_a_device() -> None:
+    bench = Workbench(schedule(KERNELS, "along_j(a)", distributed=False), RULES)
+    for request in read_steps("swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel"):
+        apply_request(bench, request)
+    (region,) = bench.schedule.body
+    assert isinstance(region, DirectiveRegion)
+    assert [loop.over for loop in outer_loops(region)] == [Over.COLUMNS]

@@ -44,6 +44,7 @@ _LEVELS = tuple(level.value for level in DeviceLevel)
 _ON_THE_HOST = frozenset({"call", "write", "print", "read", "open", "close", "stop"})
 """Words of statements that leave the subroutine; of opaque ones that is all that is looked at."""
 
+_PASSES = ("imports-to-arguments",)
 
 _Asked = type[AccRoutineDirective | OmpDeclareTarget]
 _NAMES: Mapping[_Asked, str] = {
@@ -185,10 +186,12 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
                 f"'{code.name}' uses '{imported.local}' of the module '{use.module}', which is not"
                 " known to be a constant: variables of modules are not on the device."
             )
-            yield Diagnostic("T055", message, place_of_name(code, name), hint=passed)
+            yield Diagnostic(
+                "T055", message, place_of_name(code, name), hint=passed, remedies=_PASSES
+            )
     uses = (*code.uses, *code.module.uses)
     whole = list(dict.fromkeys(use.module for use in uses if use.whole))
     unknown = (around.unknown & values) - WORDS - code.module.constants
     for name in sorted(unknown) if whole else ():
         message = f"'{code.name}' uses '{name}', which may be a variable of {listed(whole)}."
-        yield Diagnostic("T055", message, place_of_name(code, name), hint=passed)
+        yield Diagnostic("T055", message, place_of_name(code, name), hint=passed, remedies=_PASSES)
