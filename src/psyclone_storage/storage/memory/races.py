@@ -256,9 +256,11 @@ class RaceDetector:
 
     def host_uses(self, allocation: Allocation, *, writes: bool) -> None:
         """Note that the host uses memory from now on. Raises `DataRaceError`."""
-        if not (allocation.trail or self.traces):
+        if allocation.trail is None and not self.traces:
             return
         with LOCK:
+            if not (allocation.trail or self.traces):
+                return
             self.host[HOST] += 1
             stop = allocation.pointer + allocation.capacity
             use = MemoryUse(allocation, allocation.pointer, stop, writes).mark()

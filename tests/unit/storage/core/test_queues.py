@@ -380,6 +380,24 @@ def test_a_race_names_both_uses_and_their_places() -> None:
 # -- the short ways --------------------------------------------------------------------------------
 
 
+def test_the_detector_looks_at_what_threads_share_under_its_lock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At any moment another thread may note a use of the same memory."""
+    owned: list[bool] = []
+
+    def counted(_: races.Trail) -> int:
+        owned.append(races.LOCK._is_owned())  # type: ignore[attr-defined]
+        return 1
+
+    monkeypatch.setattr(races.Trail, "__len__", counted)
+    buffer = made()
+    set_on_device(buffer, 2.0)
+    assert_host_sees(buffer, 2.0)
+    assert owned
+    assert all(owned)
+
+
 @pytest.mark.parametrize("order", [""], indirect=True)
 def test_no_access_goes_a_short_way_past_what_is_queued() -> None:
     field = gt.zeros((SIZE,), device="gpu", label="a")
