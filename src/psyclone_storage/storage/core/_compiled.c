@@ -43,6 +43,7 @@ static PyObject *module_register(PyObject *module, PyObject *args, PyObject *key
         {"block", &words.block, 1},         {"array", &words.array, 1},
         {"timed", &words.timed, 0},         {"total", &words.total, 0},
         {"pages", &words.pages, 0},         {"page", &words.page, 0},
+        {"piece", &words.piece, 1},         {"pin", &words.pin, 1},
     };
     PyObject *name, *value;
     Py_ssize_t at = 0;
@@ -112,7 +113,7 @@ static int name_all(void)
         {"_make_valid_carefully", &names.bring_carefully},
         {"view", &names.view},         {"to_numpy", &names.to_numpy},
         {"labels", &names.labels},     {"origin", &names.origin}, {"dims", &names.dims},
-        {"address", &names.address},   {"", &names.nothing},
+        {"address", &names.address},   {"pins", &names.pins}, {"", &names.nothing},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
@@ -144,7 +145,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Lease", &Lease_spec, &LeaseType) < 0 ||
         add_type(module, "Piece", &Piece_spec, &PieceType) < 0 ||
         add_type(module, "Hold", &Hold_spec, &HoldType) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 6) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 7) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -188,6 +188,31 @@ static PyObject *Acquirable_make_valid(Acquirable *self, PyObject *const *args, 
     return PyObject_CallMethodObjArgs((PyObject *)self, names.bring_carefully, space, region, NULL);
 }
 
+/* _take(table, stats, resident, chunks, wishes): begin with these, and with no write. */
+static PyObject *Acquirable_take(Acquirable *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 5) {
+        PyErr_SetString(PyExc_TypeError, "_take() has five arguments.");
+        return NULL;
+    }
+    Py_ssize_t chunks = PyLong_AsSsize_t(args[3]);
+    int wishes = chunks < 0 ? -1 : PyObject_IsTrue(args[4]);
+    PyObject *whole = wishes < 0 ? NULL : Py_BuildValue("(iO)", 0, args[3]);
+    if (whole == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "There are no chunks.");
+        return NULL;
+    }
+    set_field(&self->table, args[0]);
+    set_field(&self->stats, args[1]);
+    set_field(&self->resident, args[2]);
+    give_field(&self->whole, whole);
+    self->version = 0;
+    self->single = chunks == 1;
+    self->has_wishes = (char)wishes;
+    Py_RETURN_NONE;
+}
+
 static PyMemberDef Acquirable_members[] = {
     OBJECT(Acquirable, table), OBJECT(Acquirable, stats), HIDDEN(Acquirable, resident), HIDDEN(Acquirable, whole),
     {"version", T_LONGLONG, offsetof(Acquirable, version), 0, NULL},
@@ -197,7 +222,8 @@ static PyMethodDef Acquirable_methods[] = {
     METHOD("acquire", Acquirable_acquire, METH_FASTCALL | METH_KEYWORDS),
     METHOD("release", Acquirable_release, METH_FASTCALL | METH_KEYWORDS),
     METHOD("make_valid", Acquirable_make_valid, METH_FASTCALL | METH_KEYWORDS),
-    METHOD("is_at_rest", Acquirable_is_at_rest, METH_O), {0}};
+    METHOD("is_at_rest", Acquirable_is_at_rest, METH_O),
+    METHOD("_take", Acquirable_take, METH_FASTCALL), {0}};
 static PyType_Slot Acquirable_slots[] = {
     COLLECTED(Acquirable), {Py_tp_members, Acquirable_members},
     {Py_tp_methods, Acquirable_methods}, {0, NULL}};
@@ -274,10 +300,19 @@ typedef struct {
 } Sides;
 RECORD(Sides, 8)
 
+/* The number of points that no storage has. */
+static PyObject *no_points(void)
+{
+    static PyObject *unknown;
+    if (unknown == NULL)
+        unknown = PyLong_FromLong(-1);
+    return unknown;
+}
+
 static int Sides_init(Sides *self, PyObject *args, PyObject *keywords)
 {
     static char *known[] = {"host", "device", "strict", "label", NULL};
-    static PyObject *first, *unknown;
+    static PyObject *first;
     PyObject *host, *device, *label = names.nothing;
     int strict = 0;
     if (keywords == NULL && PyTuple_Size(args) == 4 && PyBool_Check(PyTuple_GetItem(args, 2))) {
@@ -290,26 +325,54 @@ static int Sides_init(Sides *self, PyObject *args, PyObject *keywords)
         return -1;
     if (first == NULL)
         first = PyLong_FromLong(0);
-    if (unknown == NULL)
-        unknown = PyLong_FromLong(-1);
+    if (no_points() == NULL)
+        return -1;
     set_field(&self->buffer, Py_None);
     set_field(&self->host, host);
     set_field(&self->device, device);
     set_field(&self->label, label);
     set_field(&self->origin, first);
-    set_field(&self->points, unknown);
+    set_field(&self->points, no_points());
     set_field(&self->sync_state, Py_None);
     set_field(&self->pin, Py_None);
     self->strict = (char)strict;
     return 0;
 }
 
+static PyObject *new_pin(PyObject *buffer);
+
+/* attach(buffer, origin, points=-1): use a buffer, whose memory stays in place as long as this object
+ * lives. Whoever sees a buffer takes the rest for granted: it comes last. */
+static PyObject *Sides_attach(Sides *self, PyObject *const *args, Py_ssize_t count,
+                              PyObject *keywords)
+{
+    static const char *const known[] = {"buffer", "origin", "points", NULL};
+    PyObject *given[3] = {NULL, NULL, NULL};
+    if (sort_arguments(given, known, args, count, keywords) < 0)
+        return NULL;
+    if (given[0] == NULL || given[1] == NULL) {
+        PyErr_SetString(PyExc_TypeError, "attach() takes a buffer and its origin.");
+        return NULL;
+    }
+    PyObject *pin = new_pin(given[0]);
+    if (pin == NULL)
+        return NULL;
+    set_field(&self->origin, given[1]);
+    set_field(&self->points, given[2] == NULL ? no_points() : given[2]);
+    give_field(&self->pin, pin);
+    set_field(&self->buffer, given[0]);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef Sides_methods[] = {
+    METHOD("attach", Sides_attach, METH_FASTCALL | METH_KEYWORDS), {0}};
 static PyMemberDef Sides_members[] = {
     OBJECT(Sides, buffer), OBJECT(Sides, host), OBJECT(Sides, device), OBJECT(Sides, label),
     OBJECT(Sides, origin), OBJECT(Sides, points), HIDDEN(Sides, sync_state), HIDDEN(Sides, pin),
     {"strict", T_BOOL, offsetof(Sides, strict), 0, NULL}, NO_MORE};
 static PyType_Slot Sides_slots[] = {
-    COLLECTED(Sides), {Py_tp_init, Sides_init}, {Py_tp_members, Sides_members}, {0, NULL}};
+    COLLECTED(Sides), {Py_tp_init, Sides_init}, {Py_tp_members, Sides_members},
+    {Py_tp_methods, Sides_methods}, {0, NULL}};
 static PyType_Spec Sides_spec = {
     "psyclone_storage.storage.core._compiled.Sides", sizeof(Sides), 0, FLAGS, Sides_slots};
 

@@ -196,12 +196,50 @@ static void Ledger_dealloc(PyObject *self)
     free_record(self, 7);
 }
 
+/* Note that nothing has values, in so many chunks; -1 with an error. */
+static int ledger_clear(Ledger *self, Py_ssize_t count)
+{
+    PyObject *nothing = PyLong_FromLong(0), *valid = NULL, *touched = NULL;
+    if (nothing != NULL) {
+        valid = PyList_New(count);
+        touched = PyList_New(count);
+    }
+    for (Py_ssize_t i = 0; valid != NULL && touched != NULL && i < count; i++) {
+        PyList_SetItem(valid, i, Py_NewRef(nothing));
+        PyList_SetItem(touched, i, Py_NewRef(nothing));
+    }
+    Py_XDECREF(nothing);
+    if (valid == NULL || touched == NULL) {
+        Py_XDECREF(valid);
+        Py_XDECREF(touched);
+        return -1;
+    }
+    give_field(&self->valid, valid);
+    give_field(&self->touched, touched);
+    Py_CLEAR(self->everywhere.wide);
+    Py_CLEAR(self->anywhere.wide);
+    self->everywhere.low = self->anywhere.low = 0;
+    return 0;
+}
+
+static int Ledger_set_nbytes(Ledger *self, PyObject *nbytes, void *unused);
+
 static int Ledger_init(Ledger *self, PyObject *args, PyObject *keywords)
 {
-    (void)args, (void)keywords;
+    static char *known[] = {"chunks", "nbytes", NULL};
+    PyObject *given[2] = {NULL, NULL};
+    if (keywords == NULL && PyTuple_Size(args) == 2) {
+        given[0] = PyTuple_GetItem(args, 0);
+        given[1] = PyTuple_GetItem(args, 1);
+    } else if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO", known, given, given + 1))
+        return -1;
+    Py_ssize_t chunks = given[0] == NULL ? 0 : PyLong_AsSsize_t(given[0]);
+    if ((chunks < 0 && PyErr_Occurred()) ||
+        (given[1] != NULL && Ledger_set_nbytes(self, given[1], NULL) < 0))
+        return -1;
     PyObject *lock = PyObject_CallNoArgs((PyObject *)GateType);
     PyObject *holders = PyList_New(0);
-    if (lock == NULL || holders == NULL) {
+    if (lock == NULL || holders == NULL || ledger_clear(self, chunks < 0 ? 0 : chunks) < 0) {
         Py_XDECREF(lock);
         Py_XDECREF(holders);
         return -1;
@@ -375,30 +413,11 @@ static PyObject *Ledger_strike(Ledger *self, PyObject *thing)
     Py_RETURN_NONE;
 }
 
-/* clear(chunks): nothing has values, in so many chunks. */
 static PyObject *Ledger_clear_masks(Ledger *self, PyObject *chunks)
 {
     Py_ssize_t count = PyLong_AsSsize_t(chunks);
-    PyObject *nothing = PyLong_FromLong(0), *valid = NULL, *touched = NULL;
-    if (nothing != NULL && !PyErr_Occurred()) {
-        valid = PyList_New(count);
-        touched = PyList_New(count);
-    }
-    for (Py_ssize_t i = 0; valid != NULL && touched != NULL && i < count; i++) {
-        PyList_SetItem(valid, i, Py_NewRef(nothing));
-        PyList_SetItem(touched, i, Py_NewRef(nothing));
-    }
-    Py_XDECREF(nothing);
-    if (valid == NULL || touched == NULL) {
-        Py_XDECREF(valid);
-        Py_XDECREF(touched);
+    if ((count < 0 && PyErr_Occurred()) || ledger_clear(self, count) < 0)
         return NULL;
-    }
-    give_field(&self->valid, valid);
-    give_field(&self->touched, touched);
-    Py_CLEAR(self->everywhere.wide);
-    Py_CLEAR(self->anywhere.wide);
-    self->everywhere.low = self->anywhere.low = 0;
     Py_RETURN_NONE;
 }
 

@@ -111,7 +111,8 @@ static PyObject *block_kept(Blocks *self, Py_ssize_t size)
     return block;
 }
 
-static PyObject *Blocks_lease(Blocks *self, PyObject *const *args, Py_ssize_t count)
+/* Return a lease of what the arguments say, bytes and alignment; NULL with an error. */
+static Lease *blocks_lease(Blocks *self, PyObject *const *args, Py_ssize_t count)
 {
     Py_ssize_t nbytes = count > 0 ? PyLong_AsSsize_t(args[0]) : -1;
     Py_ssize_t alignment = count > 1 ? PyLong_AsSsize_t(args[1]) : 64;
@@ -143,7 +144,12 @@ static PyObject *Blocks_lease(Blocks *self, PyObject *const *args, Py_ssize_t co
     self->in_use += size;
     if (self->in_use > self->high_water)
         self->high_water = self->in_use;
-    return (PyObject *)lease;
+    return lease;
+}
+
+static PyObject *Blocks_lease(Blocks *self, PyObject *const *args, Py_ssize_t count)
+{
+    return (PyObject *)blocks_lease(self, args, count);
 }
 
 static PyObject *Blocks_trim(Blocks *self, PyObject *unused)
@@ -163,14 +169,6 @@ static PyObject *Blocks_sums(Blocks *self, PyObject *unused)
     return Py_BuildValue("nnn", self->in_use, self->cached, self->high_water);
 }
 
-static PyMethodDef Blocks_methods[] = {
-    METHOD("lease", Blocks_lease, METH_FASTCALL), METHOD("trim", Blocks_trim, METH_NOARGS),
-    METHOD("_sums", Blocks_sums, METH_NOARGS), {0}};
-static PyType_Slot Blocks_slots[] = {
-    COLLECTED(Blocks), {Py_tp_init, Blocks_init}, {Py_tp_methods, Blocks_methods}, {0, NULL}};
-static PyType_Spec Blocks_spec = {
-    "psyclone_storage.storage.core._compiled.Blocks", sizeof(Blocks), 0, FLAGS, Blocks_slots};
-
 /* -- Piece: the fields of an allocation ----------------------------------------------------------- */
 
 typedef struct {
@@ -179,6 +177,16 @@ typedef struct {
     char writable, lent, alive;
 } Piece;
 RECORD(Piece, 7)
+
+/* Be as a new allocation is, but for what is told of it. */
+static void piece_begin(Piece *self)
+{
+    set_field(&self->owner, Py_None);
+    set_field(&self->label, names.nothing);
+    set_field(&self->pending, no_things);
+    self->writable = self->alive = 1;
+    self->lent = 0;
+}
 
 static int Piece_init(Piece *self, PyObject *args, PyObject *keywords)
 {
@@ -192,11 +200,7 @@ static int Piece_init(Piece *self, PyObject *args, PyObject *keywords)
         return -1;
     for (int i = 0; i < 4; i++)
         set_field(FIELDS(self) + i, given[i]);
-    set_field(&self->owner, Py_None);
-    set_field(&self->label, names.nothing);
-    set_field(&self->pending, no_things);
-    self->writable = self->alive = 1;
-    self->lent = 0;
+    piece_begin(self);
     return 0;
 }
 
@@ -209,6 +213,73 @@ static PyType_Slot Piece_slots[] = {
     COLLECTED(Piece), {Py_tp_init, Piece_init}, {Py_tp_members, Piece_members}, {0, NULL}};
 static PyType_Spec Piece_spec = {
     "psyclone_storage.storage.core._compiled.Piece", sizeof(Piece), 0, FLAGS, Piece_slots};
+
+/* Return an allocation that a lease holds; NULL with an error. */
+static Piece *blocks_piece(Blocks *self, PyObject *space, PyObject *const *args, Py_ssize_t count)
+{
+    Lease *lease = blocks_lease(self, args, count);
+    PyObject *pointer = lease == NULL ? NULL : PyLong_FromVoidPtr(lease->address);
+    Piece *piece = pointer == NULL
+                       ? NULL
+                       : (Piece *)PyType_GenericAlloc((PyTypeObject *)words.piece, 0);
+    if (piece == NULL) {
+        Py_XDECREF((PyObject *)lease);
+        Py_XDECREF(pointer);
+        return NULL;
+    }
+    piece->space = Py_NewRef(space);
+    piece->pointer = pointer;
+    piece->capacity = Py_NewRef(args[0]);
+    piece->held = (PyObject *)lease;
+    piece_begin(piece);
+    return piece;
+}
+
+/* piece(space, nbytes, alignment=64) */
+static PyObject *Blocks_piece(Blocks *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count < 2) {
+        PyErr_SetString(PyExc_TypeError, "piece() takes a space and a number of bytes.");
+        return NULL;
+    }
+    return (PyObject *)blocks_piece(self, args[0], args + 1, count - 1);
+}
+
+/* beside_in(pool, nbytes, alignment, label): a replica of another buffer in the same memory, with an
+ * allocation from a pool. */
+static PyObject *Replica_beside_in(Replica *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (self->space == NULL) {
+        PyErr_SetString(PyExc_TypeError, "The replica was not initialised.");
+        return NULL;
+    }
+    if (count != 4 || !PyObject_TypeCheck(args[0], BlocksType)) {
+        PyErr_SetString(PyExc_TypeError, "beside_in() takes a pool, two numbers and a label.");
+        return NULL;
+    }
+    Piece *piece = blocks_piece((Blocks *)args[0], self->space, args + 1, 2);
+    Replica *made = piece == NULL ? NULL : replica_beside(self);
+    if (made == NULL) {
+        Py_XDECREF((PyObject *)piece);
+        return NULL;
+    }
+    set_field(&piece->label, args[3]);
+    if (made->is_plain) {
+        made->address = ((Lease *)piece->held)->address;
+        made->room = ((Lease *)piece->held)->nbytes;
+    }
+    made->allocation = (PyObject *)piece;
+    return (PyObject *)made;
+}
+
+static PyMethodDef Blocks_methods[] = {
+    METHOD("lease", Blocks_lease, METH_FASTCALL), METHOD("piece", Blocks_piece, METH_FASTCALL),
+    METHOD("trim", Blocks_trim, METH_NOARGS),
+    METHOD("_sums", Blocks_sums, METH_NOARGS), {0}};
+static PyType_Slot Blocks_slots[] = {
+    COLLECTED(Blocks), {Py_tp_init, Blocks_init}, {Py_tp_methods, Blocks_methods}, {0, NULL}};
+static PyType_Spec Blocks_spec = {
+    "psyclone_storage.storage.core._compiled.Blocks", sizeof(Blocks), 0, FLAGS, Blocks_slots};
 
 /* -- Hold: one more in a list of those who want memory to stay in place ---------------------------- */
 
@@ -257,6 +328,25 @@ static int Hold_init(Hold *self, PyObject *args, PyObject *keywords)
         return -1;
     set_field(&self->pins, pins);
     return 0;
+}
+
+/* Return what keeps the memory of a buffer in place. */
+static PyObject *new_pin(PyObject *buffer)
+{
+    PyObject *pins = PyObject_GetAttr(buffer, names.pins);
+    if (pins == NULL)
+        return NULL;
+    PyObject *pin = NULL;
+    if (!PyList_Check(pins))
+        PyErr_SetString(PyExc_TypeError, "The pins of a buffer are a list.");
+    else if ((pin = PyType_GenericAlloc((PyTypeObject *)words.pin, 0)) != NULL) {
+        if (PyList_Append(pins, Py_None) < 0)
+            Py_CLEAR(pin);
+        else
+            ((Hold *)pin)->pins = Py_NewRef(pins);
+    }
+    Py_DECREF(pins);
+    return pin;
 }
 
 static PyObject *Hold_release(Hold *self, PyObject *unused)

@@ -69,7 +69,7 @@ static PyTypeObject *BlocksType, *LeaseType, *PieceType, *HoldType;
 /* What `register` was told. */
 static struct {
     PyObject *read, *read_write, *auto_, *plain, *token, *arguments, *block;
-    PyObject *array, *bound, *lock, *timed, *total, *pages, *page;
+    PyObject *array, *bound, *lock, *timed, *total, *pages, *page, *piece, *pin;
 } words;
 
 /* Names of methods and attributes. */
@@ -78,6 +78,7 @@ static struct {
     PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
     PyObject *host_accessible, *jobs, *copies_plainly, *pointer, *capacity, *writable, *pending;
     PyObject *bring_carefully, *view, *to_numpy, *labels, *origin, *dims, *address, *nothing;
+    PyObject *pins;
 } names;
 
 static PyObject *no_things; /* a tuple */
@@ -112,28 +113,24 @@ typedef struct {
 } Gate;
 RECORD(Gate, 3)
 
-static int Gate_init(Gate *self, PyObject *args, PyObject *keywords)
-{
-    (void)args, (void)keywords;
-    PyObject *lock = PyObject_CallNoArgs(words.lock);
-    if (lock == NULL)
-        return -1;
-    give_field(&self->lock, lock);
-    return 0;
-}
-
-/* Most locks are never taken: their methods are bound when one is. */
+/* Most locks are never taken: they are made when one is. To make one may run anything, other threads
+ * that want the lock included: who comes first has made the one that all have. */
 static int gate_bind(Gate *self)
 {
     if (self->give != NULL)
         return 0;
-    if (self->lock == NULL) {
-        PyErr_SetString(PyExc_TypeError, "The lock was not initialised.");
-        return -1;
+    PyObject *lock = PyObject_CallNoArgs(words.lock);
+    PyObject *take = lock == NULL ? NULL : PyObject_GetAttrString(lock, "acquire");
+    PyObject *give = take == NULL ? NULL : PyObject_GetAttrString(lock, "release");
+    if (give != NULL && self->give == NULL) {
+        self->lock = Py_NewRef(lock);
+        self->take = Py_NewRef(take);
+        self->give = Py_NewRef(give);
     }
-    give_field(&self->take, PyObject_GetAttrString(self->lock, "acquire"));
-    give_field(&self->give, PyObject_GetAttrString(self->lock, "release"));
-    return self->take != NULL && self->give != NULL ? 0 : -1;
+    Py_XDECREF(lock);
+    Py_XDECREF(take);
+    Py_XDECREF(give);
+    return self->give != NULL ? 0 : -1;
 }
 
 /* From the moment that `take` returns until `held` is set nobody else runs. While `take` waits with
@@ -201,7 +198,7 @@ static PyMethodDef Gate_methods[] = {
     {0},
 };
 static PyType_Slot Gate_slots[] = {
-    COLLECTED(Gate), {Py_tp_init, Gate_init}, {Py_tp_methods, Gate_methods}, {0, NULL}};
+    COLLECTED(Gate), {Py_tp_methods, Gate_methods}, {0, NULL}};
 static PyType_Spec Gate_spec = {
     "psyclone_storage.storage.core._compiled.Gate", sizeof(Gate), 0, FLAGS, Gate_slots};
 
@@ -339,8 +336,8 @@ static int Replica_init(Replica *self, PyObject *args, PyObject *keywords)
     return failed ? -1 : 0;
 }
 
-/* Return a replica of another buffer in the same memory. */
-static PyObject *Replica_beside(Replica *self, PyObject *allocation)
+/* Return a replica of another buffer in the same memory, without an allocation. */
+static Replica *replica_beside(Replica *self)
 {
     Replica *made = (Replica *)PyType_GenericAlloc(Py_TYPE((PyObject *)self), 0);
     if (made == NULL)
@@ -352,10 +349,19 @@ static PyObject *Replica_beside(Replica *self, PyObject *allocation)
     made->bit.low = self->bit.low;
     made->on_host = self->on_host;
     made->is_plain = self->is_plain;
-    if (Replica_set_allocation(made, allocation, NULL) < 0)
+    return made;
+}
+
+/* Return a replica of another buffer in the same memory. */
+static PyObject *Replica_beside(Replica *self, PyObject *allocation)
+{
+    Replica *made = replica_beside(self);
+    if (made != NULL && Replica_set_allocation(made, allocation, NULL) < 0)
         Py_CLEAR(made);
     return (PyObject *)made;
 }
+
+static PyObject *Replica_beside_in(Replica *self, PyObject *const *args, Py_ssize_t count);
 
 static PyMemberDef Replica_members[] = {
     OBJECT(Replica, memory), OBJECT(Replica, space), NO_MORE};
@@ -363,7 +369,9 @@ static PyGetSetDef Replica_getset[] = {
     BITS(Replica, bit),
     {"allocation", (getter)Replica_get_allocation, (setter)Replica_set_allocation, NULL, NULL},
     NO_MORE};
-static PyMethodDef Replica_methods[] = {METHOD("beside", Replica_beside, METH_O), {0}};
+static PyMethodDef Replica_methods[] = {
+    METHOD("beside", Replica_beside, METH_O),
+    METHOD("beside_in", Replica_beside_in, METH_FASTCALL), {0}};
 static PyType_Slot Replica_slots[] = {
     COLLECTED(Replica), {Py_tp_init, Replica_init}, {Py_tp_members, Replica_members},
     {Py_tp_getset, Replica_getset}, {Py_tp_methods, Replica_methods}, {0, NULL}};

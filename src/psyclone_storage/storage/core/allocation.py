@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psyclone_storage.storage.core.errors import MemoryException
-from psyclone_storage.storage.core.native import Lease, Piece
+from psyclone_storage.storage.core.native import Lease, Piece, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 
 
@@ -85,6 +85,9 @@ class Allocation(Piece):
     def __repr__(self) -> str:
         """Describe the allocation by label, place and size."""
         return f'<Allocation "{self.label}" {self.capacity} B at {self.space.tag}>'
+
+
+register(piece=Allocation)
 
 
 class WindowSpec(NamedTuple):

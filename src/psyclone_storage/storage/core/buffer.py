@@ -115,21 +115,15 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         count, held = len(layout.bounds) - 1, layout.bounds[-1]
         if held != size:
             raise ValueError(f"The chunks hold {held} elements, but the buffer has {size}.")
-        kind: np.dtype[Any] = np.dtype(dtype)
+        kind: np.dtype[Any] = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
         self.dtype = kind
         self.itemsize: int = kind.itemsize
         self.label = options.label
-        self.version = 0
         hints = self.hints = options.hints
         self.const = options.const
         replicas = self.replicas = Replicas(kind, layout, options)
-        self.table = replicas.table
-        self.stats = replicas.stats
-        self._resident = replicas.resident
-        self._whole = (0, count)
-        self.single = count == 1
+        self._take(replicas.table, replicas.stats, replicas.resident, count, hints.follows_writes)
         self.pins: list[None] = []
-        self._has_wishes = hints.follows_writes
         if hints.begins_somewhere:
             replica = replicas.at(hints.first_touch or host_space())
             if not hints.delayed:

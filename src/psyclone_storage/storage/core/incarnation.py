@@ -9,7 +9,7 @@ from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.core.errors import MemoryException, MemoryExhaustedError
 from psyclone_storage.storage.core.hints import ReplicaOptions
 from psyclone_storage.storage.core.native import Replica
-from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.validity import ReplicaState, Validity
 from psyclone_storage.storage.memory.base import Memory
 
@@ -60,14 +60,49 @@ def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocatio
     """
     try:
         allocation = memory.allocate(nbytes, options.alignment)
-    except (MemoryError, OverflowError, OSError) as error:
-        name = f'"{options.label}"' if options.label else "A buffer without a label"
-        raise MemoryExhaustedError(
-            f"{name} needs {nbytes} B at {memory.space.tag}, which are not to be had ({error}): "
-            f"free some memory there, or make it smaller."
-        ) from error
+    except _NO_ROOM as error:
+        raise _too_little(memory.space, nbytes, options.label, error) from error
     allocation.label = options.label
     return allocation
+
+
+class Place:
+    """A place where new buffers begin: each has a replica of its own there, with memory.
+
+    `spaces` are those that the replica serves.
+    """
+
+    __slots__ = ("spaces", "has_current", "_like", "_pool")
+
+    def __init__(self, space: MemorySpace, memory: Memory) -> None:
+        """Be the place at `space`, which is that of the memory."""
+        self.spaces = (space, None) if space is host_space() else (space,)
+        self.has_current = memory.has_current
+        self._like = Incarnation(memory)
+        self._pool = memory.plain_pool
+
+    def begin(self, nbytes: int, options: ReplicaOptions) -> Incarnation:
+        """Return a new replica with `nbytes` bytes. Raises `MemoryExhaustedError`."""
+        like, pool = self._like, self._pool
+        if pool is None:
+            made: Incarnation = like.beside(allocated(like.memory, nbytes, options))
+            return made
+        try:
+            made = like.beside_in(pool, nbytes, options.alignment, options.label)
+        except _NO_ROOM as error:
+            raise _too_little(like.space, nbytes, options.label, error) from error
+        return made
+
+
+def _too_little(
+    space: MemorySpace, nbytes: int, label: str, error: BaseException
+) -> MemoryExhaustedError:
+    """Return the error that says that memory is not to be had."""
+    name = f'"{label}"' if label else "A buffer without a label"
+    return MemoryExhaustedError(
+        f"{name} needs {nbytes} B at {space.tag}, which are not to be had ({error}): free some "
+        f"memory there, or make it smaller."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +130,10 @@ def state_of(replica: Incarnation, validity: Validity, pending: bool) -> Incarna
         tuple(validity.freshness(replica.bit, chunk) for chunk in range(len(validity.valid))),
         pending,
     )
+
+
+_NO_ROOM = (MemoryError, OverflowError, OSError)
+"""What the libraries below raise where there is too little memory."""
 
 
 def settle(replicas: Iterable[Incarnation]) -> None:

@@ -54,15 +54,13 @@ if TYPE_CHECKING or not COMPILED:
         BindingBlock,
         Ledger,
         Replica,
-        Sides,
         Sliceable,
-        Tallies,
-        Windows,
         begin,
         register,
         short,
     )
     from psyclone_storage.storage.core.twin_pages import Blocks, Hold, Lease, Piece, setting
+    from psyclone_storage.storage.core.twin_records import Sides, Tallies, Windows
 else:
     from psyclone_storage.storage.core._compiled import (
         FRAMES,

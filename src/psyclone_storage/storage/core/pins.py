@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.storage.core.native import Hold
+from psyclone_storage.storage.core.native import Hold, register
 
 
 class ExportPin(Hold):
@@ -17,3 +17,6 @@ class ExportPin(Hold):
     def __exit__(self, *_: object) -> None:
         """Release the pin."""
         self.release()
+
+
+register(pin=ExportPin)

@@ -32,6 +32,7 @@ from psyclone_storage.storage.core.hints import ReplicaOptions
 from psyclone_storage.storage.core.incarnation import (
     Incarnation,
     IncarnationState,
+    Place,
     allocated,
     state_of,
 )
@@ -75,17 +76,18 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self.layout = layout
         self.options = options
         bounds = layout.bounds
-        table = self.table = LockTable()
-        table.nbytes = bounds[-1] * dtype.itemsize
+        chunks = len(bounds) - 1
+        table = self.table = LockTable(chunks, bounds[-1] * dtype.itemsize)
         self.stats = TransferStats()
         self.poisoned: BaseException | None = None
-        table.clear_masks(len(bounds) - 1)
         self.validity: Validity = table
         self.resident: dict[MemorySpace | None, Incarnation] = {}
-        table.attention = self._guarded = options.const
+        self._guarded = options.const
+        if options.const:
+            table.attention = True
         self._list: list[Incarnation] = []
         self._pending: list[_Transfer] = []
-        self._truth: list[MemorySpace | None] = [None] * (len(bounds) - 1)
+        self._truth: list[MemorySpace | None] = [None] * chunks
 
     # -- finding ---------------------------------------------------------------------------------
 
@@ -317,21 +319,18 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         if replica.allocation is None or replica.capacity < nbytes:
             self.grow(replica, nbytes)
 
-    def begin_at(self, places: Iterable[tuple[MemorySpace, Incarnation]]) -> None:
+    def begin_at(self, places: Iterable[Place], nbytes: int) -> None:
         """Allocate for a new buffer, which nobody else knows yet, beside replicas of others.
 
         This is what `at` and `allocate` do, without their questions.
         """
-        nbytes = self.layout.size * self.dtype.itemsize
-        options, resident, host = self.options, self.resident, host_space()
-        for space, like in places:
-            allocation = allocated(like.memory, nbytes, options)
-            replica = resident[space] = like.beside(allocation)
+        for place in places:
+            replica = place.begin(nbytes, self.options)
             self._list.append(replica)
-            if like.memory.has_current:
+            for space in place.spaces:
+                self.resident[space] = replica
+            if place.has_current:
                 self._guarded = self.table.attention = True
-            if space is host:
-                resident[None] = replica
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
         """Give a replica new memory with the old values in it."""

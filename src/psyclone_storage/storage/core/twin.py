@@ -23,7 +23,7 @@ _NUMBERS = frozenset((int,))
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
-EDITION = 6
+EDITION = 7
 """Counts the changes that one of the two cores cannot make without the other."""
 
 FRAMES = 1
@@ -38,8 +38,9 @@ def register(**words: Any) -> None:
 
     `read`, `read_write` and `auto` are the modes and the policy of most accesses, `plain` is the
     request with nothing unusual, `token`, `block` and `arguments` are the classes of what is made
-    here, `array` is that of NumPy. `total` counts all copies, and `timed` says that emulated
-    devices take the time that is asked of them.
+    here, `array` is that of NumPy. `piece` is the class of allocations and `pin` that of what keeps
+    them in place. `total` counts all copies, and `timed` says that emulated devices take the time
+    that is asked of them.
     """
     WORDS.__dict__.update(words)
 
@@ -63,6 +64,12 @@ class Replica:
     def beside(self, allocation: Any) -> Any:
         """Return a replica of another buffer in the same memory."""
         return type(self)(self.memory, allocation)
+
+    def beside_in(self, pool: Any, nbytes: int, alignment: int, label: str) -> Any:
+        """Do `beside` with an allocation from a pool."""
+        allocation = pool.piece(self.space, nbytes, alignment)
+        allocation.label = label
+        return self.beside(allocation)
 
 
 class AccessFields:
@@ -112,8 +119,8 @@ class Ledger:
         "valid", "touched", "nbytes",
     )  # fmt: skip
 
-    def __init__(self) -> None:
-        """Start with no access and nothing valid."""
+    def __init__(self, chunks: int = 0, nbytes: int = 0) -> None:
+        """Start with no access, and nothing valid in so many chunks."""
         # Of an RLock one can ask whether this thread has it, however far an interrupt let it come.
         self.lock: Any = threading.RLock()
         self.holders: list[Any] = []
@@ -123,9 +130,9 @@ class Ledger:
         self.anywhere = 0
         self.writers = 0
         self.attention = False
-        self.valid: list[int] = []
-        self.touched: list[int] = []
-        self.nbytes = 0
+        self.valid: list[int] = [0] * chunks
+        self.touched: list[int] = [0] * chunks
+        self.nbytes = nbytes
 
     def clear_masks(self, chunks: int) -> None:
         """Note that nothing has values, in so many chunks."""
@@ -244,6 +251,16 @@ class Acquirable:
     single: bool
     _has_wishes: bool
 
+    def _take(self, table: Any, stats: Any, resident: Any, chunks: int, wishes: bool) -> None:
+        """Begin with these, and with no write."""
+        self.table = table
+        self.stats = stats
+        self._resident = resident
+        self._whole = (0, chunks)
+        self.version = 0
+        self.single = chunks == 1
+        self._has_wishes = wishes
+
     def acquire(
         self, space: Any = None, mode: Any = None, policy: Any = None, request: Any = None
     ) -> Any:
@@ -296,30 +313,6 @@ class Acquirable:
         raise NotImplementedError
 
 
-class Tallies:
-    """The sums of what went each of four ways: how many times, how many bytes, how many seconds."""
-
-    __slots__ = ("_callbacks", "_kept")
-
-    def __init__(self) -> None:
-        """Start at zero, with nobody to be told."""
-        self._callbacks: list[Any] = []
-        self._clear()
-
-    def _add(self, way: int, nbytes: int, seconds: float) -> None:
-        """Count one copy."""
-        count, total, spent = self._kept[way]
-        self._kept[way] = (count + 1, total + nbytes, spent + seconds)
-
-    def _sums(self, way: int) -> tuple[int, int, float]:
-        """Return the sums of one way."""
-        return self._kept[way]
-
-    def _clear(self) -> None:
-        """Start at zero again."""
-        self._kept: list[tuple[int, int, float]] = [(0, 0, 0.0)] * 4
-
-
 def begin(tokens: Any) -> bool:
     """Begin all the accesses if nobody is in the way and none lacks anything; else do nothing."""
     try:
@@ -333,40 +326,6 @@ def begin(tokens: Any) -> bool:
             token.buffer.table.retract(token)
         raise
     return True
-
-
-class Windows:
-    """The arrays of a storage on its two sides, and its data interface, once made."""
-
-    __slots__ = ("host", "reading", "device", "kernel", "interface")
-
-    def __init__(self) -> None:
-        """Start with nothing made."""
-        self.host: np.ndarray[Any, Any] | None = None
-        self.reading: np.ndarray[Any, Any] | None = None
-        self.device: Any = None
-        self.kernel: Any = None
-        self.interface: dict[str | None, dict[str, Any]] | None = None
-
-
-class Sides:
-    """What all storages over the same data share: the buffer, and the spaces of both sides."""
-
-    __slots__ = (
-        "buffer", "host", "device", "label", "origin", "points", "_sync_state", "_pin", "strict",
-    )  # fmt: skip
-
-    def __init__(self, host: Any, device: Any, strict: bool = False, label: str = "") -> None:
-        """Start without a buffer."""
-        self.buffer: Any = None
-        self.host = host
-        self.device = device
-        self.label = label
-        self.origin = 0
-        self.points = -1
-        self._sync_state: Any = None
-        self._pin: object = None
-        self.strict = strict
 
 
 class Sliceable:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.forking import FORKS, Rank
+from psyclone_storage.storage.core.twin import WORDS
 
 _PAGE = mmap.PAGESIZE
 _LARGE = 1 << 17
@@ -83,6 +84,11 @@ class Blocks:
             self._in_use += size
             self._high_water = max(self._high_water, self._in_use)
         return lease
+
+    def piece(self, space: Any, nbytes: int, alignment: int = 64) -> Any:
+        """Return an allocation in `space` that a lease holds."""
+        lease = self.lease(nbytes, alignment)
+        return WORDS.piece(space, lease.address, nbytes, lease)
 
     def take_back(self, block: HostPages) -> None:
         """Keep `block` for reuse, or let it go where the limit is reached."""

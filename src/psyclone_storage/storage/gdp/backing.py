@@ -25,7 +25,6 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.native import Sides
-from psyclone_storage.storage.core.pins import ExportPin
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.gdp.sync_state import SyncState
@@ -52,13 +51,6 @@ class Backing(Sides):
     device: MemorySpace | None
     _sync_state: SyncState | None
 
-    def attach(self, buffer: CoherentBuffer, origin: int) -> None:
-        """Use `buffer`, whose memory stays in place as long as this object lives."""
-        self.origin = origin
-        self._pin = ExportPin(buffer.pins)
-        # Last, as whoever sees a buffer takes the rest for granted.
-        self.buffer = buffer
-
     def buffer_over(self, array: np.ndarray[Any, Any]) -> CoherentBuffer:
         """Return the buffer; make it over the memory that `array` lies in, if there is none."""
         if self.buffer is None:
@@ -76,8 +68,8 @@ class Backing(Sides):
         size = allocation.capacity // array.dtype.itemsize if array.dtype.itemsize else 0
         buffer = CoherentBuffer(size, array.dtype, BufferOptions(label=self.label))
         buffer.adopt(allocation)
-        self.points = whole.size if whole.dtype == array.dtype else -1
-        self.attach(buffer, whole.__array_interface__["data"][0] - offset)
+        points = whole.size if whole.dtype == array.dtype else -1
+        self.attach(buffer, whole.__array_interface__["data"][0] - offset, points)
 
     def token(
         self, space: MemorySpace, mode: AccessMode, used: np.ndarray[Any, Any]

@@ -35,7 +35,7 @@ Maker = Callable[..., Storage]
 def empty(shape: Shape, dtype: Any = np.float64, **keywords: Unpack[Keywords]) -> Storage:
     """Return a storage whose values are undefined (GDP-40)."""
     try:
-        plan, make = _plan(shape, dtype, **keywords)
+        plan, make = _plan(shape, dtype, **keywords) if keywords else _plan(shape, dtype)
         if plan.plain:
             return CPUStorage(np.empty(*plan.packed), plan.labels, None)
     except (TypeError, MemoryError):

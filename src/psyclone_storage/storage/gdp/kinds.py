@@ -15,11 +15,12 @@ import numpy as np
 
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import whole
-from psyclone_storage.storage.core.device import DeviceKind
+from psyclone_storage.storage.core.device import DEFAULT_DEVICE_VARIABLE, DeviceKind
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.hints import Hints
-from psyclone_storage.storage.core.incarnation import Incarnation
+from psyclone_storage.storage.core.incarnation import Place
 from psyclone_storage.storage.core.layout import byte_extent
+from psyclone_storage.storage.core.native import setting
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
     device_space,
@@ -288,10 +289,11 @@ def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.n
 class _Shared:
     """What storages of one kind have in common that are made by one plan.
 
-    `sides` are those of the last one, `places` their spaces with replicas to make others from.
+    `sides` are those of the last one, for the default device that was `asked` for, and `places`
+    what is there to make others like.
     """
 
-    __slots__ = ("options", "size", "array", "points", "sides", "places")
+    __slots__ = ("options", "size", "nbytes", "array", "points", "sides", "asked", "places")
 
     def __init__(self, options: BufferOptions, array: np.ndarray[Any, Any]) -> None:
         """Start without places."""
@@ -299,17 +301,19 @@ class _Shared:
         self.size = _size(options)
         self.array = array
         self.points = array.size
+        self.nbytes = self.size * array.dtype.itemsize
         self.sides: Sides = (None, None)
-        self.places: tuple[tuple[MemorySpace, Incarnation], ...] = ()
+        self.asked: str | None = None
+        self.places: tuple[Place, ...] = ()
 
-    def allocate(self, buffer: CoherentBuffer, sides: Sides) -> None:
+    def allocate(self, buffer: CoherentBuffer, sides: Sides, asked: str) -> None:
         """Have memory for a new buffer at those of `sides` that there are."""
         spaces = [space for space in sides if space is not None]
         buffer.allocate(spaces)
         memories = [buffer.replicas.at(space).memory for space in spaces]
         if len(set(memories)) == len(spaces):
-            found = tuple(zip(spaces, map(Incarnation, memories), strict=True))
-            self.sides, self.places = sides, found
+            self.sides, self.places = sides, tuple(map(Place, spaces, memories))
+            self.asked = asked
 
 
 def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
@@ -322,19 +326,19 @@ def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
     if init is not None:
         options = replace(options, init=init)
     buffer = CoherentBuffer(known.size, parameters.dtype, options)
-    sides = kind.sides()
-    is_known = sides == known.sides
+    asked = setting(DEFAULT_DEVICE_VARIABLE, "0")
+    is_known = asked == known.asked
+    sides = known.sides if is_known else kind.sides()
     if not is_known:
         # Else there has been a storage on that device already.
         memory_of(sides[1] or host_space())
     backing = Backing(*sides, parameters.strict_exports, options.label)
-    backing.attach(buffer, NOWHERE)
-    backing.points = known.points
+    backing.attach(buffer, NOWHERE, known.points)
     if not parameters.delayed:
         if is_known:
-            buffer.replicas.begin_at(known.places)
+            buffer.replicas.begin_at(known.places, known.nbytes)
         else:
-            known.allocate(buffer, sides)
+            known.allocate(buffer, sides, asked)
     return kind(array, plan.labels, backing)
 
 

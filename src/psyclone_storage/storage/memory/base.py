@@ -16,7 +16,7 @@ from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.failures import give_up
-from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
+from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
 from psyclone_storage.storage.memory.uses import Span
 
@@ -58,6 +58,11 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     @property
     def stream_handle(self) -> int | None:
         """Return the stream of the device that exported arrays are in order with, if there is."""
+        return None
+
+    @property
+    def plain_pool(self) -> Pool | None:
+        """Return where pages are from, None where more has to be done than to take them."""
         return None
 
     @property

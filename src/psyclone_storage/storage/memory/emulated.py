@@ -71,14 +71,18 @@ class EmulatedDeviceMemory(Memory):
         return self._jobs
 
     @property
+    def plain_pool(self) -> Pool | None:
+        """Return the pool, where new memory may hold anything."""
+        return None if current_emulation().strict else self.pool
+
+    @property
     def use(self) -> PoolUse:
         """Return the state of the pool."""
         return self.pool.use
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return bytes of the device; in strict mode they hold the poison pattern."""
-        lease = self.pool.lease(nbytes, alignment)
-        allocation = Allocation(self.space, lease.address, nbytes, lease)
+        allocation: Allocation = self.pool.piece(self.space, nbytes, alignment)
         if current_emulation().strict:
             _poison(host_pages(allocation), 0, nbytes)
         return allocation

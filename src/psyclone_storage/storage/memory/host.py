@@ -26,14 +26,19 @@ class HostMemory(Memory):
         self.pool = Pool()
 
     @property
+    def plain_pool(self) -> Pool:
+        """Return the pool."""
+        return self.pool
+
+    @property
     def use(self) -> PoolUse:
         """Return the state of the pool."""
         return self.pool.use
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return bytes from the pool."""
-        lease = self.pool.lease(nbytes, alignment)
-        return Allocation(self.space, lease.address, nbytes, lease)
+        allocation: Allocation = self.pool.piece(self.space, nbytes, alignment)
+        return allocation
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a NumPy array."""

@@ -14,6 +14,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage.core.native import COMPILED
+from psyclone_storage.storage.core.spaces import memory_space
 
 ROOT = Path(__file__).parents[4]
 MOVES = Path(__file__).with_name("twin_moves.py")
@@ -185,8 +186,11 @@ def test_memory_is_flat(name: str) -> None:
 
 def test_the_core_is_what_buffers_and_storages_are_made_of() -> None:
     made = gt.zeros((3,), device="gpu")
-    module = "_compiled" if COMPILED else "twin"
-    for thing in (made, made.buffer, made.buffer.table, made.buffer.acquire(), made._backing):
+    twins = {"twin", "twin_pages", "twin_records"}
+    ours, others = ({"_compiled"}, twins) if COMPILED else (twins, {"_compiled"})
+    buffer = made.buffer
+    pieces = (buffer.replicas.at(memory_space("host")).allocation, made._backing._pin)
+    for thing in (made, buffer, buffer.table, buffer.acquire(), made._backing, *pieces):
         modules = {kind.__module__.rpartition(".")[2] for kind in type(thing).__mro__}
-        assert module in modules
-        assert not {"_compiled", "twin"} - {module} & modules
+        assert modules & ours
+        assert not modules & others
