@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from command import run_command
@@ -39,3 +40,24 @@ def translate_algorithm(file: Path, folder: Path) -> Path:
     to = folder / f"{next(iter(modules), file.stem)}.py"
     translate(file, to, "-d", str(CORPUS / "kernels"))
     return to
+
+
+COLUMNS = CORPUS.parent / "lfric" / "kernels"
+
+
+def translate_columns(folder: Path, modules: Iterable[str]) -> frozenset[str]:
+    """Write kernels of LFRic's corpus in Python into a folder; return the modules that can be.
+
+    The others are there in Fortran.
+    """
+    found: list[str] = []
+    for module in modules:
+        file, to = COLUMNS / f"{module}.f90", folder / f"{module}.py"
+        words = ["-api", "lfric", "-gen", "python", str(file), "-o", str(to)]
+        done = run_command(["psyclone-storage-kern", *words], folder)
+        assert ("error[G006]" in done.err) is bool(done.status), done.err
+        if done.status:
+            shutil.copy(file, folder)
+        else:
+            found.append(module)
+    return frozenset(found)

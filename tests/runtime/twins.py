@@ -281,15 +281,28 @@ def _value(datum: Datum, number: int, language: str) -> str:
     return f"0.{number + 3}{kind}"
 
 
-def in_python(found: list[Twin]) -> str:
-    """Return the module of the algorithms in Python."""
+def kernel_modules(found: list[Twin]) -> list[str]:
+    """Return the modules that have the kernels of the algorithms."""
+    return sorted({module for twin in found for module, _ in kernels_of(twin.algorithm).values()})
+
+
+def in_python(found: list[Twin], translated: frozenset[str]) -> str:
+    """Return the module of the algorithms in Python.
+
+    Kernels of `translated` modules are imported, others called where they are, in Fortran.
+    """
     kernels: dict[str, str] = {}
+    imports: dict[str, None] = {}
     for twin in found:
         for name, (module, original) in kernels_of(twin.algorithm).items():
-            kernels[name] = f'fortran_kernel("{KERNELS / module}.f90", "{original}")'
+            if module in translated:
+                imports[f"from {module} import {original} as {name}"] = None
+            else:
+                kernels[name] = f'fortran_kernel("{KERNELS / module}.f90", "{original}")'
     lines = [
         "from psyclone_storage.lfric import *",
         "from making import new_datum, new_matrix, report_datum",
+        *imports,
         "",
     ]
     lines += [f"{name} = {text}" for name, text in kernels.items()]

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from psyclone_storage.backend.c.scope import ModuleContext
 from psyclone_storage.backend.native.printer import PRECISION
-from psyclone_storage.backend.python.file import TranslatedKernel, emit_kernels
+from psyclone_storage.backend.python.file import emit_kernels
+from psyclone_storage.backend.python.forms import TranslatedKernel
+from psyclone_storage.backend.python.points import GridKernels
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
@@ -51,7 +53,8 @@ def in_python(
         return PRECISION if is_lost and name == PRECISION.key else found
 
     around = ModuleContext(symbol, known.procedures)
-    made = emit_kernels([TranslatedKernel(parsed, code)], around, source.name, in_place=True)
+    kernels = [TranslatedKernel(parsed, code)]
+    made = emit_kernels(kernels, around, GridKernels(), source.name, in_place=True)
     text = SourceText(source.name, made.text)
     found = read_code(dialect, text, code_name(parsed.name), dummies)
     return replace(found, name=code.name, module=replace(found.module, name=code.module.name))

@@ -7,14 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from psyclone_storage.backend.python.algorithm import emit_algorithm, has_invokes
-from psyclone_storage.backend.python.file import PythonText, TranslatedKernel, emit_kernels
+from psyclone_storage.backend.python.columns import ColumnKernels
+from psyclone_storage.backend.python.file import PythonText, emit_kernels
+from psyclone_storage.backend.python.forms import KernelForm, TranslatedKernel
+from psyclone_storage.backend.python.points import GridKernels
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.apis import parts_of
 from psyclone_storage.driver.c_code import KernelRequest, make_finder
 from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.driver.fortran import FORTRAN
+from psyclone_storage.driver.lfric_python import LFRIC_WORDS
 from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
@@ -23,9 +28,24 @@ from psyclone_storage.frontend.fortran.program_units import read_file
 from psyclone_storage.frontend.python import body as python_body
 from psyclone_storage.frontend.python import metadata as python_metadata
 from psyclone_storage.frontend.python.algorithm import read_algorithm as read_python_algorithm
+from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.ir.expr import Sort
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Use
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """An API's programs in Python: the words to read them by, and how kernels are written."""
+
+    dialect: Dialect
+    form: KernelForm
+
+
+_WORDS = {
+    Api.GOCEAN: _Words(GOCEAN_WORDS, GridKernels()),
+    Api.LFRIC: _Words(LFRIC_WORDS, ColumnKernels()),
+}
 
 
 def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequest) -> str:
@@ -34,13 +54,10 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     Modules are looked for as for C. What was written is read back, so that it is a kernel.
 
     Raises:
-        CompileError: the file holds no kernel, the API has none in Python (L001), or something has
-            no form in Python that computes the same (G006).
+        CompileError: the file holds no kernel, or something has no form in Python that computes the
+            same (G006).
     """
-    if api is not Api.GOCEAN:
-        text = f"Kernels in Python are for GOcean, not for {api.value}."
-        raise CompileError(Diagnostic("L001", text, hint="Add '-api gocean' for such kernels."))
-    source, finder = read_source(path), make_finder(wanted, settings)
+    source, finder, words = read_source(path), make_finder(wanted, settings), _WORDS[api]
     known = kernel_types(source)
     if not known:
         return _algorithm(source, path, finder, wanted.type_name)
@@ -49,10 +66,11 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     kernels = []
     for name in names:
         parsed = read_kernel(source, name)
-        parts_of(api).interpret(parsed, settings)
-        kernels.append(TranslatedKernel(parsed, printer.read(source, parsed.implementations[0])))
-    made = emit_kernels(kernels, printer.around, f"Translated from {path.name}.")
-    raise_if_any(list(_read_back(made, path, settings)))
+        dummies = parts_of(api).dummies(parts_of(api).interpret(parsed, settings))
+        code = printer.read(source, parsed.implementations[0])
+        kernels.append(TranslatedKernel(parsed, code, dummies))
+    made = emit_kernels(kernels, printer.around, words.form, f"Translated from {path.name}.")
+    raise_if_any(list(_read_back(made, path, (api, words.dialect), settings)))
     return made.text
 
 
@@ -85,15 +103,18 @@ def _home_of(finder: ModuleFinder, name: str, uses: tuple[Use, ...]) -> tuple[st
     return None
 
 
-def _read_back(made: PythonText, path: Path, settings: Settings) -> Iterator[Diagnostic]:
+def _read_back(
+    made: PythonText, path: Path, of: tuple[Api, Dialect], settings: Settings
+) -> Iterator[Diagnostic]:
     """Yield what is wrong with kernels that were written, at the places that they come from."""
+    api, dialect = of
     source = SourceText(path.with_suffix(".py").name, made.text)
-    for name in python_metadata.kernel_types(GOCEAN_WORDS, source):
+    for name in python_metadata.kernel_types(dialect, source):
         try:
-            parsed = python_metadata.read_kernel(GOCEAN_WORDS, source, name)
-            kernel = parts_of(Api.GOCEAN).interpret(parsed, settings)
-            dummies = parts_of(Api.GOCEAN).dummies(kernel)
-            python_body.read_code(GOCEAN_WORDS, source, parsed.procedure, dummies)
+            parsed = python_metadata.read_kernel(dialect, source, name)
+            kernel = parts_of(api).interpret(parsed, settings)
+            dummies = parts_of(api).dummies(kernel)
+            python_body.read_code(dialect, source, parsed.procedure, dummies)
         except CompileError as error:
             # A name that is read twice in one statement is one thing that is wrong with it.
             found = {}

@@ -7,6 +7,7 @@ compare a written subroutine with them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass
@@ -141,3 +142,33 @@ class Dummy:
     def rank(self) -> int:
         """The number of dimensions, 0 for a scalar."""
         return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectingWords:
+    """The words by which kernels in Python tell one dummy of a role from others.
+
+    One of `first` stands first: a function space, a property, a rule of quadrature, or the name of
+    an argument; what else there is to say comes behind it.
+    """
+
+    first: tuple[str, ...]
+    behind: tuple[str, ...] = ()
+
+    def fit(self, said: Sequence[str]) -> bool:
+        """Return whether what is said, in lower case, means this dummy."""
+        if not said:
+            return True
+        return said[0] in self.first and all(one in self.behind for one in said[1:])
+
+
+def selecting_words(dummy: Dummy, own: Sequence[str]) -> SelectingWords:
+    """Return the words for a dummy, in lower case; `own` are the names of the arguments."""
+    if dummy.space and dummy.role is not Role.STENCIL_SIZE:
+        behind = () if dummy.quadrature is None else (dummy.target, dummy.quadrature.value)
+        return SelectingWords((dummy.space,), tuple(filter(None, behind)))
+    if dummy.property_name:
+        return SelectingWords((dummy.property_name,))
+    if dummy.quadrature is not None:
+        return SelectingWords((dummy.quadrature.value,))
+    return SelectingWords(() if dummy.arg is None else (own[dummy.arg].lower(),))

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from psyclone_storage.backend.python.file import PythonText, laid_out
-from psyclone_storage.backend.python.kernel import PlacedLine, without_end
+from psyclone_storage.backend.python.forms import PlacedLine
+from psyclone_storage.backend.python.kernel import without_end
 from psyclone_storage.backend.python.numbers import AlgorithmExpressions
 from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic

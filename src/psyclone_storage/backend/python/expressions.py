@@ -40,7 +40,6 @@ from psyclone_storage.ir.expr import (
     Literal,
     Name,
     Parenthesised,
-    Range,
     Section,
     Symbol,
     Unary,
@@ -66,24 +65,18 @@ _MATH = {
 } | {f"d{name}": name for name in ("sqrt", "exp", "log", "sin", "cos")}  # fmt: skip
 _PAIRS = ("atan2", "hypot")
 _DOWN_UP = {"floor": "floor", "ceiling": "ceil"}
-Offset = tuple[int, int]
 
 
 class NamesInPython(Protocol):
     """What the names in a kernel are in Python."""
 
-    def offset(self, items: tuple[Expr, ...]) -> Offset:
-        """Return how far from the point an element lies; raise `NoPythonError` if none knows."""
-        raise NotImplementedError
+    def element(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+        """Return an element, None if `name` is no array; raise `NoPythonError` if it is unknown."""
 
-    def distance(self, item: Expr, axis: int) -> int:
-        """Return how far from the point an index lies along an axis; refuse as `offset` does."""
-        raise NotImplementedError
+    def summed(self, section: Section) -> TypedText | None:
+        """Return the sum of a section; refuse as `element` does."""
 
-    def array(self, key: str) -> str | None:
-        """Return the argument that is an array, None if `key` is none."""
-
-    def scalar(self, symbol: Symbol, scope: CScope) -> str:
+    def scalar(self, symbol: Symbol, scope: CScope) -> TypedText:
         """Return a scalar; raise `NoPythonError` if Python knows none such."""
 
 
@@ -153,14 +146,11 @@ class ExpressionWriter:
         if not symbol.is_data or symbol.shape:
             raise NoPythonError(f"'{name.text}' is used as a whole")
         checked(type_, name.text)
-        return TypedText(self.names.scalar(symbol, self.scope), type_)
+        return self.names.scalar(symbol, self.scope)
 
     def _reference(self, name: Name, items: tuple[Expr, ...]) -> TypedText:
-        if (array := self.names.array(name.key)) is not None:
-            type_ = self.scope.type_of(self.scope.symbol(name.key))
-            checked(type_, name.text)
-            i, j = self.names.offset(items)
-            return TypedText(f"{array}[{i}, {j}]", type_)
+        if (element := self.names.element(name, items)) is not None:
+            return element
         try:
             symbol = self.scope.symbol(name.key)
         except PrintError as error:
@@ -168,6 +158,10 @@ class ExpressionWriter:
         if symbol.is_data or symbol.module:
             what = "an array" if symbol.is_data else "a function"
             raise NoPythonError(f"'{name.text}' is {what} that kernels in Python do not know")
+        if name.key == "sum" and len(items) == 1 and isinstance(items[0], Section):
+            found = self.names.summed(items[0])
+            if found is not None:
+                return found
         return self._function(name.key, items)
 
     # ------------------------------------------------------------------------ operations
@@ -211,8 +205,6 @@ class ExpressionWriter:
     # ------------------------------------------------------------------------ functions
 
     def _function(self, word: str, items: tuple[Expr, ...]) -> TypedText:
-        if word == "sum" and len(items) == 1 and isinstance(items[0], Section):
-            return self._sum(items[0])
         if word in ("real", "dble", "int"):
             return self._converted(word, items)
         args = [self.of(item) for item in items if not isinstance(item, Keyword)]
@@ -260,36 +252,6 @@ class ExpressionWriter:
         if size != SINGLE.size:
             raise NoPythonError(f"'{word}' gives a number of {size} bytes")
         return as_single(found)
-
-    def _sum(self, section: Section) -> TypedText:
-        """Return the sum of the elements of a section, from zero on, columns first."""
-        boxes = [self._positions(item, axis) for axis, item in enumerate(section.items)]
-        if not isinstance(section.base, Name) or len(boxes) != len(("i", "j")):
-            raise NoPythonError(f"'{spell(section)}' is no section of a field")
-        columns, rows = boxes
-        texts = ["0.0"]
-        for row in rows:
-            for column in columns:
-                element = self._reference(section.base, (column, row))
-                if element.type != DOUBLE:
-                    raise NoPythonError(f"'{spell(section)}' is no section of reals")
-                texts.append(element.text)
-        return TypedText(" + ".join(texts), DOUBLE, SUM)
-
-    def _positions(self, item: Expr, axis: int) -> list[Expr]:
-        """Return the indices of a triplet, whose ends lie at known distances from the point."""
-        if not isinstance(item, Range):
-            return [item]
-        if item.lower is None or item.upper is None or item.step is not None:
-            raise NoPythonError("a section has no ends that are known")
-        first, last = (self.names.distance(one, axis) for one in (item.lower, item.upper))
-        if last - first > _MOST:
-            raise NoPythonError(f"a section has more than {_MOST} points")
-        return [Binary(Operator.PLUS, item.lower, Literal(str(by), INTEGER.intrinsic))
-                for by in range(last - first + 1)]  # fmt: skip
-
-
-_MOST = 20
 
 
 def checked(type_: CType, name: str) -> None:

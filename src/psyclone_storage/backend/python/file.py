@@ -6,18 +6,16 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from psyclone_storage.backend.c.scope import CScope, ModuleContext
-from psyclone_storage.backend.python.kernel import KernelWriter, PlacedLine
+from psyclone_storage.backend.python.elementwise import elementwise
+from psyclone_storage.backend.python.forms import KernelForm, PlacedLine, TranslatedKernel
+from psyclone_storage.backend.python.kernel import KernelWriter
 from psyclone_storage.backend.python.module import ModuleNames
 from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.infrastructures import gocean as words
-from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Construct, Index, Name, canonical
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.unit import Declare
 
 _STEP = "    "
@@ -26,14 +24,6 @@ _DESCRIBED = "Let 'meta_args' describe what the subroutine takes behind its poin
 _OFFSET = regex(r"\[(-?\d+), (-?\d+)\]")
 _TIED = "\N{NO-BREAK SPACE}"
 _HEAD = regex(r"(?P<head>\s*(?:[\w\[\], ]+ = |(?:if|elif) ))(?P<value>.+?)(?P<end>:?)\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class TranslatedKernel:
-    """A kernel that is to be translated: its metadata as they are written, and its code."""
-
-    parsed: ParsedKernel
-    code: KernelCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +37,7 @@ class PythonText:
 def emit_kernels(
     kernels: Sequence[TranslatedKernel],
     around: ModuleContext,
+    form: KernelForm,
     title: str,
     *,
     in_place: bool = False,
@@ -68,26 +59,31 @@ def emit_kernels(
             hint = "Write a kernel for each type, with one subroutine."
             problems.append(Diagnostic("G006", message, one.parsed.span, hint=hint))
             continue
-        writer = KernelWriter.of(one.code, CScope(one.code, around), names)
-        body = writer.lines()
         try:
-            head = _head(one, writer.arguments())
+            of = form.of(one)
+            code = one.code
+            if of.has_arrays:
+                code = elementwise(code, CScope(code, around))
+            writer = KernelWriter(code, CScope(code, around), names, of)
+            body = writer.lines()
+            head = writer.form.head(writer)
+            lines += [PlacedLine(""), PlacedLine(""), *head, *(line.indented() for line in body)]
+            problems += writer.problems
         except NoPythonError as error:
             problems.append(
                 Diagnostic(
                     "G006", f"{error.reason}.", error.place or one.parsed.span, hint=_DESCRIBED
                 )
             )
-            continue
-        problems += writer.problems
-        lines += [PlacedLine(""), PlacedLine(""), *head, *(line.indented() for line in body)]
     if problems:
         raise CompileError(*problems)
-    opening = [PlacedLine(line) for line in _opening(title, names, lines)]
+    opening = [PlacedLine(line) for line in _opening(title, form.module, names, lines)]
     return laid_out([*opening, *lines])
 
 
-def _opening(title: str, names: ModuleNames, lines: Iterable[PlacedLine]) -> Iterator[str]:
+def _opening(
+    title: str, words: str, names: ModuleNames, lines: Iterable[PlacedLine]
+) -> Iterator[str]:
     text = "\n".join(line.text for line in (*lines, *map(PlacedLine, names.declared)))
     yield f'"""{title}"""'
     yield ""
@@ -98,60 +94,10 @@ def _opening(title: str, names: ModuleNames, lines: Iterable[PlacedLine]) -> Ite
     yield from (f"import {name}" for name in others)
     if others:
         yield ""
-    yield "from psyclone_storage.gocean import *"
+    yield f"from {words} import *"
     if names.declared:
         yield ""
         yield from names.declared
-
-
-def _head(one: TranslatedKernel, arguments: list[str]) -> list[PlacedLine]:
-    """Return the decorator and the head of the function."""
-    parsed = one.parsed
-    components = {key_of(item.name): item for item in parsed.components}
-    given = [
-        f"{name}={_word(components[name].items[0])}"
-        for name in words.COMPONENTS[1:] if name in components
-    ]  # fmt: skip
-    entries = _entries(components.get(words.COMPONENTS[0]), parsed)
-    if len(entries) != len(arguments):
-        many = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
-        text = f"The kernel '{parsed.name}' takes {many} behind its point, and its metadata"
-        raise NoPythonError(f"{text} describe {len(entries)}", parsed.span)
-    lines = [PlacedLine(f"@kernel({', '.join(given)})", parsed.span)]
-    lines.append(PlacedLine(f"def {key_of(parsed.name)}(", one.code.module.routine))
-    for name, entry in zip(arguments, entries, strict=True):
-        lines.append(PlacedLine(f"{_STEP}{name}: {_annotation(entry)},", entry.span))
-    return [*lines, PlacedLine("):")]
-
-
-def _entries(component: MetadataComponent | None, parsed: ParsedKernel) -> tuple[MetadataItem, ...]:
-    if component is None:
-        raise NoPythonError(f"The kernel '{parsed.name}' has no arguments", parsed.span)
-    return component.items
-
-
-def _annotation(entry: MetadataItem) -> str:
-    """Return what an entry of metadata says, as an annotation."""
-    items = [_word(item) for item in entry.items]
-    if len(items) == 2:
-        return f"grid_property[{items[1]}]"
-    is_scalar = len(items) > 1 and key_of(items[1]) in words.SCALARS
-    if key_of(items[-1]) == words.POINTWISE:
-        items.pop()
-    return f"{'scalar' if is_scalar else 'field'}[{', '.join(items)}]"
-
-
-def _word(item: MetadataItem) -> str:
-    """Return a word of metadata in today's spelling."""
-    match item.expr:
-        case Construct(Name(word), rows) | Index(Name(word), rows):
-            return f'{_spelled(word)}("{",".join(map(canonical, rows))}")'
-    return _spelled(canonical(item.expr))
-
-
-def _spelled(word: str) -> str:
-    word = word.upper()
-    return word if word.startswith("GO_") else f"GO_{word}"
 
 
 # ---------------------------------------------------------------------------- lines

@@ -1,8 +1,8 @@
-"""The subroutine of a kernel in Fortran as a kernel in Python: one function for one point.
+"""The subroutine of a kernel in Fortran as a kernel in Python: its statements.
 
-Owns where values of locals tell a neighbour of the point: `jiu = ji + 1` is no variable in Python
-but a distance. What becomes of a local on ways that join is followed, so that no element is taken
-for another.
+Owns where locals tell where an element lies: `jiu = ji + 1` and `ij = map(df) + k` are no variables
+in Python, which has no words for what they count from. What becomes of such a local on ways that
+join is followed, so that no element is taken for another.
 """
 
 from __future__ import annotations
@@ -11,29 +11,36 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
-from psyclone_storage.backend.python.expressions import ExpressionWriter, Offset, checked
+from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
+from psyclone_storage.backend.python.forms import ArgumentForm, PlacedLine
+from psyclone_storage.backend.python.local_arrays import LocalArray, local_arrays
 from psyclone_storage.backend.python.module import ModuleNames, reserved
-from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError
+from psyclone_storage.backend.python.sums import Sum, summed
+from psyclone_storage.backend.python.values import (
+    ATOM,
+    INTEGER,
+    SUM,
+    NoPythonError,
+    TypedText,
+)
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
-    Binary,
     Expr,
     Index,
     Name,
     Origin,
-    Parenthesised,
     Range,
+    Section,
     Sort,
     Symbol,
     integer_value,
     spell,
 )
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import place_of_line, walk_lines
+from psyclone_storage.ir.rewrite import names_in, place_of_line, substituted, walk_lines
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
@@ -50,56 +57,49 @@ from psyclone_storage.ir.unit import (
     Select,
 )
 
-_STEP = "    "
-_AXES = 2
 _HINT = "Keep the kernel in Fortran, or write this by what kernels in Python have words for."
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedLine:
-    """A line of Python, and the place in Fortran that it comes from."""
+class HiddenValue:
+    """What a whole number is that has no variable in Python; none if it differs between ways."""
 
-    text: str
-    place: Span | None = None
+    of: Sum | None
 
-    def indented(self) -> PlacedLine:
-        """Return the line one step to the right."""
-        return PlacedLine(f"{_STEP}{self.text}" if self.text else "", self.place)
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same sum, in whatever order."""
+        if not isinstance(other, HiddenValue) or self.of is None or other.of is None:
+            return isinstance(other, HiddenValue) and self.of is other.of
+        return self.of.key == other.of.key
 
-
-@dataclass(frozen=True, slots=True)
-class _Distance:
-    """What a whole number is that counts from the point: its axis, and how far it lies from it.
-
-    One without an axis differs between ways that lead to it.
-    """
-
-    axis: int | None
-    by: int = 0
+    def __hash__(self) -> int:
+        """Return a hash of the sum."""
+        return hash(None if self.of is None else self.of.key)
 
 
-_DIFFERS = _Distance(None)
-Distances = dict[str, _Distance]
+_DIFFERS = HiddenValue(None)
+HiddenValues = dict[str, HiddenValue]
 
 
 @dataclass(slots=True)
 class KernelWriter:
-    """The writer of one kernel; what has no form in Python is noted in `problems`."""
+    """The writer of one kernel; what has no form in Python is noted in `problems`.
+
+    `hidden` are the locals that Python has no variables for, `one_less` the counters whose value in
+    Python is one less.
+    """
 
     code: KernelCode
     scope: CScope
     module: ModuleNames
-    distances: Distances
+    form: ArgumentForm
+    hidden: HiddenValues = field(default_factory=dict)
     read: dict[str, str] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
     loops: list[str] = field(default_factory=list)
-    counted: set[str] = field(default_factory=set)
-
-    @classmethod
-    def of(cls, code: KernelCode, scope: CScope, module: ModuleNames) -> KernelWriter:
-        """Return a writer of `code`, whose names are seen from `scope`."""
-        index = {key: _Distance(axis) for axis, key in enumerate(code.dummy_keys[:_AXES])}
-        return cls(code, scope, module, index)
+    ever_hidden: set[str] = field(default_factory=set)
+    one_less: set[str] = field(default_factory=set)
+    arrays: dict[str, LocalArray] = field(default_factory=dict)
 
     def lines(self) -> list[PlacedLine]:
         """Return the body of the function."""
@@ -108,12 +108,25 @@ class KernelWriter:
         for item in self.code.declarations:
             if isinstance(item, Opaque) and "save" in item.names:
                 self._refuse("its variables keep their values between calls", item.place)
-        body = self._block(without_end(self.code.body)) or [PlacedLine("pass")]
+        self.form.begin(self)
+        made = self._local_arrays()
+        body = [*made, *self._block(without_end(self.code.body))] or [PlacedLine("pass")]
         return [*(PlacedLine(line) for line in self.read.values()), *body]
 
-    def arguments(self) -> list[str]:
-        """Return the names of the arguments behind those of the point."""
-        return [self.local(key) for key in self.code.dummy_keys[_AXES:]]
+    def _local_arrays(self) -> list[PlacedLine]:
+        """Return what makes the arrays of the kernel, which are zero where Fortran says nothing."""
+        made: list[PlacedLine] = []
+        if not self.form.has_arrays:
+            return made
+        for array in local_arrays(self.code):
+            try:
+                self.arrays[array.name.lower()] = array
+                made.append(PlacedLine(array.made(self), array.place))
+            except NoPythonError as error:
+                self._refuse(error.reason, array.place)
+            except PrintError as error:
+                self._refuse(error.reason, array.place)
+        return made
 
     # ------------------------------------------------------------------------ names
 
@@ -121,47 +134,53 @@ class KernelWriter:
         """Return an argument or a local variable by its name in Python."""
         return self.module.local(key)
 
-    def offset(self, items: tuple[Expr, ...]) -> Offset:
-        """Return how far from the point an element lies."""
-        if len(items) != _AXES:
-            text = ", ".join(map(spell, items))
-            raise NoPythonError(f"'({text})' is no element of a field in two dimensions")
-        first, second = (self.distance(item, axis) for axis, item in enumerate(items))
-        return first, second
+    def inlined(self, expr: Expr) -> Expr:
+        """Return an expression without locals that Python has no variables for."""
+        used = names_in(expr) & self.hidden.keys()
+        if unclear := sorted(key for key in used if self.hidden[key].of is None):
+            raise NoPythonError(
+                f"'{unclear[0]}' tells where an element lies, and differs between ways to here"
+            )
+        values = {key: known.of.expr for key, known in self.hidden.items()
+                  if key in used and known.of is not None}  # fmt: skip
+        return substituted(expr, values) if values else expr
 
-    def distance(self, item: Expr, axis: int) -> int:
-        """Return how far from the point an index lies along an axis."""
-        found = self._distance(item)
-        if found is None or found.axis != axis:
-            raise NoPythonError(f"'{spell(item)}' is no distance from the point that is known")
-        return found.by
+    def element(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+        """Return an element of an argument or of an array of the kernel; None if it is neither."""
+        if (array := self.arrays.get(name.key)) is not None:
+            return array.element(self, items)
+        return self.form.element(self, name, items)
 
-    def array(self, key: str) -> str | None:
-        """Return an argument that is an array."""
-        declared = self.code.declared(key)
-        if key not in self.code.dummy_keys or declared is None or not declared.shape:
-            return None
-        for bound in declared.shape:
-            lower = bound.lower if isinstance(bound, Range) else None
-            if lower is not None and self.scope.integer(lower) != 1:
-                raise NoPythonError(f"'{declared.name}' begins at {spell(lower)}, not at 1")
-        return self.local(key)
+    def summed(self, section: Section) -> TypedText | None:
+        """Return the sum of a section whose extent is known."""
+        return self.form.summed(self, section)
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> str:
+    def typed(self, key: str) -> TypedText:
+        """Return a variable whose type kernels in Python have."""
+        symbol = self.scope.symbol(key)
+        type_ = self.scope.type_of(symbol)
+        checked(type_, symbol.name)
+        return TypedText(self.local(key), type_)
+
+    def scalar(self, symbol: Symbol, scope: CScope) -> TypedText:
         """Return a scalar: of the kernel, or of a module."""
-        key = symbol.key
+        key, type_ = symbol.key, scope.type_of(symbol)
         if symbol.sort is Sort.CONSTANT:
-            return self.module.constant(symbol, scope)
-        if key in self.distances:
+            return TypedText(self.module.constant(symbol, scope), type_)
+        if key in self.hidden:
             raise NoPythonError(f"'{symbol.name}' is the number of a point, which Python hides")
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY):
             if "save" in symbol.attributes or symbol.value is not None:
                 raise NoPythonError(f"'{symbol.name}' keeps its value between calls")
-            return self.local(key)
+            if (number := self.form.number(self, key)) is not None:
+                return number
+            if key in self.one_less:
+                return TypedText(f"{self.local(key)} + 1", type_, SUM)
+            return TypedText(self.local(key), type_)
         home = symbol.module_key
         if not home or home == self.code.module.key:
-            return self.module.variable(symbol, scope)
-        return self._of_other_module(symbol, scope)
+            return TypedText(self.module.variable(symbol, scope), type_)
+        return TypedText(self._of_other_module(symbol, scope), type_)
 
     def _of_other_module(self, symbol: Symbol, scope: CScope) -> str:
         """Return a local that holds what a variable of another module is when the kernel runs."""
@@ -176,19 +195,23 @@ class KernelWriter:
         self.read.setdefault(name, f"{name}: {word} = {symbol.module_key}.{original}")
         return name
 
-    def _distance(self, expr: Expr) -> _Distance | None:
-        match expr:
-            case Name():
-                return self.distances.get(expr.key)
-            case Parenthesised(operand):
-                return self._distance(operand)
-            case Binary(Operator.PLUS | Operator.MINUS as op, left, right):
-                inner, by = self._distance(left), integer_value(right)
-                if op is Operator.PLUS and inner is None:
-                    inner, by = self._distance(right), integer_value(left)
-                if inner is not None and inner.axis is not None and by is not None:
-                    return _Distance(inner.axis, inner.by + (by if op is Operator.PLUS else -by))
-        return None
+    def sum_text(self, of: Sum) -> TypedText:
+        """Return a sum of whole numbers, in which no constant is added twice."""
+        constant, text = of.constant, ""
+        for sign, term in sorted(of.terms, key=lambda one: -one[0]):
+            found = self._expressions.whole(term)
+            if isinstance(term, Name) and term.key in self.one_less:
+                constant += sign
+                found = TypedText(self.local(term.key), INTEGER)
+            if text:
+                text += f" {'+' if sign > 0 else '-'} {found.within(SUM + (sign < 0))}"
+            else:
+                text = found.within(SUM) if sign > 0 else f"-{found.within(ATOM)}"
+        if not text:
+            return TypedText(str(constant), INTEGER)
+        if constant:
+            text = f"{text} {'+' if constant > 0 else '-'} {abs(constant)}"
+        return TypedText(text, INTEGER, ATOM if text.isidentifier() else SUM)
 
     # ------------------------------------------------------------------------ statements
 
@@ -234,18 +257,21 @@ class KernelWriter:
     def _assign(self, line: Assign) -> Iterator[str]:
         target = line.target
         match target:
-            case Name() if self.array(target.key) is None:
+            case Name() if (to := self._target(target, ())) is not None:
+                yield f"{to.text} = {self._expressions.assigned(line.value, to.type)}"
+            case Name():
                 yield from self._local(target, line.value)
-            case Index(Name() as name, items) if (array := self.array(name.key)) is not None:
-                if any(isinstance(item, Range) for item in items):
-                    raise NoPythonError("a kernel in Python writes one point")
-                if self.offset(items) != (0, 0):
-                    raise NoPythonError(f"'{name.text}' is written off the point")
-                type_ = self.scope.type_of(self.scope.symbol(name.key))
-                checked(type_, name.text)
-                yield f"{array}[0, 0] = {self._expressions.assigned(line.value, type_)}"
+            case Index(Name() as name, items) if (to := self._target(name, items)) is not None:
+                yield f"{to.text} = {self._expressions.assigned(line.value, to.type)}"
+                self._forget({name.key})
             case _:
                 raise NoPythonError(f"'{spell(target)}' cannot be assigned to")
+
+    def _target(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+        """Return an element that is assigned to, None if `name` is no array."""
+        if (array := self.arrays.get(name.key)) is not None:
+            return array.element(self, items)
+        return self.form.written(self, name, items)
 
     def _local(self, name: Name, value: Expr) -> Iterator[str]:
         """Yield an assignment to a local; none for one that counts from the point from here on."""
@@ -254,14 +280,25 @@ class KernelWriter:
             raise NoPythonError(f"'{name.text}' is no local variable, and is assigned to")
         type_ = self.scope.type_of(symbol)
         checked(type_, name.text)
-        distance = self._distance(value) if type_ == INTEGER else None
-        if distance is not None:
-            self.distances = {**self.distances, name.key: distance}
-            self.counted.add(name.key)
-            return
+        if type_ == INTEGER and names_in(value) & (self.form.hidden | self.hidden.keys()):
+            found = summed(self.inlined(value))
+            if names_in(found.expr) & self.form.hidden:
+                self._forget({name.key})
+                known = _DIFFERS if name.key in names_in(found.expr) else HiddenValue(found)
+                self.hidden = {**self.hidden, name.key: known}
+                self.ever_hidden.add(name.key)
+                return
         text = self._expressions.assigned(value, type_)
-        self.distances = {key: one for key, one in self.distances.items() if key != name.key}
-        yield f"{self.scalar(symbol, self.scope)} = {text}"
+        self._forget({name.key})
+        self.hidden = {key: one for key, one in self.hidden.items() if key != name.key}
+        yield f"{self.scalar(symbol, self.scope).text} = {text}"
+
+    def _forget(self, changed: set[str]) -> None:
+        """Note that what hidden locals were computed from has changed."""
+        self.hidden = {
+            key: _DIFFERS if known.of and names_in(known.of.expr) & changed else known
+            for key, known in self.hidden.items()
+        }
 
     def _if(self, line: If) -> list[PlacedLine]:
         ways = [(branch.condition, branch.body, branch.place) for branch in line.branches]
@@ -296,19 +333,19 @@ class KernelWriter:
         self, ways: list[tuple[str, tuple[Line, ...], Span | None]], otherwise: tuple[Line, ...]
     ) -> list[PlacedLine]:
         """Return branches; behind them the locals count what they count on all ways there."""
-        before, ends = self.distances, list[Distances]()
+        before, ends = self.hidden, list[HiddenValues]()
         found: list[PlacedLine] = []
         for number, (test, body, place) in enumerate(ways):
             found.append(PlacedLine(f"{'elif' if number else 'if'} {test}:", place))
             found += self._inner(body)
             if not _leaves(body):
-                ends.append(self.distances)
-            self.distances = before
+                ends.append(self.hidden)
+            self.hidden = before
         if any(not isinstance(one, Blank | Comment) for one in otherwise):
             found += [PlacedLine("else:"), *self._inner(otherwise)]
         if not _leaves(otherwise):
-            ends.append(self.distances)
-        self.distances = _joined(ends, before)
+            ends.append(self.hidden)
+        self.hidden = _joined(ends, before)
         return found
 
     def _inner(self, body: tuple[Line, ...]) -> list[PlacedLine]:
@@ -317,27 +354,40 @@ class KernelWriter:
             lines.append(PlacedLine("pass"))
         return [line.indented() for line in lines]
 
-    def _do(self, line: Do) -> list[PlacedLine]:
+    def _counted(self, line: Do) -> tuple[str, bool]:
+        """Return what a loop counts, and whether Python counts one less."""
+        if (found := self.form.counted(self, line)) is not None:
+            return found
         writer = self._expressions
         start, stop = writer.whole(line.start), writer.whole(line.stop)
         step = 1 if line.step is None else integer_value(line.step)
         if not step:
             raise NoPythonError("the step of this loop is not known")
-        last = integer_value(line.stop)
-        sign = "+" if step > 0 else "-"
-        behind = (
-            f"{stop.within(SUM)} {sign} 1" if last is None else str(last + (1 if step > 0 else -1))
-        )
+        by = 1 if step > 0 else -1
+        if self.form.has_arrays:
+            start, stop = (self.sum_text(summed(one)) for one in (line.start, line.stop))
+            behind = self.sum_text(summed(line.stop).plus(by)).text
+        else:
+            last = integer_value(line.stop)
+            sign = "+" if step > 0 else "-"
+            behind = f"{stop.within(SUM)} {sign} 1" if last is None else str(last + by)
         bounds = [start.text, behind, *([str(step)] if step != 1 else [])]
+        return f"range({', '.join(bounds)})", False
+
+    def _do(self, line: Do) -> list[PlacedLine]:
+        spelled, one_less = self._counted(line)
         changed = _assigned_in(line.body) | {line.variable.key}
-        before = {key: _DIFFERS if key in changed else one for key, one in self.distances.items()}
-        self.distances = {key: one for key, one in before.items() if key != line.variable.key}
-        head = f"for {self.local(line.variable.key)} in range({', '.join(bounds)}):"
+        self._forget(changed)
+        before = {key: _DIFFERS if key in changed else one for key, one in self.hidden.items()}
+        self.hidden = {key: one for key, one in before.items() if key != line.variable.key}
+        head = f"for {self.local(line.variable.key)} in {spelled}:"
         self.loops.append(line.name)
+        self.one_less |= {line.variable.key} if one_less else set()
         found = [PlacedLine(head, line.place), *self._inner(line.body)]
+        self.one_less.discard(line.variable.key)
         self.loops.pop()
         # Behind the loop nobody knows on which turn, and where in it, a local was last counted.
-        self.distances = {**before, **dict.fromkeys(changed & self.counted, _DIFFERS)}
+        self.hidden = {**before, **dict.fromkeys(changed & self.ever_hidden, _DIFFERS)}
         return found
 
     def _refuse(self, why: str, place: Span | None) -> None:
@@ -355,7 +405,7 @@ def key_in_python(name: str) -> str:
     return f"{key}_" if reserved(key) else key
 
 
-def _joined(ends: list[Distances], before: Distances) -> Distances:
+def _joined(ends: list[HiddenValues], before: HiddenValues) -> HiddenValues:
     """Return what locals count where ways join; one on which they differ is not known."""
     if not ends:
         return before
@@ -379,7 +429,7 @@ def _assigned_in(body: tuple[Line, ...]) -> set[str]:
     found: set[str] = set()
     for line in walk_lines(body):
         match line:
-            case Assign(Name() as name) | Do(variable=name):
+            case Assign(Name() as name) | Assign(Index(Name() as name)) | Do(variable=name):
                 found.add(name.key)
     return found
 

@@ -10,11 +10,11 @@ import keyword
 from collections.abc import Iterable
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.python.expressions import ExpressionWriter, Offset, checked
-from psyclone_storage.backend.python.values import SINGLE, NoPythonError
+from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
+from psyclone_storage.backend.python.values import SINGLE, NoPythonError, TypedText
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.ir.expr import Expr, Sort, Symbol, spell
+from psyclone_storage.ir.expr import Expr, Name, Section, Sort, Symbol
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intrinsic
 
@@ -91,23 +91,19 @@ class _OfConstants:
 
     module: ModuleNames
 
-    def offset(self, items: tuple[Expr, ...]) -> Offset:
-        """Refuse: constants have no points."""
-        raise NoPythonError(f"a constant has {len(items)} subscripts")
-
-    def distance(self, item: Expr, _axis: int) -> int:
-        """Refuse: constants have no points."""
-        raise NoPythonError(f"'{spell(item)}' is a subscript of a constant")
-
-    def array(self, _key: str) -> str | None:
+    def element(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
         """Return nothing: there are no arrays."""
         return None
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> str:
+    def summed(self, section: Section) -> TypedText | None:
+        """Return nothing: there are no arrays."""
+        return None
+
+    def scalar(self, symbol: Symbol, scope: CScope) -> TypedText:
         """Return a constant."""
         if symbol.sort is not Sort.CONSTANT:
             raise NoPythonError(f"'{symbol.name}' is no constant")
-        return self.module.constant(symbol, scope)
+        return TypedText(self.module.constant(symbol, scope), scope.type_of(symbol))
 
 
 def reserved(name: str) -> bool:

@@ -182,7 +182,8 @@ def _dummies(scope: KernelScope) -> Iterator[Declare]:
 
 def _locals(scope: KernelScope) -> Iterator[Declare]:
     for name, local in scope.locals.items():
-        yield Declare(name, nodes.type_of(local.type or Intrinsic.REAL, scope.real))
+        type_ = nodes.type_of(local.type or Intrinsic.REAL, scope.real)
+        yield Declare(name, type_, (), local.shape)
 
 
 def _symbol(one: ModuleVariable, real: ScalarType) -> Symbol:

@@ -14,16 +14,21 @@ from enum import Enum
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.expressions import read_number
 from psyclone_storage.frontend.python.imports import ImportedNames
+from psyclone_storage.frontend.python.indices import from_one, read_index
+from psyclone_storage.frontend.python.local_arrays import (
+    local_array,
+    read_element,
+    written_element,
+)
 from psyclone_storage.frontend.python.scope import (
     UNKNOWN,
     CountedRange,
     KernelScope,
     TypedExpression,
 )
-from psyclone_storage.ir.expr import Binary, Element, Expr, Literal, Name, integer_value
-from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.expr import Binary, Element, Expr, Name, integer_value
+from psyclone_storage.ir.interface import Dummy, Role, selecting_words
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
@@ -71,6 +76,8 @@ class ColumnAccess:
     dialect: Dialect
     words: ImportedNames
 
+    has_arrays: bool = True
+
     @property
     def hint(self) -> str:
         """How an element of an argument is written."""
@@ -87,6 +94,8 @@ class ColumnAccess:
         """Return an element of an argument, or of an array that the kernel has from its mesh."""
         if isinstance(node.value, ast.Call):
             return self._of_table(scope, node, node.value)
+        if (local := local_array(scope, node)) is not None:
+            return read_element(scope, node, local)
         found = self._element(scope, node)
         if found is None:
             return UNKNOWN
@@ -101,7 +110,9 @@ class ColumnAccess:
     def target(
         self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
     ) -> Expr | None:
-        """Return an element of a field or an operator that is written."""
+        """Return an element that is written: of a field, an operator, or an array of its own."""
+        if (local := local_array(scope, node)) is not None:
+            return written_element(scope, node, local, value)
         found = self._element(scope, node)
         if found is None:
             return None
@@ -153,7 +164,7 @@ class ColumnAccess:
     ) -> Expr | None:
         """Return the element of a dummy with these parts of an index."""
         own, dummy = of
-        values = [_index(scope, part) for part in parts]
+        values = [read_index(scope, part) for part in parts]
         if any(value is None for value in values):
             return None
         known = [value for value in values if value is not None]
@@ -161,7 +172,7 @@ class ColumnAccess:
             case Role.DOF_VALUE if len(known) == 1 and integer_value(known[0]) == 0:
                 return Name(own)
             case Role.SCALAR_ARRAY if len(known) == dummy.rank:
-                return Element(Name(own), tuple(map(_from_one, known)))
+                return Element(Name(own), tuple(map(from_one, known)))
             case Role.OPERATOR if len(known) == _OF_MATRIX:
                 return self._of_operator(own, known)
             case Role.FIELD:
@@ -178,7 +189,7 @@ class ColumnAccess:
         before = nodes.binary("-", Name(self._name(Role.CELL)), nodes.whole(1))
         start = nodes.binary("*", nodes.bracketed(before), Name(self._name(Role.NLAYERS)))
         place = _plus(_plus(start, layer), nodes.whole(1))
-        return Element(Name(own), (place, _from_one(to), _from_one(source)))
+        return Element(Name(own), (place, from_one(to), from_one(source)))
 
     def _dof(
         self, scope: KernelScope, node: ast.Subscript, dummy: Dummy, index: list[Expr]
@@ -193,12 +204,12 @@ class ColumnAccess:
         dof, layer, *others = index
         if way in (_ElementForm.STENCIL, _ElementForm.BRANCHES) and others:
             near = self._near(dummy, Role.STENCIL_MAP)
-            found = Element(Name(near), (_from_one(dof), *map(_from_one, others)))
+            found = Element(Name(near), (from_one(dof), *map(from_one, others)))
         elif way is _ElementForm.FINE:
-            cells = Element(Name(self._name(Role.CELL_MAP)), tuple(map(_from_one, others)))
-            found = Element(Name(self._map(dummy)), (_from_one(dof), cells))
+            cells = Element(Name(self._name(Role.CELL_MAP)), tuple(map(from_one, others)))
+            found = Element(Name(self._map(dummy)), (from_one(dof), cells))
         else:
-            found = Element(Name(self._map(dummy)), tuple(map(_from_one, (dof, *others))))
+            found = Element(Name(self._map(dummy)), tuple(map(from_one, (dof, *others))))
         return _plus(found, layer)
 
     def _way(self, dummy: Dummy) -> _ElementForm:
@@ -269,8 +280,8 @@ class ColumnAccess:
             what = f"'{scope.text(node)}' does not say of which branch."
             scope.refuse("P051", what, node, f"Write '{word}(name, branch)'.")
             return _NOTHING, UNKNOWN.expr
-        index = [value for part in branch if (value := _index(scope, part)) is not None]
-        return dummy, Element(Name(name), tuple(map(_from_one, index))) if index else Name(name)
+        index = [value for part in branch if (value := read_index(scope, part)) is not None]
+        return dummy, Element(Name(name), tuple(map(from_one, index))) if index else Name(name)
 
     # ------------------------------------------------------------------------ tables
 
@@ -284,13 +295,13 @@ class ColumnAccess:
             return UNKNOWN
         name, dummy = found
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        index = [value for part in parts if (value := _index(scope, part)) is not None]
+        index = [value for part in parts if (value := read_index(scope, part)) is not None]
         if len(index) < len(parts):
             return UNKNOWN
         if len(index) != dummy.rank:
             what = f"'{scope.text(call)}' has {dummy.rank} dimensions, not {len(index)}."
             return scope.refuse("P051", what, node)
-        element: Expr = Element(Name(name), tuple(map(_from_one, index)))
+        element: Expr = Element(Name(name), tuple(map(from_one, index)))
         if dummy.role is Role.ADJACENT_FACE:
             element = nodes.binary("-", element, nodes.whole(1))
         return TypedExpression(element, dummy.type.intrinsic)
@@ -306,7 +317,7 @@ class ColumnAccess:
         word, role = meant
         every = [(name, one) for name, one in self.passed.items() if one.role is role]
         said = [scope.text(one).lower() for one in selecting]
-        found = [(name, one) for name, one in every if self._fits(one, said)]
+        found = [(name, one) for name, one in every if selecting_words(one, self.own).fit(said)]
         if len(found) == 1:
             return found[0]
         what = f"'{scope.text(node)}' does not say which of {len(found)} it means."
@@ -316,37 +327,14 @@ class ColumnAccess:
         scope.refuse("P051", what, node, hint if every else "Ask for it in the metadata.")
         return None
 
-    def _fits(self, dummy: Dummy, said: list[str]) -> bool:
-        if not said:
-            return True
-        first, *others = said
-        return first in self._firsts(dummy) and all(one in _seconds(dummy) for one in others)
-
-    def _firsts(self, dummy: Dummy) -> tuple[str, ...]:
-        """Return the words that may stand first for a dummy."""
-        if dummy.space and dummy.role is not Role.STENCIL_SIZE:
-            return (dummy.space,)
-        if dummy.property_name:
-            return (dummy.property_name,)
-        if dummy.quadrature is not None:
-            return (dummy.quadrature.value,)
-        return () if dummy.arg is None else (self.own[dummy.arg].lower(),)
-
     def _ways_to_say(self, word: str, every: list[tuple[str, Dummy]]) -> Iterator[str]:
         for _, one in every:
-            words = [*self._firsts(one), *(_seconds(one)[:1])]
+            words = [*(said := selecting_words(one, self.own)).first, *said.behind[:1]]
             yield f"'{word}({', '.join(words)})'"
 
 
 _OF_MATRIX, _OF_FIELD, _WITH_BRANCH = 3, 2, 2
 _NOTHING = Dummy(Role.NDF, "", ScalarType(_WHOLE))
-
-
-def _seconds(dummy: Dummy) -> tuple[str, ...]:
-    """Return the words that may stand behind the first."""
-    if not dummy.space or dummy.quadrature is None:
-        return ()
-    return tuple(filter(None, (dummy.target, dummy.quadrature.value)))
 
 
 def _has_values(dummy: Dummy, arg: int) -> bool:
@@ -376,39 +364,6 @@ def _reversed(node: ast.expr) -> ast.expr | None:
 def _key(node: ast.Subscript) -> str:
     """Return what an element is known by while its index is what it is."""
     return f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]"
-
-
-def _index(scope: KernelScope, node: ast.expr) -> Expr | None:
-    """Return a part of an index, as Python counts; None, with a note, if it is none."""
-    found = read_number(scope, node)
-    if found.type not in (None, _WHOLE):
-        what = f"'{scope.text(node)}' is no whole number, which an index is."
-        scope.refuse("P054", what, node)
-    negative = integer_value(found.expr) if found.type is _WHOLE else None
-    if negative is not None and negative < 0:
-        what = f"'{scope.text(node)}' is negative: an index of a kernel does not count backwards."
-        scope.refuse("P051", what, node, "Write 'len(...) - 1' for the last.")
-        return None
-    return found.expr if found.type is _WHOLE else None
-
-
-def _from_one(index: Expr) -> Expr:
-    """Return an index counted from 1."""
-    return _moved(index, 1)
-
-
-def _moved(index: Expr, by: int) -> Expr:
-    """Return a whole number that is so much greater, with one constant at the most."""
-    match index:
-        case Literal() if (value := integer_value(index)) is not None:
-            return nodes.whole(value + by)
-        case Binary(Operator.PLUS, left, right) if (value := integer_value(right)) is not None:
-            return _moved(left, by + value)
-        case Binary(Operator.MINUS, left, right) if (value := integer_value(right)) is not None:
-            return _moved(left, by - value)
-    if not by:
-        return index
-    return nodes.binary("+" if by > 0 else "-", index, nodes.whole(abs(by)))
 
 
 def _plus(first: Expr, second: Expr) -> Expr:

@@ -97,6 +97,9 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
             what = f"'{name}' may have no value here."
             hint = "Give it one on every way that leads here."
             return scope.refuse("P053", what, node, hint)
+        if local.shape:
+            hint = f"Write an element, as in '{name}[0]'."
+            return scope.refuse("P051", f"'{name}' is looked at as a whole.", node, hint)
         if name in scope.from_one:
             return TypedExpression(nodes.binary("-", Name(name), nodes.whole(1)), _WHOLE)
         return TypedExpression(Name(name), local.type)

@@ -30,6 +30,7 @@ class PointAccess:
 
     index: tuple[str, str]
     hint: str = _OFFSETS
+    has_arrays: bool = False
 
     def assigned(self, name: str) -> str:
         """Return how the point of a field is given a value."""

@@ -33,10 +33,11 @@ UNKNOWN = TypedExpression(Verbatim("?"), None)
 
 @dataclass(frozen=True, slots=True)
 class LocalVariable:
-    """A local variable: its type, and where it first gets a value."""
+    """A local variable: its type, where it first gets a value, and the extents of an array."""
 
     type: Intrinsic | None
     first: Span
+    shape: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,10 @@ class ArgumentAccess(Protocol):
     @property
     def hint(self) -> str:
         """How an element of an argument is written."""
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether a kernel may have arrays of its own."""
 
     def assigned(self, name: str) -> str:
         """Return how an element of the argument `name` is given a value."""

@@ -19,6 +19,7 @@ from psyclone_storage.frontend.python.expressions import (
     read_number,
 )
 from psyclone_storage.frontend.python.imports import dotted
+from psyclone_storage.frontend.python.local_arrays import is_array, make_array
 from psyclone_storage.frontend.python.scope import (
     A_VALUE,
     CountedRange,
@@ -57,6 +58,8 @@ def _assign(scope: KernelScope, node: ast.Assign) -> list[Line]:
     if len(node.targets) > 1:
         scope.refuse("P051", "A kernel assigns to one name at a time.", node)
         return []
+    if is_array(scope, node.value):
+        return make_array(scope, node)
     value = read(scope, node.value)
     return _assigned(scope, node, node.targets[0], value)
 
@@ -119,6 +122,10 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
     scope.from_one.discard(name)
     if known is None or known.type is None:
         scope.locals[name] = LocalVariable(value.type, scope.tree.span(target))
+    elif known.shape:
+        what = f"'{name}' is an array and is given a number."
+        scope.refuse("P054", what, target, f"Write '{name}[...] = ...', or another name.")
+        return None
     elif value.type is not None and not fits(value.type, known.type):
         what = f"'{name}' is {A_VALUE[known.type]} and is given {A_VALUE[value.type]}."
         hint = "A local has one type. Write '0.0', not '0', where it gets its first value."

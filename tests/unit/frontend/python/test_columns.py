@@ -200,3 +200,60 @@ def test_kernels_for_dofs_domains_and_two_meshes() -> None:
         name="restrict_type",
     )
     assert found[1].endswith("+ fine(map_any_discontinuous_space_2(1, cell_map(i, 1)))"), found
+
+
+ARRAYS = """
+import numpy as np
+
+
+@kernel(operates_on=CELL_COLUMN)
+def gather(new: field[GH_WRITE, W3], old: field[GH_READ, W3], n: scalar[GH_INTEGER, GH_READ]):
+"""
+
+
+def refusal(body: list[str]) -> tuple[str, str]:
+    """Return the code of what is wrong with a body, and what its message says."""
+    text = SourceText(
+        "gather.py", HEAD.rstrip() + "\n" + ARRAYS + "\n".join(f"    {line}" for line in body)
+    )
+    parsed = read_kernel(LFRIC_WORDS, text, "gather")
+    with pytest.raises(CompileError) as caught:
+        read_code(
+            LFRIC_WORDS, text, parsed.procedure, LFRIC.dummies(LFRIC.interpret(parsed, SETTINGS))
+        )
+    (problem,) = caught.value.problems
+    assert problem.span is not None
+    assert problem.hint or problem.code == "P054"
+    return problem.code, problem.message
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        (["a = np.zeros(-1)"], "P054", "no extent that is known"),
+        (["a = np.zeros(2.0)"], "P054", "no extent that is known"),
+        (["m = n", "a = np.zeros(m)"], "P054", "no extent that is known"),
+        (["for k in layers():", "    a = np.zeros(k)"], "P054", "no extent that is known"),
+        (["a = np.zeros(())"], "P051", "one to 7 dimensions"),
+        (["a = np.zeros()"], "P051", "no extents"),
+        (["a = np.zeros(3, dtype=np.float32)"], "P051", "says nothing of an array"),
+        (["a = np.zeros(3, order='F')"], "P051", "says nothing of an array"),
+        (["new[0, 0] = np.zeros(3)"], "P051", "cannot be an array"),
+        (["old = np.zeros(3)"], "P051", "cannot be an array"),
+        (["a = 1.0", "a = np.zeros(3)"], "P054", "other extents"),
+        (["a = np.zeros(3)", "a = np.zeros(4)"], "P054", "other extents"),
+        (["a = np.zeros(3)", "a = 1.0"], "P054", "is given a number"),
+        (["a = np.zeros(3)", "new[0, 0] = a"], "P051", "looked at as a whole"),
+        (["a = np.zeros(3)", "b = a"], "P051", "looked at as a whole"),
+        (["a = np.zeros(3)", "new[0, 0] = a[3]"], "P051", "behind the last"),
+        (["a = np.zeros(3)", "new[0, 0] = a[-1]"], "P051", "is negative"),
+        (["a = np.zeros(3)", "new[0, 0] = a[0, 0]"], "P051", "1 dimensions"),
+        (["a = np.zeros(3)", "new[0, 0] = a[0:2]"], "P051", "nothing that a kernel can compute"),
+        (["a = np.zeros(3, dtype=int)", "a[0] = 1.5"], "P054", "is given a real number"),
+        (["if n > 1:", "    a = np.zeros(3)", "new[0, 0] = a[0]"], "P053", "may have no value"),
+    ],
+)  # fmt: skip
+def test_arrays_that_a_kernel_cannot_have(body: list[str], code: str, said: str) -> None:
+    found, message = refusal(body)
+    assert found == code
+    assert said in message

@@ -1,0 +1,45 @@
+"""Parts of indices in kernels in Python, which count from 0, as typed code counts them."""
+
+from __future__ import annotations
+
+import ast
+
+from psyclone_storage.frontend.python import nodes
+from psyclone_storage.frontend.python.expressions import read_number
+from psyclone_storage.frontend.python.scope import KernelScope
+from psyclone_storage.ir.expr import Binary, Expr, Literal, integer_value
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.types import Intrinsic
+
+
+def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
+    """Return a part of an index, as Python counts; None, with a note, if it is none."""
+    found = read_number(scope, node)
+    if found.type not in (None, Intrinsic.INTEGER):
+        what = f"'{scope.text(node)}' is no whole number, which an index is."
+        scope.refuse("P054", what, node)
+    negative = integer_value(found.expr) if found.type is Intrinsic.INTEGER else None
+    if negative is not None and negative < 0:
+        what = f"'{scope.text(node)}' is negative: an index of a kernel does not count backwards."
+        scope.refuse("P051", what, node, "Write 'len(...) - 1' for the last.")
+        return None
+    return found.expr if found.type is Intrinsic.INTEGER else None
+
+
+def from_one(index: Expr) -> Expr:
+    """Return an index counted from 1."""
+    return _moved(index, 1)
+
+
+def _moved(index: Expr, by: int) -> Expr:
+    """Return a whole number that is so much greater, with one constant at the most."""
+    match index:
+        case Literal() if (value := integer_value(index)) is not None:
+            return nodes.whole(value + by)
+        case Binary(Operator.PLUS, left, right) if (value := integer_value(right)) is not None:
+            return _moved(left, by + value)
+        case Binary(Operator.MINUS, left, right) if (value := integer_value(right)) is not None:
+            return _moved(left, by - value)
+    if not by:
+        return index
+    return nodes.binary("+" if by > 0 else "-", index, nodes.whole(abs(by)))

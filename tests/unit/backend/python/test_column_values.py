@@ -1,0 +1,125 @@
+"""Kernels for columns in Python compute what the Fortran computes that they were made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from column_kernels import in_python, loaded, module_text
+
+LAYERS, DOFS = 3, 4
+
+
+def values(body: str, folder: Path) -> np.ndarray:
+    """Return what a kernel writes: `y` is 0, `x` counts, `m` and `idx` are small."""
+    x = [np.arange(12.0).reshape(DOFS, LAYERS) + 100.0 * part for part in (1, 2)]
+    m = 0.5 + np.arange(12.0).reshape(1, DOFS, LAYERS)
+    idx = np.array([[2, 1, 0]])
+    return loaded(body, folder).small_type.at(np.zeros((1, LAYERS)), x, m, idx, 0.25)[0]
+
+
+X1, X2 = (np.arange(12.0).reshape(DOFS, LAYERS) + 100.0 * part for part in (1, 2))
+M = 0.5 + np.arange(12.0).reshape(DOFS, LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("integer :: k\ndo k = 0, nlayers-1\n y(map_w3(1)+k) = x_1(map_w0(2)+k) * a\nend do",
+         X1[1] * 0.25),
+        ("integer :: k\ndo k = 1, nlayers\n y(k - 1 + map_w3(1)) = x_2(k + map_w0(4) - 1)\nend do",
+         X2[3]),
+        ("integer :: k\ndo k = nlayers-1, 0, -1\n y(map_w3(1)+k) = k\nend do", [0.0, 1.0, 2.0]),
+        ("integer :: k, ij\nij = map_w3(1)\ndo k = 0, nlayers-1\n y(ij+k) = idx(ij+k)\nend do",
+         [2.0, 1.0, 0.0]),
+        (("integer :: k, ik, df\ndo k = 0, nlayers-1\n ik = (cell-1)*nlayers + k + 1\n"
+          "do df = 1, ndf_w0\n y(map_w3(1)+k) = y(map_w3(1)+k) + m(ik,1,df)*df\nend do\nend do"),
+         np.array([1, 2, 3, 4]) @ M),
+        (("integer :: k\ndo k = 0, nlayers-1\n y(map_w3(1)+k) = &\n"
+          " dot_product(m(1 + nlayers*(cell-1) + k, 1, :), x_1(map_w0(:)+k))\nend do"),
+         (M * X1).sum(0)),
+        ("y(map_w3(1):map_w3(1)+nlayers-1) = x_1(map_w0(3):map_w0(3)+nlayers-1) + a",
+         X1[2] + 0.25),
+        (("integer :: k\nreal(r_def) :: b(0:nlayers), c(3, ndf_w0)\nb = a\nc(2, :) = 3\n"
+          "do k = 0, nlayers-1\n b(k+1) = b(k) + c(2, ndf_w0) + c(1, 1)\n"
+          " y(map_w3(1)+k) = b(k+1)\nend do"), [3.25, 6.25, 9.25]),
+        (("integer :: k\nreal(r_def) :: v(3)\nlogical :: is_low(nlayers)\ninteger :: n(nlayers)\n"
+          "v = (/ 1.0_r_def, 2.0_r_def, a /)\nis_low = .false.\nn(:) = 7\nis_low(2) = .true.\n"
+          "do k = 0, nlayers-1\n if (is_low(k+1)) n(k+1) = 1\n y(map_w3(1)+k) = v(k+1)*n(k+1)\n"
+          "end do"), [7.0, 2.0, 1.75]),
+        (("integer :: k\nreal(r_def) :: t(2,2), u(2)\nt(1,:) = (/ 1.0_r_def, 2.0_r_def /)\n"
+          "t(2,:) = 3.0_r_def\nu = matmul(t, t(:,1)) * 2.0_r_def\n"
+          "do k = 0, nlayers-1\n y(map_w3(1)+k) = sum(t) + u(1) + 100*u(2)\nend do"),
+         [9.0 + 14.0 + 2400.0] * 3),
+        (("integer :: k, n\nn = 2\ndo k = 0, nlayers-1\n n = n - 1\n"
+          " y(map_w3(1)+k) = x_1(map_w0(1) + max(n, 0))\nend do"), X1[0, [1, 0, 0]]),
+        ("y(map_w3(1)) = sum(x_1(map_w0(1):map_w0(1)+1)) / ndf_w0\ny(map_w3(1)+1) = nlayers/2",
+         [201.0 / 4, 1.0, 0.0]),
+    ],
+)  # fmt: skip
+def test_values(body: str, wanted: object, tmp_path: Path) -> None:
+    np.testing.assert_array_equal(values(body, tmp_path), wanted)
+
+
+REFUSED = [
+    ("y(map_w0(1)) = 1.0", "which dof of which layer"),
+    ("y(1) = 1.0", "which dof of which layer"),
+    ("y(map_w3(1)) = cell", "Python hides"),
+    ("y(map_w3(1)) = map_w3(1)", "kernels in Python do not know"),
+    ("y(map_w3(1)) = undf_w0", "Python hides"),
+    ("y(map_w3(1)) = m(1, 1, 1)", "which layer of the cell's matrix"),
+    ("y(map_w3(1)) = m(cell*nlayers, 1, 1)", "which layer of the cell's matrix"),
+    ("integer :: k, ij\nk = 0\nij = map_w3(1) + k\nk = 1\ny(ij) = 1.0", "tells where"),
+    (
+        "integer :: ij\nij = map_w3(1)\nif (a > 0) ij = map_w3(1) + 1\ny(ij) = 1.0",
+        "tells where",
+    ),
+    (
+        "integer :: ij, k\nij = map_w3(1)\ndo k = 1, 2\ny(ij) = 1.0\nij = ij + 1\nend do",
+        "tells where",
+    ),
+    ("integer :: n(2), ij\nn(1) = 0\nij = map_w3(1) + n(1)\nn(1) = 1\ny(ij) = 1.0", "tells where"),
+    ("real(r_def) :: b(3)\nb(1) = a\nb(2:3) = b(1:2)\ny(map_w3(1)) = b(3)", "used as a whole"),
+    ("real(r_def) :: b(3)\nb = a\nb = b / b(1)\ny(map_w3(1)) = b(3)", "used as a whole"),
+    ("real(r_def), save :: b(3)\nb(1) = a\ny(map_w3(1)) = b(1)", "kernels in Python do not know"),
+    ("real(r_def), allocatable :: b(:)\nallocate(b(3))\ny(map_w3(1)) = b(1)", "no words"),
+    ("real :: b(3)\nb(1) = 1.0\ny(map_w3(1)) = b(1)", "real of 4 bytes"),
+    ("integer :: k\ndo k = 1, 3\nif (a > k) exit\nend do\ny(map_w3(1)) = k", "may have no value"),
+    ("x_1(map_w0(1)) = a", "is only read"),
+]
+
+
+@pytest.mark.parametrize(("body", "why"), REFUSED)
+def test_what_is_not_certain_is_refused_at_its_line(body: str, why: str, tmp_path: Path) -> None:
+    said = in_python(module_text(body), tmp_path)
+    assert said.startswith("error[G006]")
+    assert why in said
+    assert "--> small_mod.f90:" in said
+    assert "hint: " in said
+
+
+def test_metadata_that_do_not_describe_the_arguments(tmp_path: Path) -> None:
+    text = module_text("y(map_w3(1)) = a").replace("m, idx, a, &", "m, idx, &")
+    said = in_python(text, tmp_path)
+    assert "takes 14 arguments, and its metadata ask for 15" in said
+
+
+def test_what_is_written_reads_like_a_kernel(tmp_path: Path) -> None:
+    body = "integer :: k, df\ndo k = 0, nlayers-1\ndo df = 1, ndf_w3\n"
+    body += "y(map_w3(df)+k) = df + x_2(map_w0(df)+k)\nend do\nend do"
+    made = in_python(module_text(body), tmp_path)
+    head = [
+        "@kernel(operates_on=CELL_COLUMN)",
+        "def small_type(",
+        "    y: field[GH_READWRITE, W3],",
+        "    x: field[2, GH_READ, W0],",
+        "    m: operator[GH_READ, W3, W0],",
+        "    idx: field[GH_INTEGER, GH_READ, W3],",
+        "    a: scalar[GH_READ],",
+        "):",
+    ]
+    lines = ["    for k in layers():", "        for df in dofs(W3):"]
+    lines.append("            y[df, k] = df + 1 + x[1, df, k]")
+    assert "\n".join([*head, *lines]) in made
