@@ -18,6 +18,7 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.kernel import Access, BasisOperation, BasisShape
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intent, ScalarType
 
 
@@ -171,4 +172,4 @@ def selecting_words(dummy: Dummy, own: Sequence[str]) -> SelectingWords:
         return SelectingWords((dummy.property_name,))
     if dummy.quadrature is not None:
         return SelectingWords((dummy.quadrature.value,))
-    return SelectingWords(() if dummy.arg is None else (own[dummy.arg].lower(),))
+    return SelectingWords(() if dummy.arg is None else (key_of(own[dummy.arg]),))

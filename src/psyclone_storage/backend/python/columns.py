@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
-from psyclone_storage.backend.python.sums import Sum, summed
+from psyclone_storage.backend.python.sums import IndexSum, summed
 from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError, TypedText
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures import lfric_words as words
@@ -135,7 +135,7 @@ class ColumnForm:
         return self.element(writer, name, items)
 
     def _of_argument(
-        self, writer: TextWriter, name: Name, of: tuple[Dummy, list[Sum]]
+        self, writer: TextWriter, name: Name, of: tuple[Dummy, list[IndexSum]]
     ) -> TypedText:
         dummy, index = of
         found = writer.typed(name.key)
@@ -154,7 +154,7 @@ class ColumnForm:
             parts.insert(0, str(dummy.component - 1))
         return TypedText(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", found.type)
 
-    def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[Sum]) -> list[str]:
+    def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[IndexSum]) -> list[str]:
         """Return the dofs and the layer of an element of the cell's matrix."""
         at = next((place for place, one in enumerate(dummy.shape)
                    if isinstance(one, Name) and one.text.endswith("ncell_3d")), 0)  # fmt: skip
@@ -179,7 +179,7 @@ class ColumnForm:
     def _key(self, role: Role) -> str:
         return next((key for key, one in self.roles.items() if one.role is role), "")
 
-    def _of_field(self, writer: TextWriter, dummy: Dummy, index: Sum) -> list[str]:
+    def _of_field(self, writer: TextWriter, dummy: Dummy, index: IndexSum) -> list[str]:
         """Return the dof and the layer of an element of a field, and which cell it is of."""
         for number, (sign, term) in enumerate(index.terms):
             match term:
@@ -301,7 +301,7 @@ class ColumnForm:
         yield PlacedLine("):")
 
 
-def _of_branch(last: Sum, key: str, dummy: Dummy) -> list[Sum] | None:
+def _of_branch(last: IndexSum, key: str, dummy: Dummy) -> list[IndexSum] | None:
     """Return the index of the number that a sum is, which has none if it is a scalar."""
     match last.terms:
         case ((1, Name() as name),) if name.key == key and not dummy.rank:
@@ -311,7 +311,7 @@ def _of_branch(last: Sum, key: str, dummy: Dummy) -> list[Sum] | None:
     return None
 
 
-def _texts(writer: TextWriter, index: Iterable[Sum], less: int) -> list[str]:
+def _texts(writer: TextWriter, index: Iterable[IndexSum], less: int) -> list[str]:
     """Return an index as Python counts."""
     return [writer.sum_text(one.plus(-less)).text for one in index]
 
@@ -325,7 +325,7 @@ def _in_common(names: list[str]) -> str:
 
 
 def _spelled(word: str) -> str:
-    known = {one.lower(): one for one in words.PROPERTIES}
+    known = {key_of(one): one for one in words.PROPERTIES}
     return known.get(word, word.upper())
 
 
@@ -344,9 +344,9 @@ def _kind_of(head: Expr) -> tuple[str, str]:
         case Binary(Operator.TIMES, Name() as name, count) | Binary(
             Operator.TIMES, count, Name() as name
         ):
-            return words.ARG_KINDS[name.key].name.lower(), spell(count)
+            return key_of(words.ARG_KINDS[name.key].name), spell(count)
         case Name() as name if name.key in words.ARG_KINDS:
-            return words.ARG_KINDS[name.key].name.lower(), ""
+            return key_of(words.ARG_KINDS[name.key].name), ""
     raise NoPythonError(f"'{spell(head)}' is nothing that kernels in Python are passed")
 
 

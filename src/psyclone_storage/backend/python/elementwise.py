@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
-from psyclone_storage.backend.python.sums import Sum, summed
+from psyclone_storage.backend.python.sums import IndexSum, summed
 from psyclone_storage.backend.python.values import DOUBLE, INTEGER
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
@@ -113,7 +113,7 @@ class _ElementwiseWriter:
         if isinstance(line.target, Index) and base.key in _names_of(line.target.items):
             raise _NoLoopsError
 
-        def body(offsets: list[Sum]) -> list[Line]:
+        def body(offsets: list[IndexSum]) -> list[Line]:
             before: list[Line] = []
             target = self._at(line.target, list(offsets), before, line.place)
             value = self._at(line.value, list(offsets), before, line.place)
@@ -136,12 +136,12 @@ class _ElementwiseWriter:
         if extent.terms or extent.constant != len(items):
             raise _NoLoopsError
         return [
-            Assign(self._at(line.target, [Sum((), place)], [], None), item, place=line.place)
+            Assign(self._at(line.target, [IndexSum((), place)], [], None), item, place=line.place)
             for place, item in enumerate(items)
         ]
 
     def _loops(
-        self, bounds: Bounds, body: Callable[[list[Sum]], list[Line]], place: Span | None
+        self, bounds: Bounds, body: Callable[[list[IndexSum]], list[Line]], place: Span | None
     ) -> list[Line]:
         """Return loops over elements; the last dimension is the outermost."""
         counters = [Name(self._declared("at", ScalarType(Intrinsic.INTEGER))) for _ in bounds]
@@ -149,7 +149,7 @@ class _ElementwiseWriter:
         for counter, (lower, upper) in zip(counters, bounds, strict=True):
             first = summed(lower)
             is_one = not first.terms and first.constant == 1
-            offsets.append(Sum(((1, counter),), -1 if is_one else 0))
+            offsets.append(IndexSum(((1, counter),), -1 if is_one else 0))
             last = upper if is_one else summed(Binary(Operator.MINUS, upper, lower)).expr
             ends.append((_ONE if is_one else _ZERO, last))
         lines = body(offsets)
@@ -186,7 +186,7 @@ class _ElementwiseWriter:
     def _total(self, terms: Expr, bounds: Bounds, before: list[Line], place: Span | None) -> Expr:
         total = Name(self._declared("total", self._type_of(terms)))
 
-        def body(offsets: list[Sum]) -> list[Line]:
+        def body(offsets: list[IndexSum]) -> list[Line]:
             inner: list[Line] = []
             term = self._at(terms, list(offsets), inner, place)
             return [*inner, Assign(total, Binary(Operator.PLUS, total, term), place=place)]
@@ -264,7 +264,9 @@ class _ElementwiseWriter:
                 found += inner
         return tuple(found) or None
 
-    def _at(self, expr: Expr, offsets: list[Sum], before: list[Line], place: Span | None) -> Expr:
+    def _at(
+        self, expr: Expr, offsets: list[IndexSum], before: list[Line], place: Span | None
+    ) -> Expr:
         """Return the element of an array that lies so far behind its first; scalars as they are.
 
         What has to be computed first is put `before` the statement.
@@ -290,7 +292,7 @@ class _ElementwiseWriter:
                 return replace(expr, items=tuple(parts))
         return with_parts(expr, lambda part: self._at(part, list(offsets), before, place))
 
-    def _of_items(self, base: Name, items: tuple[Expr, ...], offsets: list[Sum]) -> Expr:
+    def _of_items(self, base: Name, items: tuple[Expr, ...], offsets: list[IndexSum]) -> Expr:
         index: list[Expr] = []
         rest = list(offsets)
         for item, extent in zip(items, self.scope.symbol(base.key).shape, strict=True):
@@ -305,7 +307,7 @@ class _ElementwiseWriter:
     def _row_by_column(
         self,
         factors: tuple[Expr, Expr],
-        offsets: list[Sum],
+        offsets: list[IndexSum],
         before: list[Line],
         place: Span | None,
     ) -> Expr:
@@ -316,7 +318,7 @@ class _ElementwiseWriter:
         if not self._is_real(Binary(Operator.TIMES, left, right)):
             raise _NoLoopsError
 
-        def body(along: list[Sum]) -> list[Line]:
+        def body(along: list[IndexSum]) -> list[Line]:
             first = self._at(left, [*offsets, *along], [], place)
             second = self._at(right, list(along), [], place)
             term = Binary(Operator.TIMES, first, second)
@@ -345,10 +347,10 @@ def _of_triplet(item: Range, extent: Expr) -> tuple[Expr, Expr]:
     return item.lower or lower, item.upper or upper
 
 
-def _moved(first: Expr, by: Sum) -> Expr:
+def _moved(first: Expr, by: IndexSum) -> Expr:
     """Return an index that lies so far behind the first."""
     found = summed(first)
-    return summed(Sum((*found.terms, *by.terms), found.constant + by.constant).expr).expr
+    return summed(IndexSum((*found.terms, *by.terms), found.constant + by.constant).expr).expr
 
 
 def _without(value: Expr, target: Expr) -> Expr:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.python.sums import Sum
+from psyclone_storage.backend.python.sums import IndexSum
 from psyclone_storage.backend.python.values import TypedText
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
@@ -65,7 +65,7 @@ class TextWriter(Protocol):
     def typed(self, key: str) -> TypedText:
         """Return a variable whose type kernels in Python have."""
 
-    def sum_text(self, of: Sum) -> TypedText:
+    def sum_text(self, of: IndexSum) -> TypedText:
         """Return a sum of whole numbers."""
 
 

@@ -15,7 +15,7 @@ from psyclone_storage.backend.python.expressions import ExpressionWriter, checke
 from psyclone_storage.backend.python.forms import ArgumentForm, PlacedLine
 from psyclone_storage.backend.python.local_arrays import LocalArray, local_arrays
 from psyclone_storage.backend.python.module import ModuleNames, reserved
-from psyclone_storage.backend.python.sums import Sum, summed
+from psyclone_storage.backend.python.sums import IndexSum, summed
 from psyclone_storage.backend.python.values import (
     ATOM,
     INTEGER,
@@ -64,7 +64,7 @@ _HINT = "Keep the kernel in Fortran, or write this by what kernels in Python hav
 class HiddenValue:
     """What a whole number is that has no variable in Python; none if it differs between ways."""
 
-    of: Sum | None
+    of: IndexSum | None
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same sum, in whatever order."""
@@ -120,7 +120,7 @@ class KernelWriter:
             return made
         for array in local_arrays(self.code):
             try:
-                self.arrays[array.name.lower()] = array
+                self.arrays[array.declared.key] = array
                 made.append(PlacedLine(array.made(self), array.place))
             except NoPythonError as error:
                 self._refuse(error.reason, array.place)
@@ -195,7 +195,7 @@ class KernelWriter:
         self.read.setdefault(name, f"{name}: {word} = {symbol.module_key}.{original}")
         return name
 
-    def sum_text(self, of: Sum) -> TypedText:
+    def sum_text(self, of: IndexSum) -> TypedText:
         """Return a sum of whole numbers, in which no constant is added twice."""
         constant, text = of.constant, ""
         for sign, term in sorted(of.terms, key=lambda one: -one[0]):

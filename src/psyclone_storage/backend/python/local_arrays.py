@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.backend.c.types import CType
 from psyclone_storage.backend.python.forms import TextWriter
-from psyclone_storage.backend.python.sums import Sum, summed
+from psyclone_storage.backend.python.sums import IndexSum, summed
 from psyclone_storage.backend.python.values import (
     DOUBLE,
     INTEGER,
@@ -82,5 +82,5 @@ def _bounds(one: Expr) -> tuple[Expr, Expr | None]:
     return _ONE, one
 
 
-def _between(first: Expr, second: Expr) -> Sum:
+def _between(first: Expr, second: Expr) -> IndexSum:
     return summed(Binary(Operator.MINUS, first, second))

@@ -21,7 +21,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class IndexSum:
     """A sum of `terms`, each with its sign, 1 or -1, and a constant."""
 
     terms: tuple[tuple[int, Expr], ...]
@@ -49,13 +49,13 @@ class Sum:
             return found
         return Binary(Operator.PLUS if self.constant > 0 else Operator.MINUS, found, number)
 
-    def plus(self, by: int) -> Sum:
+    def plus(self, by: int) -> IndexSum:
         """Return the sum with a greater constant."""
-        return Sum(self.terms, self.constant + by)
+        return IndexSum(self.terms, self.constant + by)
 
-    def without(self, position: int) -> Sum:
+    def without(self, position: int) -> IndexSum:
         """Return the sum without the term at a position."""
-        return Sum(self.terms[:position] + self.terms[position + 1 :], self.constant)
+        return IndexSum(self.terms[:position] + self.terms[position + 1 :], self.constant)
 
     def is_name(self, key: str) -> bool:
         """Return whether the sum is a variable and a constant."""
@@ -65,10 +65,10 @@ class Sum:
         return False
 
 
-def summed(expr: Expr) -> Sum:
+def summed(expr: Expr) -> IndexSum:
     """Return a whole number as a sum."""
     if (value := integer_value(expr)) is not None:
-        return Sum((), value)
+        return IndexSum((), value)
     match expr:
         case Parenthesised(operand) | Unary(Operator.PLUS, operand):
             return summed(operand)
@@ -78,14 +78,14 @@ def summed(expr: Expr) -> Sum:
             first, second = summed(left), summed(right)
             second = second if op is Operator.PLUS else _negated(second)
             return _cancelled(first.terms + second.terms, first.constant + second.constant)
-    return Sum(((1, expr),))
+    return IndexSum(((1, expr),))
 
 
-def _negated(of: Sum) -> Sum:
-    return Sum(tuple((-sign, term) for sign, term in of.terms), -of.constant)
+def _negated(of: IndexSum) -> IndexSum:
+    return IndexSum(tuple((-sign, term) for sign, term in of.terms), -of.constant)
 
 
-def _cancelled(terms: tuple[tuple[int, Expr], ...], constant: int) -> Sum:
+def _cancelled(terms: tuple[tuple[int, Expr], ...], constant: int) -> IndexSum:
     """Return a sum in which no term is both added and subtracted."""
     kept: list[tuple[int, Expr]] = []
     for sign, term in terms:
@@ -95,4 +95,4 @@ def _cancelled(terms: tuple[tuple[int, Expr], ...], constant: int) -> Sum:
             kept.append((sign, term))
         else:
             kept.remove(against)
-    return Sum(tuple(kept), constant)
+    return IndexSum(tuple(kept), constant)
