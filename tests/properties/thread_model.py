@@ -90,6 +90,7 @@ REGIONS = {Directive.OMP_PARALLEL: THREADS, Directive.ACC_PARALLEL: GANGS}
 DEALT = (
     Directive.OMP_DO,
     Directive.OMP_PARALLEL_DO,
+    Directive.OMP_SIMD,
     Directive.OMP_TASKLOOP,
     Directive.OMP_TEAMS_DO,
     Directive.ACC_LOOP,

@@ -5,6 +5,8 @@ Asked for by the settings, by a step or by a script; at any distance of the part
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 from runtime.summing import Summed
@@ -54,3 +56,30 @@ def test_other_sums_depend_on_which_thread_is_first(summed: Summed) -> None:
     """Otherwise these values could not show that reproducible sums do not."""
     found = summed(CLAUSE, 1, 5, TIMES)
     assert int(found["differing"], 16) != 0
+
+
+@pytest.mark.parametrize("recipe", [("-nodm",), REGION], ids=["one thread", "region"])
+def test_a_procedure_sums_as_its_loop_did(summed: Summed, recipe: tuple[str, ...]) -> None:
+    steps = "; ".join((*recipe[2:], "outline"))
+    assert summed(("-nodm", "--apply", steps), 1, 1) == summed(recipe, 1, 1)
+
+
+@pytest.mark.parametrize(("options", "ranks", "threads"), [
+    (("-nodm", "--apply", "openmp-simd"), 1, 1),
+    (("-nodm", "--apply", "openmp-parallel-do; openmp-simd; outline"), 1, 3),
+    (("-dm", "--apply", "auto"), 2, 2),
+])  # fmt: skip
+def test_lanes_sum_the_same_numbers(
+    summed: Summed, options: tuple[str, ...], ranks: int, threads: int
+) -> None:
+    expected, found = summed(("-nodm",), 1, 1), summed(options, ranks, threads)
+    assert found.keys() == expected.keys()
+    for name, bits in expected.items():
+        # The sum of hundreds of sines is small, and rounded like each of them.
+        margin = {"abs": 1e-4} if name == "narrow_sum" else {"rel": 1e-12}
+        assert value_of(found[name]) == pytest.approx(value_of(bits), **margin), name
+
+
+def value_of(bits: str) -> float:
+    value: float = struct.unpack(">d", bytes.fromhex(bits.zfill(16)))[0]
+    return value

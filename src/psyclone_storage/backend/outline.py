@@ -104,7 +104,8 @@ class _Passed:
         self.dummies: list[Declare] = []
         self.actuals: list[Expr] = []
         for datum in _scalars(context.schedule, calls):
-            self._pass(Name(datum.name), datum.name, context.ops.value_type(datum))
+            type_, written = context.ops.value_type(datum), datum.name in self._written
+            self._pass(Name(datum.name), datum.name, type_, written=written)
 
     def answers(self) -> dict[type[Value], Callable[[LoweringContext, Any], Expr]]:
         """Return the values that are dummies here."""

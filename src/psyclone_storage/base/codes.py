@@ -226,6 +226,7 @@ CODES: dict[str, str] = {
     "T063": "The bounds of loops in a kernel do not allow a step.",
     "T064": "A kernel has no loop of the number that a step is given.",
     "T065": "The statements of a kernel cannot take the place of its call.",
+    "T066": "Lanes of vector instructions cannot share a loop.",
     "T068": "The bounds of a loop cannot go into its kernel.",
     "T069": "A variable of a module cannot become an argument of a kernel.",
     "T067": "There is nothing in a kernel that a step would change.",

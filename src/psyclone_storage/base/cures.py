@@ -239,6 +239,7 @@ CURES: dict[str, str] = {
     "T063": "Choose loops whose bounds do not depend on one another.",
     "T064": "Count the loops in the text of the kernel, from 1.",
     "T065": "Leave the call as it is; 'inline-kernel-module' brings the kernel's module along.",
+    "T066": "Share loops over dofs that hold built-ins alone, whose sums may be made in any order.",
     "T067": "Leave the step out: there is nothing to do.",
     "T068": "Leave the bounds where they are.",
     "T069": "Pass the components that are needed as arguments of their own.",

@@ -37,7 +37,7 @@ def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
 
 
 def _domain(settings: Settings) -> Domain:
-    return LfricDomain(LfricRules(settings.reproducible_reductions))
+    return LfricDomain(LfricRules(settings.reproducible_reductions, settings.lfric.exact_sums))
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:

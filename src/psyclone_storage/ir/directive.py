@@ -14,6 +14,7 @@ from psyclone_storage.base.records import dataclass
 _SHARING = (
     "omp do",
     "omp parallel do",
+    "omp simd",
     "omp taskloop",
     "omp teams distribute parallel do",
     "acc loop",
@@ -26,6 +27,7 @@ class Directive(Enum):
     OMP_PARALLEL = "omp parallel"
     OMP_DO = "omp do"
     OMP_PARALLEL_DO = "omp parallel do"
+    OMP_SIMD = "omp simd"
     OMP_SINGLE = "omp single"
     OMP_MASTER = "omp master"
     OMP_TASK = "omp task"
@@ -146,7 +148,8 @@ class RegionOptions:
     Tasks have `grain` iterations each, or there are `tasks` of them. With `nowait` no thread waits
     at the end of the region, with `nogroup` none for its tasks. `reproducible` asks for reductions
     that are summed in the order of the threads, so that the same number of threads gives the same
-    bits. `queue`, 0 or more, is where a region for a device is put while the host goes on.
+    bits. With `lanes` the iterations of a thread are shared by the lanes of vectors. `queue`, 0 or
+    more, is where a region for a device is put while the host goes on.
     """
 
     schedule: ThreadSchedule | None = None
@@ -161,6 +164,7 @@ class RegionOptions:
     nowait: bool = False
     present: bool = False
     reproducible: bool = False
+    lanes: bool = False
     queue: int = -1
 
 

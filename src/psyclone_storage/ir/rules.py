@@ -114,6 +114,9 @@ class Rules(Protocol):
     def known_bounds(self, loop: Loop) -> KnownBounds | None:
         """Return bounds of `loop` that are known before the program runs, if there are any."""
 
+    def sums_exactly(self) -> bool:
+        """Return whether reals are summed without rounding, in an object of its own."""
+
     def overlaps_exchanges(self) -> bool:
         """Return whether an exchange can be started and finished apart."""
 

@@ -166,6 +166,7 @@ def _construct_text(item: DirectiveRegion) -> str:
 def _option_texts(options: RegionOptions) -> list[str]:
     """Return what was asked of a region, but for its queue and reproducible sums."""
     asked = (
+        (options.lanes, "simd"),
         (options.schedule, f"schedule({options.schedule and options.schedule.text})"),
         (options.collapse > 1, f"collapse({options.collapse})"),
         (options.sequential, "seq"),

@@ -58,6 +58,7 @@ from psyclone_storage.transform.openmp_tasks import (
 from psyclone_storage.transform.outline import OutlineLoop
 from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
+from psyclone_storage.transform.simd import VectoriseLoop
 from psyclone_storage.transform.step import Reasons, Step, missing
 from psyclone_storage.transform.swap import SwapLoops
 from psyclone_storage.transform.tile import StripMineLoop, TileLoops
@@ -76,6 +77,7 @@ STEPS: Mapping[str, type[Step]] = {
         ParallelDo,
         ShareLoop,
         OpenParallelRegion,
+        VectoriseLoop,
         OpenSingle,
         OpenMaster,
         TaskLoop,
@@ -121,7 +123,7 @@ STEPS: Mapping[str, type[Step]] = {
 RECIPES: Mapping[str, str] = {
     "auto": (
         "inline-point-call; fuse; colour; overlap; swap-loops{for_threads=true}; openmp-do;"
-        " openmp-parallel; outline"
+        " openmp-parallel; openmp-simd{for_sums=true}; outline"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.schedules.reduction import reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access, ArgKind
@@ -32,8 +33,9 @@ class OutlineLoop:
     is computed stays the same. It is the last step for a loop: others look into it.
 
     Refused for loops inside of others; over cells, whose kernels are procedures already; for a
-    kernel that is called, before `inline-call`; for what sums, or changes a scalar; where two
-    fields may be one; in tasks, which would have its arrays for themselves; and on a device.
+    kernel that is called, before `inline-call`; for kernels that change a scalar, and sums that are
+    exact or in the order of threads; where two fields may be one; in tasks, which would have its
+    arrays for themselves; and on a device.
 
     before: loop1 over rows { columns@loop1 { u%data(i, j) = v%data(i, j) } }
     after:  call invoke_0_loop1(u%data, v%data, ...)
@@ -57,7 +59,11 @@ class OutlineLoop:
         if loop.outlined:
             message = f"'{loop.uid}' stands in a procedure of its own already."
             return (Diagnostic("T082", message, place_of(loop)),)
-        reasons = (*_about_place(schedule, loop), *_about_calls(schedule, loop))
+        reasons = (
+            *_about_place(schedule, loop),
+            *_about_calls(schedule, loop),
+            *about_sums(schedule, loop, rules),
+        )
         return tuple(
             Diagnostic(
                 "T059",
@@ -77,6 +83,18 @@ class OutlineLoop:
 
 _Reason = tuple[str, str]
 """What stands in the way, and what may be done about it."""
+
+
+def about_sums(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator[_Reason]:
+    """Yield why what `loop` reduces to is no plain number, to which each iteration adds."""
+    if not (reduced := reductions_in(loop)):
+        return
+    names = " and ".join(f"'{one.datum}'" for one in reduced)
+    if rules.sums_exactly():
+        yield f"it sums exactly to {names}, as EXACT_SUMS asks", ""
+    for item in path_to(schedule, loop.uid)[:-1]:
+        if isinstance(item, DirectiveRegion) and item.options.reproducible:
+            yield f"it sums to {names} in the order of threads", "Leave its sums as they are."
 
 
 def _about_place(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
@@ -103,9 +121,9 @@ def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
         if kernel.formula is None and not any(code.in_place for code in call.codes):
             yield f"it calls '{kernel.name}'", f"Apply 'inline-call' to '{call.uid}'."
         for described in kernel.args:
-            if described.access is Access.REDUCTION:
-                yield f"'{kernel.name}' sums", ""
-            elif described.kind.is_scalar and described.access.writes:
+            if described.access is Access.REDUCTION and kernel.formula is not None:
+                continue
+            if described.kind.is_scalar and described.access.writes:
                 yield f"'{kernel.name}' changes a scalar", ""
             elif described.kind not in _PASSED:
                 yield f"'{kernel.name}' takes what is no field and no single number", ""

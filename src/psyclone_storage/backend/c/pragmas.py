@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.kernel import ReductionOp
 
-PRAGMAS = {
+_PRAGMAS = {
     Directive.OMP_PARALLEL: "parallel",
     Directive.OMP_DO: "for",
     Directive.OMP_PARALLEL_DO: "parallel for",
+    Directive.OMP_SIMD: "simd",
     Directive.OMP_SINGLE: "single",
     Directive.OMP_MASTER: "master",
     Directive.OMP_TASK: "task",
@@ -18,7 +19,8 @@ PRAGMAS = {
     Directive.OMP_TEAMS_DO: "parallel for",
 }
 OF_LOOPS = (
-    Directive.OMP_DO, Directive.OMP_PARALLEL_DO, Directive.OMP_TASKLOOP, Directive.OMP_TEAMS_DO,
+    Directive.OMP_DO, Directive.OMP_PARALLEL_DO, Directive.OMP_SIMD, Directive.OMP_TASKLOOP,
+    Directive.OMP_TEAMS_DO,
 )  # fmt: skip
 """Those of a loop, which stands behind them."""
 
@@ -28,6 +30,12 @@ WITH_PRIVATE = (
 )  # fmt: skip
 """Those by which a thread gets variables of its own."""
 REDUCED = {ReductionOp.SUM: "+", ReductionOp.MIN: "min", ReductionOp.MAX: "max"}
+
+
+def words_of(directive: Directive, options: RegionOptions) -> str:
+    """Return what the pragma of a directive begins with; nothing if it is for a device."""
+    words = _PRAGMAS.get(directive, "")
+    return f"{words} simd" if options.lanes else words
 
 
 def clauses_of(directive: Directive, options: RegionOptions) -> Iterator[str]:

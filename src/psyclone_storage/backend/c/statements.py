@@ -13,10 +13,10 @@ from psyclone_storage.backend.c.arrays import Arrays
 from psyclone_storage.backend.c.expressions import Expressions
 from psyclone_storage.backend.c.pragmas import (
     OF_LOOPS,
-    PRAGMAS,
     REDUCED,
     WITH_PRIVATE,
     clauses_of,
+    words_of,
 )
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
@@ -145,8 +145,8 @@ class Statements:
 
     def _directive(self, block: DirectiveBlock) -> None:
         """Write what is under a directive for threads, or for a device, which says nothing here."""
-        word = PRAGMAS.get(block.directive)
-        if word is None:
+        words = words_of(block.directive, block.options)
+        if not words:
             self.lines(block.body)
             return
         own = [self.expressions.scalar(Name(name), self.scope).text for name in block.private]
@@ -156,7 +156,7 @@ class Statements:
         for name, op in block.reductions:
             text = self.expressions.scalar(Name(name), self.scope).text
             clauses.append(f"reduction({REDUCED[op]}:{text})")
-        pragma = f"#pragma omp {' '.join((word, *clauses))}"
+        pragma = f"#pragma omp {' '.join((words, *clauses))}"
         if block.directive in OF_LOOPS:
             self._pragmas.append(pragma)
             self.lines(block.body)

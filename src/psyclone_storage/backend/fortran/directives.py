@@ -39,6 +39,7 @@ _WORDS = {
     Directive.OMP_PARALLEL: "omp parallel",
     Directive.OMP_DO: "omp do",
     Directive.OMP_PARALLEL_DO: "omp parallel do",
+    Directive.OMP_SIMD: "omp simd",
     Directive.OMP_SINGLE: "omp single",
     Directive.OMP_MASTER: "omp master",
     Directive.OMP_TASK: "omp task",
@@ -71,11 +72,12 @@ def spell_block(block: DirectiveBlock) -> tuple[list[str], list[str]]:
     if kind is Directive.ACC_DATA:
         return _data_region(block.items)
     asked = (*_about_data(block), *_asked(kind, block.options))
-    head = f"{_WORDS[kind]} {', '.join(asked)}".strip()
+    words = _WORDS[kind] + (" simd" if block.options.lanes else "")
+    head = f"{words} {', '.join(asked)}".strip()
     if kind in _WITHOUT_FOOT:
         return [head], []
     at_end = " nowait" if kind is Directive.OMP_SINGLE and block.options.nowait else ""
-    return [head], [_end(kind) + at_end]
+    return [head], [_end(words) + at_end]
 
 
 def spell_directive(line: StandAlone) -> str:
@@ -111,9 +113,9 @@ def spell_meaning(meaning: KernelDirective | None) -> str:
     raise InternalError("A directive has neither a text nor a meaning.")
 
 
-def _end(kind: Directive) -> str:
-    family, _, words = _WORDS[kind].partition(" ")
-    return f"{family} end {words}"
+def _end(words: str) -> str:
+    family, _, rest = words.partition(" ")
+    return f"{family} end {rest}"
 
 
 def _asked(kind: Directive, options: RegionOptions) -> Iterator[str]:
@@ -186,7 +188,7 @@ def _data_region(items: Iterable[DeviceItem]) -> tuple[list[str], list[str]]:
         levels.setdefault(item.level, []).append(item)
     word = _WORDS[Directive.ACC_DATA]
     heads = [f"{word} {', '.join(_copies(levels[level]))}" for level in sorted(levels)]
-    return heads, [_end(Directive.ACC_DATA)] * len(heads)
+    return heads, [_end(word)] * len(heads)
 
 
 def _copies(level: Iterable[DeviceItem]) -> Iterator[str]:

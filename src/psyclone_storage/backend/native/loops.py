@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.calls import CFunction
-from psyclone_storage.backend.c.pragmas import OF_LOOPS, PRAGMAS, clauses_of
+from psyclone_storage.backend.c.pragmas import OF_LOOPS, clauses_of, words_of
 from psyclone_storage.backend.c.printer import CUnit
 from psyclone_storage.backend.c.variables import Parameter
 from psyclone_storage.backend.c.writer import RESERVED
@@ -326,8 +326,8 @@ class LoopsWriter:
 
     def _directive(self, block: DirectiveBlock, depth: int) -> Iterator[str]:
         """Yield what is under a directive for threads, or for a device, which says nothing here."""
-        words = PRAGMAS.get(block.directive)
-        if words is None:
+        words = words_of(block.directive, block.options)
+        if not words:
             yield from self.lines(block.body, depth)
             return
         indent = _STEP * depth

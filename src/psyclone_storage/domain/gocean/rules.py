@@ -111,6 +111,10 @@ class GoceanRules:
         """Return False: there are no sums."""
         return False
 
+    def sums_exactly(self) -> bool:
+        """Return False: there are no sums."""
+        return False
+
     def overlaps_exchanges(self) -> bool:
         """Return False: dl_esm_inf exchanges in one call."""
         return False

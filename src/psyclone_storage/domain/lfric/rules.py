@@ -73,10 +73,12 @@ def iteration_argument(kernel: Kernel) -> int:
 class LfricRules:
     """The answers of the LFRic domain to the questions of `ir.rules.Rules`.
 
-    `ordered_sums` says that sums of threads are to be reproducible.
+    `ordered_sums` says that sums of threads are to be reproducible, `exact_sums` that reals are
+    summed without rounding.
     """
 
     ordered_sums: bool = False
+    exact_sums: bool = False
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
         """Return how far the loop around `call` must run before any transformation (spec 6.1).
@@ -209,6 +211,10 @@ class LfricRules:
     def sums_in_order(self) -> bool:
         """Return whether the settings ask for reproducible reductions."""
         return self.ordered_sums
+
+    def sums_exactly(self) -> bool:
+        """Return whether the settings ask for exact sums."""
+        return self.exact_sums
 
     def overlaps_exchanges(self) -> bool:
         """Return True: the start and the finish of an exchange are procedures of their own."""

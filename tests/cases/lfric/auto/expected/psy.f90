@@ -26,7 +26,7 @@ contains
     real(kind=r_def), pointer, contiguous :: theta_data(:), mass_data(:), wind_data(:), rho_data(:)
     integer(kind=i_def) :: nlayers_wind, nlayers_rho, ncolours, ndf_w2, undf_w2, ndf_w3, undf_w3, &
         loop1_start, loop1_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, loop5_start, &
-        loop5_stop, colour, cell, cell_of_colour, df
+        loop5_stop, colour, cell, cell_of_colour
     type(mesh_type), pointer :: mesh
     integer(kind=i_def), allocatable :: last_halo_cells(:, :)
     integer(kind=i_def), pointer, contiguous :: colour_map(:, :), theta_stencil_sizes(:), &
@@ -101,7 +101,7 @@ contains
     ! diffuse_kernel_type adds to these dofs of wind, which may be new and are not read
     wind_data(wind_proxy%vspace%get_last_dof_owned() + 1:wind_proxy%vspace%get_last_dof_halo(1)) = 0
     total = 0.0_r_def
-    !$omp parallel default(shared), private(colour, cell_of_colour, cell, df)
+    !$omp parallel default(shared), private(colour, cell_of_colour, cell)
     do colour = 1, ncolours
       !$omp do schedule(static)
       do cell_of_colour = 1, last_halo_cells(colour, 1)
@@ -117,12 +117,7 @@ contains
           theta_stencil_dofmap(:, :, cell), ndf_w3, undf_w3, map_w3(:, cell))
     end do
     !$omp end do
-    !$omp do reduction(+:total), schedule(static)
-    do df = loop4_start, loop4_stop
-      ! Built-in: X_innerproduct_X
-      total = total + theta_data(df) * theta_data(df)
-    end do
-    !$omp end do
+    call invoke_0_loop4(total, loop4_start, loop4_stop, theta_data)
     !$omp end parallel
     call wind_proxy%set_dirty()
     call rho_proxy%set_dirty()
@@ -151,6 +146,22 @@ contains
     end do
     !$omp end do
   end subroutine invoke_0_loop1
+
+  subroutine invoke_0_loop4(total, loop4_start, loop4_stop, theta)
+    real(kind=r_def), intent(inout) :: total
+    integer(kind=i_def), intent(in) :: loop4_start
+    integer(kind=i_def), intent(in) :: loop4_stop
+    real(kind=r_def), contiguous, intent(in) :: theta(:)
+
+    integer(kind=i_def) :: df
+
+    !$omp do simd reduction(+:total), schedule(static)
+    do df = loop4_start, loop4_stop
+      ! Built-in: X_innerproduct_X
+      total = total + theta(df) * theta(df)
+    end do
+    !$omp end do simd
+  end subroutine invoke_0_loop4
 
   subroutine invoke_0_loop5(total, loop5_start, loop5_stop, rho)
     real(kind=r_def), intent(in) :: total

@@ -1,0 +1,109 @@
+"""OpenMP's `simd`: a loop whose iterations are shared by the lanes of vector instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.reduction import reductions_in
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.directive import Directive, RegionOptions
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
+from psyclone_storage.ir.walk import kernel_calls, path_to, place_of, replaced, statements
+from psyclone_storage.transform.outline import about_sums
+from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop, under_directive
+
+_OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
+
+
+@dataclass(frozen=True, slots=True)
+class VectoriseLoop:
+    """Let the lanes of vector instructions share the iterations of a loop over dofs.
+
+    A compiler may not change the order of a sum, and so adds one number at a time. Here each lane
+    has a sum of its own, and these are added at the end: sums differ by rounding, nothing else
+    does. Where threads share the loop each has lanes, so the step comes after `openmp-do` or
+    `openmp-parallel-do`, and before `outline`, without which arrays that may overlap keep a
+    compiler from vectors. With `for_sums` only loops that reduce to a scalar are meant: others
+    need no permission.
+
+    Refused for other loops than those over dofs; for kernels that are called and random numbers;
+    for sums that are exact, or reproducible; and under other directives.
+
+    before: omp-do(loop1) { loop1 over dofs { s = s + f * f } }
+    after:  omp-do(loop1) with lanes { loop1 over dofs { s = s + f * f } }
+    """
+
+    name: ClassVar[str] = "openmp-simd"
+
+    loop: str
+    for_sums: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop over dofs."""
+        for item in statements(schedule):
+            if isinstance(item, Loop) and item.over is Over.DOFS:
+                yield {"loop": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against lanes."""
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        loop = loop_named(schedule, self.loop)
+        place = place_of(loop)
+        region = _region_of_threads(schedule, loop)
+        if region is not None and region.options.lanes:
+            return (Diagnostic("T082", f"'{loop.uid}' is shared by lanes already.", place),)
+        if self.for_sums and not reductions_in(loop):
+            return (Diagnostic("T082", f"'{loop.uid}' reduces to nothing.", place),)
+        if loop.over is not Over.DOFS:
+            message = f"Lanes cannot share '{loop.uid}': it counts {loop.over.value}, no dofs."
+            return (Diagnostic("T066", message, place),)
+        reasons = tuple(
+            Diagnostic("T066", f"Lanes cannot share '{loop.uid}': {why}.", place, hint=hint)
+            for why, hint in dict(_against_lanes(schedule, loop, rules)).items()
+        )
+        around = () if region is None else (region.directive, Directive.OMP_PARALLEL)
+        return (
+            *under_directive(schedule, loop.uid, around=around),
+            *reasons,
+            *may_run_parallel(schedule, rules, loop),
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the loop under a directive that allows lanes."""
+        raise_if_any(self.check(schedule, rules))
+        loop = loop_named(schedule, self.loop)
+        region = _region_of_threads(schedule, loop)
+        if region is not None:
+            made = replace(region, options=replace(region.options, lanes=True))
+            return replaced(schedule, region.uid, made)
+        made = DirectiveRegion(
+            f"omp-simd({loop.uid})", Directive.OMP_SIMD, (loop,), RegionOptions()
+        )
+        return replaced(schedule, loop.uid, made)
+
+
+def _region_of_threads(schedule: Schedule, loop: Loop) -> DirectiveRegion | None:
+    """Return the directive by which threads share `loop`, if they do."""
+    for item in path_to(schedule, loop.uid)[-2:-1]:
+        if isinstance(item, DirectiveRegion) and item.directive in _OF_THREADS:
+            return item
+    return None
+
+
+def _against_lanes(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator[tuple[str, str]]:
+    """Yield what stands in the way, and what may be done about it."""
+    for call in kernel_calls(loop):
+        formula = call.kernel.formula
+        if formula is None:
+            yield f"it calls '{call.kernel.name}'", ""
+        elif formula.is_random:
+            yield f"'{call.kernel.name}' asks for random numbers, one after the other", ""
+    yield from about_sums(schedule, loop, rules)
+    if rules.sums_in_order() and reductions_in(loop):
+        yield "its sums are to be reproducible, as REPRODUCIBLE_REDUCTIONS asks", ""
