@@ -7,27 +7,26 @@ takes one part in twenty of its time (docs/adr/0010-commands-import-late.md).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
-if TYPE_CHECKING:
 
-    def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-        """Return what `re.compile` returns, but compiled when something is first asked of it."""
+def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what `re.compile` returns, but compiled when something is first asked of it."""
+    return cast("re.Pattern[str]", _DeferredPattern(pattern, flags))
 
-else:
 
-    class regex:  # noqa: N801 - a function to those who use it
-        """A pattern that is compiled when something is first asked of it."""
+class _DeferredPattern:
+    """A pattern that is compiled when something is first asked of it."""
 
-        def __init__(self, pattern: str, flags: int = 0) -> None:
-            self._source = (pattern, flags)
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._source = (pattern, flags)
 
-        def __getattr__(self, name: str) -> Any:
-            """Compile the pattern, and have what can be asked of it as attributes from then on."""
-            compiled = re.compile(*self._source)
-            value = getattr(compiled, name)
-            self.__dict__.update((one, getattr(compiled, one)) for one in _ASKED)
-            return value
+    def __getattr__(self, name: str) -> Any:
+        """Compile the pattern, and have what can be asked of it as attributes from then on."""
+        compiled = re.compile(*self._source)
+        value = getattr(compiled, name)
+        self.__dict__.update((one, getattr(compiled, one)) for one in _ASKED)
+        return value
 
 
 _ASKED = [name for name in dir(re.Pattern) if not name.startswith("_")]
