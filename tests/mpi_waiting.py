@@ -3,7 +3,7 @@
 Owns how Open MPI is set for tests. A rank that waits looks again and again, and gives its core away
 in between at best; with more ranks than cores the system then switches between them all the time:
 four ranks, beside two other programs on two cores, took 12 seconds of processor time instead of 3.
-So the ranks of tests sleep for 50 microseconds where they would give their core away.
+So the ranks of tests sleep where they would give their core away, until another begins to wait.
 """
 
 from __future__ import annotations
