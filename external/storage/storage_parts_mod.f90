@@ -7,7 +7,7 @@ module storage_parts_mod
   implicit none
   private
 
-  public :: strips_of, strip_bytes, is_within
+  public :: strips_of, strip_bytes, is_within, boxes_around
 
   !> The elements from `first` to `last` in each dimension, both included, counted from 1. What is
   !> behind the dimensions of a field is of no account. A box whose last index is below its first is
@@ -109,5 +109,25 @@ contains
       end associate
     end do
   end function is_within
+
+  !> Return all of a field of two dimensions that lies around an inner part of it, which may be empty:
+  !> the first and the last of it in each dimension.
+  pure function boxes_around(inner, extents) result(boxes)
+    integer(c_int64_t), intent(in) :: inner(4)
+    integer(c_int64_t), intent(in) :: extents(2)
+    type(box_type) :: boxes(4)
+
+    integer(c_int64_t) :: first(2), last(2)
+
+    first = max(inner(1::2), 1_c_int64_t)
+    last = min(inner(2::2), extents)
+    boxes(1)%last(:2) = [extents(1), first(2) - 1]
+    boxes(2)%first(2) = last(2) + 1
+    boxes(2)%last(:2) = extents
+    boxes(3)%first(2) = first(2)
+    boxes(3)%last(:2) = [first(1) - 1, last(2)]
+    boxes(4)%first(:2) = [last(1) + 1, first(2)]
+    boxes(4)%last(:2) = [extents(1), last(2)]
+  end function boxes_around
 
 end module storage_parts_mod

@@ -7,9 +7,9 @@
 !> has written its array, and has to say so as for all that is written without an access.
 module storage_registry_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_intptr_t, c_loc, &
-                                         c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int64_t, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real64
+  use address_table_mod, only: address_table_type
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: field_storage_type
 
@@ -21,7 +21,6 @@ module storage_registry_mod
 
   !> What is known of one array.
   type :: entry_type
-    type(c_ptr) :: address = c_null_ptr
     integer(c_int64_t) :: stamp = 0
     type(field_storage_type), pointer :: storage => null()
   end type entry_type
@@ -31,10 +30,7 @@ module storage_registry_mod
     module procedure constant_real64, constant_int32
   end interface fetch_constant
 
-  !> Entries lie at the first free place behind that which their address chooses; at least half of
-  !> the places are free.
-  type(entry_type), allocatable, save :: entries(:)
-  integer, save :: used = 0
+  type(address_table_type), save :: table
   integer(c_int64_t), save :: last_stamp = 0
 
 contains
@@ -86,15 +82,13 @@ contains
   subroutine forget_address(address)
     type(c_ptr), intent(in) :: address
 
-    type(field_storage_type), pointer :: storage
-    integer :: place
+    type(entry_type), pointer :: entry
 
-    if (.not. allocated(entries)) return
-    place = place_of(entries, address)
-    if (.not. c_associated(entries(place)%address)) return
-    storage => entries(place)%storage
-    call free_place(place)
-    deallocate (storage)
+    entry => entry_at(address)
+    if (.not. associated(entry)) return
+    call table%leave(address)
+    deallocate (entry%storage)
+    deallocate (entry)
   end subroutine forget_address
 
   !> Return the storage of an array that is only read and has no owner with a stamp: its type and
@@ -151,13 +145,25 @@ contains
     integer(c_int64_t), intent(in) :: stamp
     type(field_storage_type), pointer :: storage
 
-    integer :: place
+    type(entry_type), pointer :: entry
 
     nullify (storage)
-    if (.not. allocated(entries)) return
-    place = place_of(entries, address)
-    if (entries(place)%stamp == stamp) storage => entries(place)%storage
+    entry => entry_at(address)
+    if (.not. associated(entry)) return
+    if (entry%stamp == stamp) storage => entry%storage
   end function find
+
+  !> Return what is known of the array at an address, null if nothing is.
+  function entry_at(address) result(entry)
+    type(c_ptr), intent(in) :: address
+    type(entry_type), pointer :: entry
+
+    type(c_ptr) :: item
+
+    nullify (entry)
+    item = table%item_at(address)
+    if (c_associated(item)) call c_f_pointer(item, entry)
+  end function entry_at
 
   !> Return a storage that is to be that of what is at an address; what was there is forgotten.
   function enter(address, stamp) result(storage)
@@ -165,81 +171,14 @@ contains
     integer(c_int64_t), intent(in) :: stamp
     type(field_storage_type), pointer :: storage
 
-    integer :: place
+    type(entry_type), pointer :: entry
 
-    call make_room()
-    place = place_of(entries, address)
-    if (.not. c_associated(entries(place)%address)) used = used + 1
-    storage => entries(place)%storage
-    if (associated(storage)) deallocate (storage)
-    allocate (storage)
-    entries(place)%address = address
-    entries(place)%stamp = stamp
-    entries(place)%storage => storage
+    call forget_address(address)
+    allocate (entry)
+    allocate (entry%storage)
+    entry%stamp = stamp
+    call table%enter(address, c_loc(entry))
+    storage => entry%storage
   end function enter
-
-  !> Make sure that half of the places are free behind the next entry.
-  subroutine make_room()
-    type(entry_type), allocatable :: more(:)
-    integer :: n
-
-    if (.not. allocated(entries)) allocate (entries(256))
-    if (2 * (used + 1) <= size(entries)) return
-    allocate (more(2 * size(entries)))
-    do n = 1, size(entries)
-      if (c_associated(entries(n)%address)) then
-        more(place_of(more, entries(n)%address)) = entries(n)
-      end if
-    end do
-    call move_alloc(more, entries)
-  end subroutine make_room
-
-  !> Make a place free, so that all entries behind it are found as before.
-  subroutine free_place(place)
-    integer, intent(in) :: place
-
-    integer :: free, next, places
-
-    places = size(entries)
-    free = place
-    next = place
-    do
-      next = 1 + modulo(next, places)
-      if (.not. c_associated(entries(next)%address)) exit
-      ! An entry moves to the free place unless it would lie before the one that it chooses.
-      if (modulo(next - first_place(entries(next)%address, places), places) < &
-          modulo(next - free, places)) cycle
-      entries(free) = entries(next)
-      free = next
-    end do
-    entries(free) = entry_type()
-    used = used - 1
-  end subroutine free_place
-
-  !> Return the place of an address, or the free one where it is to be.
-  pure function place_of(entries, address) result(place)
-    type(entry_type), intent(in) :: entries(:)
-    type(c_ptr), intent(in) :: address
-    integer :: place
-
-    place = first_place(address, size(entries))
-    do while (c_associated(entries(place)%address))
-      if (c_associated(entries(place)%address, address)) return
-      place = 1 + modulo(place, size(entries))
-    end do
-  end function place_of
-
-  !> Return the place that an address chooses of this number of places.
-  pure function first_place(address, places) result(place)
-    type(c_ptr), intent(in) :: address
-    integer, intent(in) :: places
-    integer :: place
-
-    integer(c_intptr_t) :: number
-
-    ! Arrays begin at multiples of 16 bytes, and great ones often at the same distance.
-    number = transfer(address, number) / 16
-    place = 1 + int(modulo(ieor(number, number / 4096), int(places, c_intptr_t)))
-  end function first_place
 
 end module storage_registry_mod

@@ -1,0 +1,166 @@
+!> Owns a table of what is known of addresses: one item for each.
+!>
+!> Threads take turns by its latch. Those who look something up and enter it if it is not there hold
+!> it meanwhile, so nothing here takes it.
+module address_table_mod
+
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_intptr_t, c_null_ptr, c_ptr
+
+  implicit none
+  private
+
+  type :: entry_type
+    type(c_ptr) :: address = c_null_ptr
+    type(c_ptr) :: item = c_null_ptr
+  end type entry_type
+
+  !> Entries lie at the first free place behind that which their address chooses; at least half of
+  !> the places are free.
+  type, public :: address_table_type
+    private
+    type(entry_type), allocatable :: entries(:)
+    integer :: used = 0
+    integer(c_int) :: latch = 0
+  contains
+    procedure, public :: lock
+    procedure, public :: unlock
+    procedure, public :: item_at
+    procedure, public :: enter
+    procedure, public :: leave
+    procedure, public :: get_places
+    procedure, public :: item_in
+  end type address_table_type
+
+contains
+
+  !> Wait until no other thread holds the latch, and take it.
+  subroutine lock(self)
+    class(address_table_type), intent(inout) :: self
+
+    call close_latch(self%latch)
+  end subroutine lock
+
+  !> Give the latch back.
+  subroutine unlock(self)
+    class(address_table_type), intent(inout) :: self
+
+    call open_latch(self%latch)
+  end subroutine unlock
+
+  include 'latch_procedures.inc'
+
+  !> Return the item of an address, null if it has none.
+  pure function item_at(self, address) result(item)
+    class(address_table_type), intent(in) :: self
+    type(c_ptr), intent(in) :: address
+    type(c_ptr) :: item
+
+    item = c_null_ptr
+    if (allocated(self%entries)) item = self%entries(place_of(self%entries, address))%item
+  end function item_at
+
+  !> Let an address, which is not null, have an item; what it had before is forgotten.
+  subroutine enter(self, address, item)
+    class(address_table_type), intent(inout) :: self
+    type(c_ptr), intent(in) :: address
+    type(c_ptr), intent(in) :: item
+
+    integer :: place
+
+    call make_room(self)
+    place = place_of(self%entries, address)
+    if (.not. c_associated(self%entries(place)%address)) self%used = self%used + 1
+    self%entries(place) = entry_type(address, item)
+  end subroutine enter
+
+  !> Let an address have no item, so that all others are found as before.
+  subroutine leave(self, address)
+    class(address_table_type), intent(inout) :: self
+    type(c_ptr), intent(in) :: address
+
+    integer :: free, next, places
+
+    if (.not. allocated(self%entries)) return
+    places = size(self%entries)
+    free = place_of(self%entries, address)
+    if (.not. c_associated(self%entries(free)%address)) return
+    next = free
+    do
+      next = 1 + modulo(next, places)
+      if (.not. c_associated(self%entries(next)%address)) exit
+      ! An entry moves to the free place unless it would lie before the one that it chooses.
+      if (modulo(next - first_place(self%entries(next)%address, places), places) < &
+          modulo(next - free, places)) cycle
+      self%entries(free) = self%entries(next)
+      free = next
+    end do
+    self%entries(free) = entry_type()
+    self%used = self%used - 1
+  end subroutine leave
+
+  !> Return the number of places.
+  pure function get_places(self) result(places)
+    class(address_table_type), intent(in) :: self
+    integer :: places
+
+    places = 0
+    if (allocated(self%entries)) places = size(self%entries)
+  end function get_places
+
+  !> Return the item in a place, null if that is free. Where an address leaves, others may move to
+  !> the same place, or from the first places to the last.
+  pure function item_in(self, place) result(item)
+    class(address_table_type), intent(in) :: self
+    integer, intent(in) :: place
+    type(c_ptr) :: item
+
+    item = self%entries(place)%item
+  end function item_in
+
+  ! -- private -------------------------------------------------------------------------------------
+
+  !> Make sure that half of the places are free behind the next entry.
+  subroutine make_room(self)
+    type(address_table_type), intent(inout) :: self
+
+    type(entry_type), allocatable :: more(:)
+    integer :: n
+
+    if (.not. allocated(self%entries)) allocate (self%entries(256))
+    if (2 * (self%used + 1) <= size(self%entries)) return
+    allocate (more(2 * size(self%entries)))
+    do n = 1, size(self%entries)
+      if (c_associated(self%entries(n)%address)) then
+        more(place_of(more, self%entries(n)%address)) = self%entries(n)
+      end if
+    end do
+    call move_alloc(more, self%entries)
+  end subroutine make_room
+
+  !> Return the place of an address, or the free one where it is to be.
+  pure function place_of(entries, address) result(place)
+    type(entry_type), intent(in) :: entries(:)
+    type(c_ptr), intent(in) :: address
+    integer :: place
+
+    place = first_place(address, size(entries))
+    do while (c_associated(entries(place)%address))
+      if (c_associated(entries(place)%address, address)) return
+      place = 1 + modulo(place, size(entries))
+    end do
+  end function place_of
+
+  !> Return the place that an address chooses of this number of places.
+  pure function first_place(address, places) result(place)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: places
+    integer :: place
+
+    integer(c_intptr_t) :: number
+
+    ! Arrays begin at multiples of 16 bytes, and great ones often at the same distance.
+    number = transfer(address, number) / 16
+    place = 1 + int(modulo(ieor(number, number / 4096), int(places, c_intptr_t)))
+  end function first_place
+
+end module address_table_mod

@@ -1,0 +1,108 @@
+!> Owns how memory of the host is watched that others may write or free without a word: words that
+!> no program mistakes for values, and digests.
+!>
+!> All words are watched where the device is emulated, so that nothing is missed; beside a device
+!> a few, spread from the first to the last.
+module storage_watch_mod
+
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int32_t, c_int64_t, c_ptr, c_size_t
+  use storage_device_mod, only: device_kind
+
+  implicit none
+  private
+
+  public :: mark_host, count_marks, digest_of
+
+  !> All elements consist of whole words.
+  integer(c_size_t), parameter :: word_bytes = 4
+  integer(c_size_t), parameter :: watched_of_a_device = 16
+  logical, parameter :: watches_all = device_kind == 'emulated'
+
+  !> What `spoil_memory` writes: the halves of a number that is none, and what is left at the end.
+  integer(c_int32_t), parameter :: first_half = int(z'7FB4A5A5', c_int32_t)
+  integer(c_int32_t), parameter :: second_half = int(z'7FF4A5A5', c_int32_t)
+  integer(c_int32_t), parameter :: left_over = -1515870811_c_int32_t
+
+contains
+
+  !> Mark memory as stale.
+  subroutine mark_host(address, bytes)
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: bytes
+
+    integer(c_int32_t), pointer, contiguous :: words(:)
+    integer(c_size_t) :: n, place
+
+    call c_f_pointer(address, words, [bytes / word_bytes])
+    do n = 1, watched(size(words, kind=c_size_t))
+      place = place_of(n, size(words, kind=c_size_t))
+      words(place) = mark_at(place, size(words, kind=c_size_t))
+    end do
+  end subroutine mark_host
+
+  !> Count the marks that are left in memory, of how many.
+  subroutine count_marks(address, bytes, left, all_marks)
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: bytes
+    integer(c_size_t), intent(out) :: left
+    integer(c_size_t), intent(out) :: all_marks
+
+    integer(c_int32_t), pointer, contiguous :: words(:)
+    integer(c_size_t) :: n, place
+
+    call c_f_pointer(address, words, [bytes / word_bytes])
+    all_marks = watched(size(words, kind=c_size_t))
+    left = 0
+    do n = 1, all_marks
+      place = place_of(n, size(words, kind=c_size_t))
+      if (words(place) == mark_at(place, size(words, kind=c_size_t))) left = left + 1
+    end do
+  end subroutine count_marks
+
+  !> Return a number that tells whether memory has changed.
+  function digest_of(address, bytes) result(digest)
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: bytes
+    integer(c_int64_t) :: digest
+
+    ! A word that changes changes the sum, and no product is greater than what the type holds.
+    integer(c_int64_t), parameter :: factor = 69069_c_int64_t
+    integer(c_int64_t), parameter :: prime = 4294967311_c_int64_t
+    integer(c_int32_t), pointer, contiguous :: words(:)
+    integer(c_size_t) :: n
+
+    call c_f_pointer(address, words, [bytes / word_bytes])
+    digest = 1
+    do n = 1, watched(size(words, kind=c_size_t))
+      digest = modulo(digest * factor + words(place_of(n, size(words, kind=c_size_t))), prime)
+    end do
+  end function digest_of
+
+  !> Return how many of so many words are watched.
+  pure function watched(words) result(count)
+    integer(c_size_t), intent(in) :: words
+    integer(c_size_t) :: count
+
+    count = words
+    if (.not. watches_all) count = min(words, watched_of_a_device)
+  end function watched
+
+  !> Return the place of a word that is watched: evenly spread, the first and the last among them.
+  pure function place_of(n, words) result(place)
+    integer(c_size_t), intent(in) :: n, words
+    integer(c_size_t) :: place
+
+    place = n
+    if (words > watched(words)) place = 1 + (n - 1) * (words - 1) / (watched_of_a_device - 1)
+  end function place_of
+
+  !> Return the mark of a word, which is what `spoil_memory` writes there.
+  pure function mark_at(place, words) result(mark)
+    integer(c_size_t), intent(in) :: place, words
+    integer(c_int32_t) :: mark
+
+    mark = merge(first_half, second_half, mod(place, 2_c_size_t) == 1)
+    if (place == words .and. mod(words, 2_c_size_t) == 1) mark = left_over
+  end function mark_at
+
+end module storage_watch_mod

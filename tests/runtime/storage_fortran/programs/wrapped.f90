@@ -1,0 +1,375 @@
+!> Shows storages of arrays that belong to somebody else: without an argument, that nobody gets a
+!> wrong value by them; with one, that what would give one stops the program.
+program wrapped
+
+  use, intrinsic :: iso_c_binding, only: c_loc, c_size_t
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use checks_mod, only: check, finish
+  use storage_device_mod, only: device_has_memory, device_kind
+  use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
+  use storage_watch_mod, only: count_marks, digest_of, mark_host
+  use storage_words_mod
+  use wrapped_arrays_mod, only: bring_to_host, release_storage, set_program_tells, storage_of, &
+                                wrapped_array_type, wrote_on_host
+
+  implicit none
+
+  real(real64), target :: memory(100)
+  character(32) :: asked
+
+  asked = ''
+  if (command_argument_count() > 0) call get_command_argument(1, asked)
+  if (asked /= '') then
+    call set_program_tells(.true.)
+    call use_wrongly(trim(asked))
+    stop
+  end if
+  call check_marks()
+  call check_untold()
+  call check_one_memory()
+  call check_names()
+  call check_nothing()
+  call check_kinds()
+  call check_threads()
+  call set_program_tells(.true.)
+  call check_told()
+  call check_overwritten()
+  call check_exchanges()
+  call check_threads()
+  call set_program_tells(.false.)
+  call check_untold()
+  call finish()
+
+contains
+
+  !> Add to all values on the device.
+  subroutine add_there(values, more)
+    real(real64), intent(in) :: values(:, :)
+    real(real64), intent(in) :: more
+    type(wrapped_array_type), pointer :: storage
+    real(real64), pointer, contiguous :: window(:, :)
+
+    storage => storage_of(values)
+    call storage%acquire(space_device, access_read_write, window)
+    window = window + more
+    call storage%release(space_device)
+  end subroutine add_there
+
+  !> Say whether all values are so on the device.
+  function there(values, expected)
+    real(real64), intent(in) :: values(:, :)
+    real(real64), intent(in) :: expected
+    logical :: there
+    type(wrapped_array_type), pointer :: storage
+    real(real64), pointer, contiguous :: window(:, :)
+
+    storage => storage_of(values)
+    call storage%prefetch(space_device)
+    call storage%acquire(space_device, access_read, window)
+    there = all(abs(window - expected) < 1.0e-9_real64)
+    call storage%release(space_device)
+  end function there
+
+  !> Say whether all values are so on the host, without asking for them.
+  function here(values, expected)
+    real(real64), intent(in) :: values(:, :)
+    real(real64), intent(in) :: expected
+    logical :: here
+
+    here = all(abs(values - expected) < 1.0e-9_real64)
+  end function here
+
+  !> Marks are left where nobody writes; beside an emulated device no word is overlooked.
+  subroutine check_marks()
+    integer(int32), target :: words(1001)
+    integer(c_size_t) :: left, all_marks, bytes
+    integer(int64) :: before
+    integer :: n, some
+
+    do n = 1, size(words), 100
+      bytes = 4 * n
+      words = n
+      call mark_host(c_loc(words), bytes)
+      call count_marks(c_loc(words), bytes, left, all_marks)
+      some = merge(n, min(n, 16), device_kind == 'emulated')
+      call check(all_marks == some .and. left == all_marks, 'all marks are there')
+      words(n) = 0
+      call count_marks(c_loc(words), bytes, left, all_marks)
+      call check(left == all_marks - 1, 'the last word is watched')
+      words(1) = 0
+      call count_marks(c_loc(words), bytes, left, all_marks)
+      call check(left == max(all_marks - 2, 0_c_size_t), 'the first word is watched')
+      words = n
+      call count_marks(c_loc(words), bytes, left, all_marks)
+      call check(left == 0, 'who writes all leaves no mark')
+    end do
+    words = 0
+    bytes = 4 * size(words)
+    before = digest_of(c_loc(words), bytes)
+    do n = 1, size(words), merge(1, size(words) - 1, device_kind == 'emulated')
+      words(n) = -1
+      call check(digest_of(c_loc(words), bytes) /= before, 'a word that is watched has changed')
+      words(n) = 0
+    end do
+    words = 1
+    call check(digest_of(c_loc(words), bytes) /= before, 'all words have changed')
+  end subroutine check_marks
+
+  !> Nobody tells anything: the host reads and writes as it likes.
+  subroutine check_untold()
+    real(real64), allocatable :: values(:, :)
+    integer :: round
+
+    do round = 1, 3
+      allocate (values(40, 30), source=1.0_real64)
+      call check(there(values, 1.0_real64), 'a new array has the values of the host')
+      call add_there(values, 1.0_real64)
+      call check(here(values, 2.0_real64), 'the host finds what the device has written')
+      values(3:5, 2) = 7.0_real64
+      values(:, :) = values + 1.0_real64
+      values(3:5, 2) = 3.0_real64
+      call check(there(values, 3.0_real64), 'the device finds what the host has written')
+      deallocate (values)
+    end do
+  end subroutine check_untold
+
+  !> Arrays of several shapes in one memory, one after the other, and in parts of each other.
+  subroutine check_one_memory()
+    real(real64), pointer :: first(:, :), second(:, :), part(:, :)
+
+    memory = 1.0_real64
+    first(1:4, 1:3) => memory(1:12)
+    second(1:6, 1:4) => memory(1:24)
+    part(1:2, 1:4) => memory(9:16)
+    call add_there(first, 1.0_real64)
+    call add_there(second, 1.0_real64)
+    call add_there(part, 1.0_real64)
+    call add_there(first, 1.0_real64)
+    call check(all(abs(memory(1:8) - 4) < 1.0e-9_real64), 'two of another shape at one address')
+    call check(all(abs(memory(9:12) - 5) < 1.0e-9_real64), 'three arrays with common values')
+    call check(all(abs(memory(13:16) - 3) < 1.0e-9_real64), 'an array that begins within another')
+    call check(all(abs(memory(17:24) - 2) < 1.0e-9_real64), 'what is in one array alone')
+  end subroutine check_one_memory
+
+  !> An array under two names, and an invoke within an invoke.
+  subroutine check_names()
+    type(wrapped_array_type), pointer :: one, other
+    real(real64), pointer, contiguous :: first(:, :), second(:, :)
+    real(real64) :: values(5, 4)
+
+    values = 1.0_real64
+    one => storage_of(values)
+    other => storage_of(values)
+    call one%acquire(space_device, access_read_write, first, may_share=.true.)
+    call other%acquire(space_device, access_read_write, second, may_share=.true.)
+    first = first + 1
+    second = second + 1
+    call one%release(space_device)
+    second = second + 1
+    call other%release(space_device)
+    call check(here(values, 4.0_real64), 'one array is written under two names')
+    call one%acquire(space_host, access_read, first)
+    call check(there(values, 4.0_real64), 'who reads within a reading finds the values')
+    call check(all(abs(first - 4) < 1.0e-9_real64), 'who reads goes on reading')
+    call one%release(space_host)
+  end subroutine check_names
+
+  !> Arrays without elements are all alike, and never in each other's way.
+  subroutine check_nothing()
+    type(wrapped_array_type), pointer :: one, other
+    real(real64), pointer, contiguous :: first(:, :), second(:, :)
+    real(real64), allocatable :: values(:, :), more(:, :)
+
+    allocate (values(0, 4), more(3, 0))
+    one => storage_of(values)
+    other => storage_of(more)
+    call one%acquire(space_device, access_write, first)
+    call other%acquire(space_host, access_read_write, second)
+    call check(size(first) == 0 .and. size(second) == 0, 'nothing has no values')
+    call one%begin_exchange([1, 0, 1, 4], 1)
+    call one%end_exchange()
+    call other%release(space_host)
+    call one%release(space_device)
+    call bring_to_host(one)
+    call wrote_on_host(one)
+    call release_storage(one)
+  end subroutine check_nothing
+
+  !> Elements of other types, and other numbers of dimensions.
+  subroutine check_kinds()
+    type(wrapped_array_type), pointer :: storage
+    real(real32), pointer, contiguous :: short(:, :, :)
+    integer(int32), pointer, contiguous :: whole(:)
+    real(real32) :: shorts(3, 1, 3)
+    integer(int32) :: wholes(3)
+
+    shorts = 1.0_real32
+    wholes = 1
+    storage => storage_of(shorts)
+    call storage%acquire(space_device, access_read_write, short)
+    short = short + 1
+    call storage%release(space_device)
+    storage => storage_of(wholes)
+    call storage%acquire(space_device, access_write, whole)
+    whole = 5
+    call storage%release(space_device)
+    call check(all(nint(shorts) == 2) .and. all(wholes == 5), 'elements of other types')
+  end subroutine check_kinds
+
+  !> The program tells what it does: nothing moves that need not.
+  subroutine check_told()
+    type(storage_statistics_type) :: before, after
+    real(real64), allocatable :: values(:, :)
+    integer :: step
+
+    allocate (values(40, 30), source=1.0_real64)
+    before = get_total_statistics()
+    do step = 1, 5
+      call add_there(values, 1.0_real64)
+    end do
+    after = get_total_statistics()
+    if (device_has_memory) then
+      call check(after%to_device - before%to_device == 1, 'values go to the device once')
+      call check(after%to_host == before%to_host, 'values stay on the device')
+      if (device_kind == 'emulated') call check(.not. any(abs(values) < 1.0e9_real64), 'a mark')
+    end if
+    call bring_to_host(storage_of(values))
+    call check(here(values, 6.0_real64), 'values that were brought are the latest')
+    values(2, 2) = 9.0_real64
+    call wrote_on_host(storage_of(values))
+    values = 6.0_real64
+    call wrote_on_host(storage_of(values))
+    call check(there(values, 6.0_real64), 'the device finds what it was told of')
+    call add_there(values, 1.0_real64)
+    call release_storage(storage_of(values))
+    values = 3.0_real64
+    call check(there(values, 3.0_real64), 'an array is new after its storage was released')
+    call release_storage(storage_of(values))
+  end subroutine check_told
+
+  !> What the host overwrites altogether is new, told or not: so is an array in a freed one's place.
+  subroutine check_overwritten()
+    type(wrapped_array_type), pointer :: storage
+    real(real64), pointer, contiguous :: window(:, :)
+    real(real64) :: values(8, 7)
+
+    values = 1.0_real64
+    call add_there(values, 1.0_real64)
+    values = 5.0_real64
+    call check(there(values, 5.0_real64), 'all values of the host are new')
+    call add_there(values, 1.0_real64)
+    values(1:3, 1:2) = 4.0_real64
+    storage => storage_of(values)
+    call storage%acquire(space_device, access_write, window)
+    window = 8.0_real64
+    call storage%release(space_device)
+    call check(there(values, 8.0_real64), 'who overwrites all needs nothing of the host')
+    call bring_to_host(storage_of(values))
+    call check(here(values, 8.0_real64), 'what was overwritten there comes back')
+    call release_storage(storage_of(values))
+  end subroutine check_overwritten
+
+  !> Halos are exchanged in the memory of the host, while the device has the values.
+  subroutine check_exchanges()
+    type(wrapped_array_type), pointer :: storage
+    type(storage_statistics_type) :: before, after
+    real(real64), pointer, contiguous :: window(:, :)
+    real(real64) :: values(12, 10)
+    integer :: first, last
+
+    values = 1.0_real64
+    call add_there(values, 1.0_real64)
+    storage => storage_of(values)
+    before = get_total_statistics()
+    call storage%begin_exchange([3, 9, 2, 8], 2)
+    call check(all(abs(values(3:4, 2:8) - 2) < 1.0e-9_real64), 'the border of what is owned')
+    call check(all(abs(values(3:9, 7:8) - 2) < 1.0e-9_real64), 'the other border')
+    call check(abs(values(12, 10) - 2) < 1.0e-9_real64, 'what lies beyond')
+    values(1:2, 2:8) = 9.0_real64
+    call storage%end_exchange()
+    after = get_total_statistics()
+    if (device_has_memory) then
+      call check(after%to_host_bytes - before%to_host_bytes < 8 * size(values), 'parts alone')
+    end if
+    call storage%acquire(space_device, access_read, window)
+    call check(all(abs(window(1:2, 2:8) - 9) < 1.0e-9_real64), 'what was received')
+    call check(all(abs(window(3:, 2:8) - 2) < 1.0e-9_real64), 'what was not')
+    call storage%release(space_device)
+    ! What is owned may be narrower than the halo is wide.
+    do first = 1, 3
+      do last = 0, 4
+        call storage%begin_exchange([3, 2 + last, 2, 1 + first], 2)
+        call storage%end_exchange()
+      end do
+    end do
+    call storage%begin_exchange()
+    values = values + 1
+    call storage%end_exchange()
+    call storage%acquire(space_device, access_read, window)
+    call check(abs(window(1, 2) - 10) < 1.0e-9_real64, 'all of an array is exchanged')
+    call storage%release(space_device)
+    call release_storage(storage)
+  end subroutine check_exchanges
+
+  !> Threads ask for new storages, and for those of others.
+  subroutine check_threads()
+    integer, parameter :: arrays = 400
+    real(real64), allocatable :: values(:, :, :)
+    logical :: right
+    integer :: n
+
+    allocate (values(5, 4, arrays), source=1.0_real64)
+    right = .true.
+    call add_there(values(:, :, 1), 1.0_real64)
+    !$omp parallel do num_threads(8) schedule(dynamic) reduction(.and.:right)
+    do n = 2, arrays
+      call add_there(values(:, :, n), 1.0_real64)
+      right = right .and. there(values(:, :, n), 2.0_real64)
+      right = right .and. there(values(:, :, 1), 2.0_real64)
+    end do
+    !$omp end parallel do
+    call check(right, 'every thread finds its arrays')
+    do n = 1, arrays
+      call bring_to_host(storage_of(values(:, :, n)))
+      call release_storage(storage_of(values(:, :, n)))
+    end do
+    call check(all(abs(values - 2) < 1.0e-9_real64), 'all arrays are written')
+  end subroutine check_threads
+
+  !> Do something that would give a wrong answer.
+  subroutine use_wrongly(what)
+    character(*), intent(in) :: what
+    type(wrapped_array_type), pointer :: storage
+    real(real64), pointer, contiguous :: window(:, :)
+    real(real64), pointer :: values(:, :), other(:, :)
+
+    memory = 1.0_real64
+    values(1:5, 1:4) => memory(1:20)
+    other(1:4, 1:5) => memory(1:20)
+    storage => storage_of(values)
+    if (what == 'gaps') storage => storage_of(values(1:5:2, :))
+    if (what == 'used' .or. what == 'used part') then
+      call storage%acquire(space_device, access_read, window)
+      if (what == 'used') call release_storage(storage)
+      storage => storage_of(memory(18:30))
+    end if
+    call add_there(values, 1.0_real64)
+    select case (what)
+    case ('part written')
+      values(2, 2) = 3.0_real64
+      print *, there(values, 1.0_real64)
+    case ('part told')
+      values(2, 2) = 3.0_real64
+      call wrote_on_host(storage)
+    case ('changed')
+      call bring_to_host(storage)
+      values(2, 2) = 3.0_real64
+      print *, there(values, 1.0_real64)
+    case ('another')
+      storage => storage_of(other)
+    case ('no more')
+      call set_program_tells(.false.)
+    end select
+  end subroutine use_wrongly
+
+end program wrapped

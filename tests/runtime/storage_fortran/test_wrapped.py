@@ -1,0 +1,67 @@
+"""Storages of arrays that belong to somebody else: what they compute, and what stops a program."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from libraries import linked_with
+from runtime.storage_fortran.builds import DEVICES, FLAGS, HERE, SECONDS_FOR_A_COMMAND, run
+from runtime.storage_fortran.conftest import Build
+
+pytestmark = pytest.mark.fortran
+
+PROGRAMS = HERE / "programs"
+STOPS = {
+    "gaps": "R220: An array with gaps",
+    "used": "R201: The storage of an array is released",
+    "used part": "R201: An array is asked for its storage, and another one",
+    "another": "R200: An array is asked for its storage, and only the device",
+    "part written": "R200: The host has written a part",
+    "part told": "R200: The host has written a part",
+    "changed": "R200: The host has written an array that the device has, too",
+    "no more": "R200: A program that tells no more",
+}
+Done = subprocess.CompletedProcess[str]
+Perform = Callable[..., Done]
+
+
+@pytest.fixture(scope="module")
+def perform(
+    f90: tuple[str, ...], build: Build, tmp_path_factory: pytest.TempPathFactory
+) -> Perform:
+    """Return what runs the program, made for a kind of device, with words."""
+
+    @cache
+    def program(kind: str) -> Path:
+        folder = tmp_path_factory.mktemp("wrapped")
+        sources = [str(PROGRAMS / name) for name in ("checks_mod.f90", "wrapped.f90")]
+        flags = [*FLAGS, "-fopenmp", *(["-fopenacc"] if kind == "openacc" else [])]
+        command = [*f90, *flags, f"-J{folder}", *sources, *linked_with(build(kind).parent)]
+        assert not run([*command, "-o", str(folder / "program")])
+        return folder / "program"
+
+    def performed(kind: str, *words: str) -> Done:
+        command = [str(program(kind)), *words]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=SECONDS_FOR_A_COMMAND
+        )
+
+    return performed
+
+
+@pytest.mark.parametrize("kind", DEVICES)
+def test_nobody_gets_a_wrong_value(perform: Perform, kind: str) -> None:
+    done = perform(kind)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize("what", STOPS)
+def test_what_would_give_a_wrong_value_stops_the_program(perform: Perform, what: str) -> None:
+    done = perform("emulated", what)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"storage error {STOPS[what]}")
