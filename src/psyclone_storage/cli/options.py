@@ -425,8 +425,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--target", default="", metavar="NAME",
         help="what is generated: for lfric lfric (default), for gocean dl_esm_inf (default), or "
-        "storage, whose fields know where their values are current; for programs in Python c "
-        "(default), or numpy, which needs no compiler",
+        "storage, whose fields know where their values are current, or registry, which knows it of "
+        "others' fields; for programs in Python c (default), or numpy, which needs no compiler",
     )  # fmt: skip
     group.add_argument("-oalg", type=Path, metavar="FILE", help="the transformed algorithm")
     group.add_argument("-opsy", type=Path, metavar="FILE", help="the generated PSy layer")

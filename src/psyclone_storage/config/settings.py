@@ -39,10 +39,14 @@ class RunTimeChecks(Enum):
 
 
 class DataMovement(Enum):
-    """Who moves data between host and device: what a recipe asks for, or storages of the data."""
+    """Who moves data between host and device: what a recipe asks for, or storages of the data.
+
+    These are those of the infrastructures of this project, or of a registry, for all others.
+    """
 
     RECIPE = "recipe"
     STORAGE = "storage"
+    REGISTRY = "registry"
 
 
 class FortranStandard(Enum):

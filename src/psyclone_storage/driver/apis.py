@@ -72,11 +72,10 @@ def target_of(
         return known[name]
     fitting = [row for row in known.values() if key_of(suffix) in row.language.suffixes]
     plain, found = next(iter(known.values())), next(iter((*fitting, *known.values())))
-    in_storages = movement is DataMovement.STORAGE and found is plain
-    return known[_IN_STORAGES] if in_storages else found
+    return known[_MOVED_BY[movement]] if movement in _MOVED_BY and found is plain else found
 
 
-_IN_STORAGES = "storage"
+_MOVED_BY = {DataMovement.STORAGE: "storage", DataMovement.REGISTRY: "registry"}
 
 
 def lower(target: Target, program: Program, settings: Settings) -> Unit:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from psyclone_storage.backend.abi_storage import ACQUIRE
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.gocean_registry.table import gocean_registry
 from psyclone_storage.backend.gocean_storage.table import gocean_storage
 from psyclone_storage.backend.grids.native import grids_in_c
 from psyclone_storage.backend.grids.table import grids_in_python
@@ -30,6 +31,7 @@ from psyclone_storage.driver.python import (
     python_with_cuda,
 )
 from psyclone_storage.driver.rows import ApiParts, AskedExtension, ScheduleDefaults, Target
+from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
 
@@ -74,8 +76,17 @@ def _infrastructure(settings: Settings) -> Infrastructure:
 
 
 def _storages(settings: Settings) -> Infrastructure:
-    known = {current_spelling(name): one for name, one in settings.gocean.grid_properties.items()}
+    known = _properties(settings)
     return gocean_storage({name: read_path(one.path) for name, one in known.items()}, known)
+
+
+def _registry(settings: Settings) -> Infrastructure:
+    known = _properties(settings)
+    return gocean_registry({name: read_path(one.path) for name, one in known.items()}, known)
+
+
+def _properties(settings: Settings) -> dict[str, GridProperty]:
+    return {current_spelling(name): one for name, one in settings.gocean.grid_properties.items()}
 
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
@@ -132,6 +143,7 @@ TARGETS: Mapping[str, Target] = {
     "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),
     "c": Target(python_with_c(GOCEAN_WORDS), _grids_in_c),
     "storage": Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages),
+    "registry": Target(FORTRAN, _registry, asks=_extensions),
     "numpy": Target(python(GOCEAN_WORDS), _grids),
     "cuda": Target(python_with_cuda(GOCEAN_WORDS), _grids_in_c),
 }

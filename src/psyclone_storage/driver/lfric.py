@@ -8,6 +8,7 @@ from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lfric_registry.table import lfric_registry
 from psyclone_storage.backend.lfric_storage.abi import SET_HALO_DIRTY
 from psyclone_storage.backend.lfric_storage.table import lfric_storage
 from psyclone_storage.config.settings import Settings
@@ -62,6 +63,12 @@ def _storages(settings: Settings) -> Infrastructure:
     return lfric_storage(level, exact_sums=exact, padding=padding)
 
 
+def _registry(settings: Settings) -> Infrastructure:
+    level = CheckLevel(settings.lfric.run_time_checks.value)
+    exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
+    return lfric_registry(level, exact_sums=exact, padding=padding)
+
+
 def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:  # noqa: ARG001
     """Return what LFRic's own proxies do not have."""
     return (AskedExtension("The target 'storage'", "field_parent_mod", SET_HALO_DIRTY),)
@@ -85,5 +92,6 @@ TARGETS: Mapping[str, Target] = {
     "lfric": Target(FORTRAN, _infrastructure),
     "c": LFRIC_IN_C,
     "storage": Target(FORTRAN, _storages, asks=_extensions_of_storages),
+    "registry": Target(FORTRAN, _registry),
 }
 """What can be generated for finite elements, by name; the first is what is by default."""

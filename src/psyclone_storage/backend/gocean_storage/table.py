@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from psyclone_storage.backend.abi_storage import ACQUIRE, RELEASE
 from psyclone_storage.backend.gocean import abi as fields
@@ -56,10 +56,23 @@ from psyclone_storage.ir.walk import kernel_calls
 CONTRACT = HoldingContract(through_exchanges=False, at_once=False, directives_act=True)
 
 
+class GridArrays(NamedTuple):
+    """How an array of a grid is held to be read: by its path, in a space, through a window."""
+
+    acquired: Callable[[LoweringContext, Expr, Name, Name], tuple[Line, ...]]
+    released: Callable[[LoweringContext, Expr, Name], tuple[Line, ...]]
+
+
 def gocean_storage(
-    paths: Mapping[str, Expr], properties: Mapping[str, GridProperty]
+    paths: Mapping[str, Expr],
+    properties: Mapping[str, GridProperty],
+    grids: GridArrays | None = None,
 ) -> Infrastructure:
-    """Return fields with storages; `paths` lead from a field to each grid property."""
+    """Return fields with storages; `paths` lead from a field to each grid property.
+
+    Arrays of grids are held as `grids` says, or else through the grid.
+    """
+    held_by = grids or GridArrays(_acquired_by_grid, _released_by_grid)
     known = Paths(paths)
     plain = gocean_infrastructure(paths)
     arrays = {name: value_type(one.intrinsic) for name, one in properties.items() if one.rank}
@@ -69,7 +82,7 @@ def gocean_storage(
         reserved=abi.RESERVED,
         values={
             **plain.values,
-            ops.DataOf: lambda context, op: _window(context, op.datum.name),
+            ops.DataOf: lambda context, op: field_window(context, op.datum.name),
             ops.GridPropertyOf: partial(_property, known, arrays),
             ops.LoopStart: partial(_before_regions, plain.values[ops.LoopStart]),
             ops.LoopEnd: partial(_before_regions, plain.values[ops.LoopEnd]),
@@ -86,7 +99,7 @@ def gocean_storage(
         region_items=partial(_region_items, known, arrays),
         helpers=lambda _program, _imports: (),
         holding=CONTRACT,
-        beside=partial(_grids_beside, known, arrays),
+        beside=partial(_grids_beside, partial(_arrays_of, known, arrays), held_by),
         storages={
             AcquireData: _acquired,
             TouchData: marks_itself,
@@ -99,7 +112,7 @@ def gocean_storage(
 # ---------------------------------------------------------------------------- fields
 
 
-def _window(context: LoweringContext, name: str) -> Name:
+def field_window(context: LoweringContext, name: str) -> Name:
     """Return the pointer to the values of a field, while it is held."""
     attributes = ("pointer", "contiguous")
     wished = Declare(f"{name}_data", REAL, attributes, colons(2))
@@ -107,7 +120,7 @@ def _window(context: LoweringContext, name: str) -> Name:
 
 
 def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
-    return acquire_lines(context, asked, Name(asked.datum), _window(context, asked.datum))
+    return acquire_lines(context, asked, Name(asked.datum), field_window(context, asked.datum))
 
 
 def _released(context: LoweringContext, asked: ReleaseData) -> tuple[Line, ...]:
@@ -173,8 +186,8 @@ def _arrays_of(
 
 
 def _grids_beside(
-    paths: Paths,
-    arrays: Mapping[str, ScalarType],
+    arrays_of: Callable[[Iterable[KernelCall]], Iterator[tuple[Expr, ScalarType]]],
+    held_by: GridArrays,
     context: LoweringContext,
     item: Statement,
     lines: tuple[Line, ...],
@@ -188,11 +201,21 @@ def _grids_beside(
     before: list[Line] = []
     after: list[Line] = []
     for side, calls in ((Side.HOST, here), (Side.DEVICE, there)):
-        for path, kind in dict(_arrays_of(paths, arrays, calls)).items():
+        for path, kind in dict(arrays_of(calls)).items():
             space, window = space_word(context, side), _grid_window(context, path, kind)
-            before.append(Call(_bound(path, ACQUIRE), (path, space, window)))
-            after.append(Call(_bound(path, RELEASE), (path, space)))
+            before += held_by.acquired(context, path, space, window)
+            after += held_by.released(context, path, space)
     return (*before, *lines, *after)
+
+
+def _acquired_by_grid(
+    _context: LoweringContext, path: Expr, space: Name, window: Name
+) -> tuple[Line, ...]:
+    return (Call(_bound(path, ACQUIRE), (path, space, window)),)
+
+
+def _released_by_grid(_context: LoweringContext, path: Expr, space: Name) -> tuple[Line, ...]:
+    return (Call(_bound(path, RELEASE), (path, space)),)
 
 
 def _bound(path: Expr, word: str) -> Expr:
@@ -216,7 +239,7 @@ def _region_items(
             if dummy.role is Role.FIELD and dummy.arg is not None:
                 datum: Datum = context.datum(call, dummy.arg)
                 written = call.kernel.args[dummy.arg].access.writes
-                window = _window(context, datum.name)
+                window = field_window(context, datum.name)
                 known = found.get(window)
                 found[window] = DeviceItem(
                     window, 0, written or (known is not None and known.written)

@@ -50,7 +50,7 @@ def lfric_storage(
         reserved=abi.RESERVED,
         values={
             **plain.values,
-            ops.DataOf: lambda context, op: _window(context, op.datum, op.component),
+            ops.DataOf: lambda context, op: window(context, op.datum, op.component),
         },
         actions={
             **plain.actions,
@@ -77,7 +77,7 @@ def _owner(context: LoweringContext, asked: AcquireData | ReleaseData | Prefetch
     return proxy(context, context.schedule.datum(asked.datum), asked.component)
 
 
-def _window(context: LoweringContext, datum: Datum, component: int | None) -> Name:
+def window(context: LoweringContext, datum: Datum, component: int | None) -> Name:
     """Return the pointer to the values of a field or an operator, while they are held."""
     match datum.kind:
         case ArgKind.OPERATOR:
@@ -93,9 +93,9 @@ def _window(context: LoweringContext, datum: Datum, component: int | None) -> Na
 
 
 def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
-    window = _window(context, context.schedule.datum(asked.datum), asked.component)
+    values = window(context, context.schedule.datum(asked.datum), asked.component)
     sharing = (Keyword(abi.MAY_SHARE, logical(value=True)),) if asked.may_be else ()
-    return acquire_lines(context, asked, _owner(context, asked), window, *sharing)
+    return acquire_lines(context, asked, _owner(context, asked), values, *sharing)
 
 
 def _marked_dirty(context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:

@@ -29,16 +29,23 @@ _OF_THE_CALL = (SetupSection.QUADRATURE, SetupSection.COLUMNS)
 
 
 def with_tables(
-    context: LoweringContext, item: Statement, lines: tuple[Line, ...]
+    context: LoweringContext,
+    item: Statement,
+    lines: tuple[Line, ...],
+    *,
+    maps_stay: bool = True,
 ) -> tuple[Line, ...]:
-    """Return the lines of a statement with what holds tables around regions on a device."""
+    """Return the lines of a statement with what holds tables around regions on a device.
+
+    Maps of the infrastructure stay there if it says when it frees them.
+    """
     if not isinstance(item, Loop | DirectiveRegion):
         return lines
     blocks = tuple(line for line in walk_lines(lines) if _runs_on_device(line))
     names = tuple(dict.fromkeys(_tables(context, blocks)))
     if not names:
         return lines
-    windows = {name: _window(context, name) for name in names}
+    windows = {name: _window(context, name, maps_stay) for name in names}
     before = [_asked(context, abi.ACQUIRE_TABLE, name, windows[name]) for name in names]
     after = [_asked(context, abi.RELEASE_TABLE, name) for name in names]
     return (*before, *_looking_through(lines, windows), *after)
@@ -57,13 +64,13 @@ def _tables(context: LoweringContext, blocks: tuple[Line, ...]) -> Iterator[str]
             yield name
 
 
-def _window(context: LoweringContext, name: str) -> Name:
+def _window(context: LoweringContext, name: str, maps_stay: bool) -> Name:
     """Return the pointer to what a device has of an array, while it is held."""
     declared = _declared(context, name)
     attributes = ("pointer", "contiguous")
     wished = Declare(f"{name}_there", declared.type, attributes, colons(len(declared.shape)))
     window = context.work.variable(SetupSection.DATA, ("table", name), wished)
-    if context.work.first(("forgotten", name)) and not _stays(context, name):
+    if context.work.first(("forgotten", name)) and not (maps_stay and _stays(context, name)):
         procedure = Name(context.work.imports.local(abi.TABLES_MODULE, abi.FORGET_TABLE))
         context.work.at_end(Call(procedure, (Name(name),)))
     return window

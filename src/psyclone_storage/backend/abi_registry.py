@@ -1,0 +1,21 @@
+"""The names of the registry of storages, in `external/storage`, that generated code spells."""
+
+from __future__ import annotations
+
+from psyclone_storage.ir.types import DerivedType
+
+MODULE = "wrapped_arrays_mod"
+STORAGE = DerivedType("wrapped_array_type", MODULE)
+"""The storage of an array, with what `backend.abi_storage` names bound to it."""
+
+STORAGE_OF = "storage_of"
+"""The function that finds the storage of an array, or makes it."""
+
+MAY_SHARE = "may_share"
+"""The last argument of `acquire`, for an array that may be acquired already by another name."""
+
+BEGIN_EXCHANGE, END_EXCHANGE = "begin_exchange", "end_exchange"
+"""What stands around an exchange in the memory of the host: `begin_exchange([inner,] [depth])` and
+`end_exchange()`."""
+
+RESERVED = frozenset({MODULE, STORAGE.name, STORAGE_OF})

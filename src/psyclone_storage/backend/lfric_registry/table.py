@@ -1,0 +1,137 @@
+"""LFRic with a registry of storages as a row: fields with storages, found by their arrays.
+
+Flags of halos are the proxies' own. An exchange passes all values through the host: which of them
+are sent only LFRic knows. Maps and other tables are brought for each call of the routine, as nobody
+says when LFRic frees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from psyclone_storage.backend.held import marks_itself
+from psyclone_storage.backend.infrastructure import PADDING, Infrastructure, LoweringContext
+from psyclone_storage.backend.lfric import abi as members
+from psyclone_storage.backend.lfric.checks import CheckLevel
+from psyclone_storage.backend.lfric.data import proxy
+from psyclone_storage.backend.lfric.halos import exchanged, exchanged_together
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lfric_registry import abi
+from psyclone_storage.backend.lfric_storage.table import lfric_storage, window
+from psyclone_storage.backend.lfric_storage.tables import with_tables
+from psyclone_storage.backend.registered import (
+    acquire_registered,
+    begin_exchange,
+    end_exchange,
+    prefetch_registered,
+    release_registered,
+    storage_named,
+)
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.expr import Expr, Member, Name
+from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData, TouchData
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import Datum, Phase
+from psyclone_storage.ir.unit import Line
+
+
+def lfric_registry(
+    checks: CheckLevel = CheckLevel.NONE, *, exact_sums: bool = False, padding: int = PADDING
+) -> Infrastructure:
+    """Return LFRic's infrastructure with a registry; arguments as for the plain one."""
+    plain = lfric_infrastructure(checks, exact_sums=exact_sums, padding=padding)
+    held = lfric_storage(checks, exact_sums=exact_sums, padding=padding)
+    return replace(
+        held,
+        name="LFRic with a registry of storages",
+        reserved=abi.RESERVED,
+        actions={
+            **held.actions,
+            ops.MarkDirty: plain.actions[ops.MarkDirty],
+            ops.Exchange: _exchanged,
+            ops.ExchangeTogether: _exchanged_together,
+        },
+        beside=partial(with_tables, maps_stay=False),
+        storages={
+            AcquireData: _acquired,
+            TouchData: marks_itself,
+            ReleaseData: _released,
+            PrefetchData: _prefetched,
+        },
+    )
+
+
+def _storage(context: LoweringContext, name: str, component: int | None) -> Name:
+    datum = context.schedule.datum(name)
+    part = f"_{component or 1}" if datum.vector > 1 else ""
+    return storage_named(context, (name, component or 1), f"{name}{part}")
+
+
+def _values(context: LoweringContext, datum: Datum, component: int | None) -> Expr:
+    """Return the array of a field, of one component of a field vector, or of an operator."""
+    match datum.kind:
+        case ArgKind.OPERATOR:
+            member: str = members.OperatorMember.STENCIL
+        case ArgKind.COLUMNWISE_OPERATOR:
+            member = members.Columnwise.MATRIX
+        case _:
+            member = members.FieldMember.DATA
+    return Member(proxy(context, datum, component), member)
+
+
+def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
+    datum = context.schedule.datum(asked.datum)
+    return acquire_registered(
+        context,
+        asked,
+        _storage(context, asked.datum, asked.component),
+        _values(context, datum, asked.component),
+        window(context, datum, asked.component),
+    )
+
+
+def _released(context: LoweringContext, asked: ReleaseData) -> tuple[Line, ...]:
+    storage = _storage(context, asked.datum, asked.component)
+    return release_registered(context, asked, storage)
+
+
+def _prefetched(context: LoweringContext, asked: PrefetchData) -> tuple[Line, ...]:
+    values = _values(context, context.schedule.datum(asked.datum), asked.component)
+    storage = _storage(context, asked.datum, asked.component)
+    return prefetch_registered(context, asked, storage, values)
+
+
+# ---------------------------------------------------------------------------- halos
+
+
+def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
+    part = ((asked.datum, asked.component),)
+    return _around(context, asked.phase, part, exchanged(context, asked))
+
+
+def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
+    exchanges = ((context.schedule.datum(one.datum), one.component) for one in asked.exchanges)
+    parts = [(datum, part) for datum, of in exchanges for part in parts_of(datum, of)]
+    lines = exchanged_together(context, asked)
+    return _around(context, asked.exchanges[0].phase, parts, lines)
+
+
+def _around(
+    context: LoweringContext,
+    phase: Phase,
+    parts: Iterable[tuple[Datum, int | None]],
+    lines: tuple[Line, ...],
+) -> tuple[Line, ...]:
+    """Return an exchange, its start or its finish, with what the storages have to know of it."""
+    named = [(_storage(context, datum.name, part), datum, part) for datum, part in parts]
+    begun = [
+        line
+        for storage, datum, part in named
+        if phase is not Phase.FINISH
+        for line in begin_exchange(context, storage, _values(context, datum, part))
+    ]
+    ended = end_exchange(storage for storage, _, _ in named) if phase is not Phase.START else ()
+    return (*begun, *lines, *ended)

@@ -1,0 +1,84 @@
+"""How generated code holds arrays whose owners have no place for a storage.
+
+A registry has the storages. Each is looked up where an access begins and named by a pointer until
+it ends: nobody else can take it away meanwhile. Exchanges work on the memory of the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from psyclone_storage.backend import abi_registry as abi
+from psyclone_storage.backend import abi_storage
+from psyclone_storage.backend.held import acquire_lines, prefetch_lines, release_lines
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.expr import CallFunction, Expr, Keyword, Member, Name, logical
+from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.unit import Call, Declare, Line, PointerAssign
+
+
+def storage_named(context: LoweringContext, key: Hashable, wish: str) -> Name:
+    """Return the pointer to a storage, called `wish` with an ending or alike."""
+    wished = Declare(f"{wish}_storage", abi.STORAGE, ("pointer",))
+    return context.work.variable(SetupSection.DATA, ("storage", key), wished)
+
+
+def look_up(context: LoweringContext, storage: Name, values: Expr) -> PointerAssign:
+    """Return what lets a pointer point to the storage of `values`."""
+    function = Name(context.work.imports.local(abi.MODULE, abi.STORAGE_OF))
+    return PointerAssign(storage, CallFunction(function, (values,)))
+
+
+def acquire_registered(
+    context: LoweringContext, asked: AcquireData, storage: Name, values: Expr, window: Expr
+) -> tuple[Line, ...]:
+    """Return what acquires `values`.
+
+    They are brought unless all of them are overwritten: nobody knows of an array what of it is
+    padding, or how many values a dof has.
+    """
+    if asked.writes and asked.covered is Fresh.MAYBE:
+        asked = replace(asked, covered=Fresh.NO, why=f"{asked.why}, which may not be all values")
+    sharing = (Keyword(abi.MAY_SHARE, logical(value=True)),) if asked.may_be else ()
+    comment, call = acquire_lines(context, asked, storage, window, *sharing)
+    return (comment, look_up(context, storage, values), call)
+
+
+def release_registered(
+    context: LoweringContext, asked: ReleaseData, storage: Name
+) -> tuple[Line, ...]:
+    """Return what releases the values that were acquired."""
+    return release_lines(context, asked, storage)
+
+
+def prefetch_registered(
+    context: LoweringContext, asked: PrefetchData, storage: Name, values: Expr
+) -> tuple[Line, ...]:
+    """Return what begins to bring `values`."""
+    comment, call = prefetch_lines(context, asked, storage)
+    return (comment, look_up(context, storage, values), call)
+
+
+def read_lines(
+    context: LoweringContext, storage: Name, values: Expr, space: Name, window: Name
+) -> tuple[Line, ...]:
+    """Return what begins to read `values`."""
+    read = Name(context.work.imports.local(abi_storage.WORDS_MODULE, abi_storage.READ))
+    call = Call(Member(storage, abi_storage.ACQUIRE), (space, read, window))
+    return (look_up(context, storage, values), call)
+
+
+def begin_exchange(
+    context: LoweringContext, storage: Name, values: Expr, *part: Expr
+) -> tuple[Line, ...]:
+    """Return what makes the host have what an exchange sends: of all values, or of a `part`."""
+    call = Call(Member(storage, abi.BEGIN_EXCHANGE), part)
+    return (look_up(context, storage, values), call)
+
+
+def end_exchange(storages: Iterable[Name]) -> tuple[Line, ...]:
+    """Return what makes known that the host has received halos."""
+    return tuple(Call(Member(storage, abi.END_EXCHANGE)) for storage in storages)
