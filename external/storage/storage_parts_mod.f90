@@ -110,8 +110,8 @@ contains
     end do
   end function is_within
 
-  !> Return all of a field of two dimensions that lies around an inner part of it, which may be empty:
-  !> the first and the last of it in each dimension.
+  !> Return all of a field of two dimensions that lies around an inner part of it, which may be
+  !> empty: the first and the last of it in each dimension.
   pure function boxes_around(inner, extents) result(boxes)
     integer(c_int64_t), intent(in) :: inner(4)
     integer(c_int64_t), intent(in) :: extents(2)
