@@ -1,12 +1,12 @@
 !> Owns the storages of arrays that belong to somebody whose types have no place for one: found by
 !> the address of the values, and made at first sight of them.
 !>
-!> Nobody says here when such an array is written on the host, freed, or another put in its place. So
-!> there are two contracts. At first **the program tells nothing**: when the last access to an array
-!> ends, its values go back to the host, and what a device has of them is stale. That is always
-!> right, and moves everything each time. If **the program tells** (`set_program_tells`), values stay
-!> where they are; the program calls `bring_to_host` before it reads them on the host, `wrote_on_host`
-!> when it has written them there, and `release_storage` before they are freed.
+!> Nobody says here when such an array is written on the host, freed, or another put in its place.
+!> So there are two contracts. At first **the program tells nothing**: when the last access to an
+!> array ends, its values go back to the host, and what a device has of them is stale. That is
+!> always right, and moves everything each time. If **the program tells** (`set_program_tells`),
+!> values stay where they are; the program calls `bring_to_host` before it reads them on the host,
+!> `wrote_on_host` when it has written them there, and `release_storage` before they are freed.
 !>
 !> What it forgets to tell is looked for, by marks in what is stale on the host, and by a digest of
 !> what is current on both sides: all of it beside an emulated device, a few words beside others.
@@ -147,8 +147,8 @@ contains
 
   ! -- use -----------------------------------------------------------------------------------------
 
-  !> Begin to use the values in a space, where they are current from then on. One who `may_share` has
-  !> maybe acquired them already, for the same and under another name: then there is nothing to do.
+  !> Begin to use the values in a space, where they are current from then on. One who `may_share`
+  !> has maybe acquired them already, for the same and under another name: then nothing is done.
   subroutine begin_use(self, space, access, may_share)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -195,8 +195,8 @@ contains
     call open_latch(self%latch)
   end subroutine release
 
-  !> Begin to bring the values to a space, where they will be acquired later. Where the program tells
-  !> nothing they are brought when they are acquired, as they are when somebody still writes them.
+  !> Begin to bring the values to a space, where they will be acquired later. Where the program
+  !> tells nothing they are brought when they are acquired, as when somebody still writes them.
   subroutine prefetch(self, space)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -268,8 +268,8 @@ contains
       if (space == space_host) return
       digest = digest_of(self%address, self%bytes)
       if (digest == self%digest) return
-      call report_error(error_lost_values, 'The host has written an array that the device has, ' // &
-                        'too, and has not told so: call wrote_on_host behind, or ' // &
+      call report_error(error_lost_values, 'The host has written an array that the device ' // &
+                        'has, too, and has not told so: call wrote_on_host behind, or ' // &
                         'release_storage before an array is freed.')
     end if
     call self%storage%wait()
@@ -279,9 +279,9 @@ contains
       call self%storage%touch(space_host)
       return
     end if
-    call report_error(error_lost_values, 'The host has written a part of an array of which only ' // &
-                      'the device has the values: call bring_to_host before, and wrote_on_host ' // &
-                      'behind, or release_storage before an array is freed.')
+    call report_error(error_lost_values, 'The host has written a part of an array of which ' // &
+                      'only the device has the values: call bring_to_host before, and ' // &
+                      'wrote_on_host behind, or release_storage before an array is freed.')
   end subroutine notice_changes
 
   !> Make ready for a time in which nobody uses the values through their storage.
@@ -308,8 +308,8 @@ contains
     end if
   end subroutine end_last_use
 
-  !> Say whether a device has values elsewhere than the host: there are programs for devices that run
-  !> on the host, and devices that share its memory.
+  !> Say whether a device has values elsewhere than the host: there are programs for devices that
+  !> run on the host, and devices that share its memory.
   function is_in_two_memories(self)
     class(wrapped_array_type), intent(in) :: self
     logical :: is_in_two_memories
@@ -436,13 +436,13 @@ contains
       if (.not. associated(other)) cycle
       if (.not. overlap(array, other)) cycle
       if (is_used(other)) then
-        call report_error(error_access_conflict, 'An array is asked for its storage, and another ' // &
-                          'one that lies in the same memory is used.')
+        call report_error(error_access_conflict, 'An array is asked for its storage, and ' // &
+                          'another one that lies in the same memory is used.')
       else if (is_on_device_alone(other)) then
-        call report_error(error_lost_values, 'An array is asked for its storage, and only the ' // &
-                          'device has the values of another one that lies, or lay, in the same ' // &
-                          'memory: call bring_to_host for that, or release_storage before it is ' // &
-                          'freed.')
+        call report_error(error_lost_values, 'An array is asked for its storage, and only ' // &
+                          'the device has the values of another one that lies, or lay, in ' // &
+                          'the same memory: call bring_to_host for that, or release_storage ' // &
+                          'before it is freed.')
       end if
       call remove(other)
       ! Another entry may lie there now.
