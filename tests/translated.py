@@ -18,9 +18,9 @@ NO_FORM = {"number_points_mod"}
 ALGORITHMS = [file for file in sorted(CORPUS.glob("*.x90")) if file.stem != "indices"]
 
 
-def translate(file: Path, to: Path, *words: str) -> None:
+def translate(file: Path, to: Path, *words: str, api: str = "gocean") -> None:
     """Write a file of Fortran in Python, or fail."""
-    command = ["psyclone-storage-kern", "-api", "gocean", "-gen", "python", *words]
+    command = ["psyclone-storage-kern", "-api", api, "-gen", "python", *words]
     done = run_command([*command, str(file), "-o", str(to)], to.parent)
     assert done.status == 0, done.err
 

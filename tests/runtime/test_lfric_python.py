@@ -12,8 +12,16 @@ from command import run_command
 from lfric_in_python import KERNELS
 from libraries import archive_in
 from runtime.programs import FLAGS, command, compile_sources
-from runtime.twins import MAIN, MAKING, RUN, in_fortran, in_python, kernel_modules, twins
-from translated import translate_columns
+from runtime.twins import (
+    MAIN,
+    MAKING,
+    in_fortran,
+    in_python,
+    kernel_modules,
+    twins,
+    with_fortran_kernels,
+)
+from translated import translate, translate_columns
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
@@ -53,10 +61,13 @@ def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Pat
     (fortran / "twins_alg_mod.x90").write_text(in_fortran(found))
     (fortran / "main.f90").write_text(MAIN)
     (python / "making.py").write_text(MAKING)
-    (python / "run.py").write_text(RUN)
+    (python / "run.py").write_text(in_python(found))
     translated = translate_columns(python, kernel_modules(found))
     assert len(translated) > MOST_KERNELS
-    (tmp_path / "twins.py").write_text(in_python(found, translated))
+    asked = ("-d", str(KERNELS))
+    translate(fortran / "twins_alg_mod.x90", tmp_path / "twins.py", *asked, api="lfric")
+    text = (tmp_path / "twins.py").read_text()
+    (tmp_path / "twins.py").write_text(with_fortran_kernels(text, translated))
     words = ["-api", "lfric", *OWNED, "-d"]
     files = ["-oalg", "twins_alg_mod.f90", "-opsy", "twins_psy.f90"]
     beside = ["-oalg", "python/twins.py", "-opsy", "python/twins_psy.py"]

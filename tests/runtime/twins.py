@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lfric_in_python import CORPUS, KERNELS, call_in_python, kernels_of, read
+from lfric_in_python import CORPUS, KERNELS, NO_FORM, kernels_of, read
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
@@ -51,7 +51,8 @@ class Twin:
 def twins() -> list[Twin]:
     """Return the algorithms that both languages can run."""
     compilers = [_compiler(".x90"), _compiler(".py")]
-    names = [file.stem for file in sorted(CORPUS.glob("*.x90")) if file.stem not in LEFT_OUT]
+    out = LEFT_OUT | NO_FORM
+    names = [file.stem for file in sorted(CORPUS.glob("*.x90")) if file.stem not in out]
     found = [_twin(name, compilers) for name in names]
     return [one for one in found if one is not None]
 
@@ -170,13 +171,9 @@ def in_fortran(found: list[Twin]) -> str:
             uses[f"  use {module}, only: {rename}{original}"] = None
     lines = ["module twins_alg_mod", *uses, *_USES, "contains"]
     for number, twin in enumerate(found):
+        lines += _steps(twin, number)
         lines += [f"subroutine run_{number}()", *_declared(twin), *_made(twin)]
-        for invoke in twin.algorithm.invokes:
-            calls = [
-                f"{one.name}({', '.join(spell(arg.expr) for arg in one.args)})"
-                for one in invoke.calls
-            ]
-            lines += ["call invoke( &", *(f"{one}, &" for one in calls[:-1]), f"{calls[-1]})"]
+        lines.append(f"call steps_{number}({', '.join(twin.data)})")
         lines += [
             f"call report_scalar('{twin.name}/{datum.name}', {datum.name})"
             for datum in _reduced(twin)
@@ -185,6 +182,18 @@ def in_fortran(found: list[Twin]) -> str:
     lines += ["subroutine run_all()", *(f"call run_{at}()" for at in range(len(found)))]
     lines += ["end subroutine run_all", "end module twins_alg_mod", ""]
     return "\n".join(lines)
+
+
+def _steps(twin: Twin, number: int) -> Iterator[str]:
+    """Yield a procedure that has the invokes of an algorithm, and is passed its data."""
+    yield f"subroutine steps_{number}({', '.join(twin.data)})"
+    yield from _declared(twin, ", intent(inout)")
+    for invoke in twin.algorithm.invokes:
+        calls = [
+            f"{one.name}({', '.join(spell(arg.expr) for arg in one.args)})" for one in invoke.calls
+        ]
+        yield from ("call invoke( &", *(f"{one}, &" for one in calls[:-1]), f"{calls[-1]})")
+    yield f"end subroutine steps_{number}"
 
 
 _USES = (
@@ -219,15 +228,17 @@ def _reduced(twin: Twin) -> list[Datum]:
     return [one for one in twin.data.values() if one.kind is ArgKind.SCALAR and one.access.writes]
 
 
-def _declared(twin: Twin) -> Iterator[str]:
+def _declared(twin: Twin, intent: str = "") -> Iterator[str]:
     for datum in twin.data.values():
         if isinstance(datum.type, ScalarType):
             kind = {Intrinsic.REAL: "r_def", Intrinsic.INTEGER: "i_def", Intrinsic.LOGICAL: "l_def"}
             word = datum.type.intrinsic
-            yield f"{word.value}({kind[word]}) :: {datum.name}"
+            yield f"{word.value}({kind[word]}){intent} :: {datum.name}"
         else:
             shape = f"({datum.vector})" if datum.vector > 1 else ""
-            yield f"type({datum.type.name}) :: {datum.name}{shape}"
+            yield f"type({datum.type.name}){intent} :: {datum.name}{shape}"
+    if intent:
+        return
     yield "type(operator_proxy_type) :: proxy_of_one"
     yield "integer(i_def) :: at_first, at_second, at_entry"
 
@@ -286,39 +297,41 @@ def kernel_modules(found: list[Twin]) -> list[str]:
     return sorted({module for twin in found for module, _ in kernels_of(twin.algorithm).values()})
 
 
-def in_python(found: list[Twin], translated: frozenset[str]) -> str:
-    """Return the module of the algorithms in Python.
-
-    Kernels of `translated` modules are imported, others called where they are, in Fortran.
-    """
-    kernels: dict[str, str] = {}
-    imports: dict[str, None] = {}
-    for twin in found:
-        for name, (module, original) in kernels_of(twin.algorithm).items():
-            if module in translated:
-                imports[f"from {module} import {original} as {name}"] = None
-            else:
-                kernels[name] = f'fortran_kernel("{KERNELS / module}.f90", "{original}")'
+def in_python(found: list[Twin]) -> str:
+    """Return the program that makes the data of the algorithms, runs these, and reports."""
     lines = [
-        "from psyclone_storage.lfric import *",
-        "from making import new_datum, new_matrix, report_datum",
-        *imports,
+        "from psyclone_storage.lfric import Result",
+        "import twins",
+        "from making import ANSWERS, new_datum, new_matrix, report_datum",
         "",
     ]
-    lines += [f"{name} = {text}" for name, text in kernels.items()]
     for number, twin in enumerate(found):
-        lines += ["", "", f"def run_{number}():"]
         for at, datum in enumerate(twin.data.values()):
-            lines.append(f"    {datum.name} = {_in_python(twin, datum, at)}")
-        for invoke in twin.algorithm.invokes:
-            calls = [call_in_python(one) for one in invoke.calls]
-            lines += ["    invoke(", *(f"        {one}," for one in calls), "    )"]
+            lines.append(f"{datum.name} = {_in_python(twin, datum, at)}")
+        lines.append(f"twins.steps_{number}({', '.join(twin.data)})")
         lines += [
-            f'    report_datum("{twin.name}/{datum.name}", {datum.name})'
+            f'report_datum("{twin.name}/{datum.name}", {datum.name})'
             for datum in (*_fields(twin), *_reduced(twin))
         ]
-    lines += ["", "", f"ALL = [{', '.join(f'run_{at}' for at in range(len(found)))}]", ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, "ANSWERS.close()", ""])
+
+
+def with_fortran_kernels(text: str, translated: frozenset[str]) -> str:
+    """Return an algorithm that calls the kernels of other modules where they are, in Fortran."""
+    lines, kernels = [], ["from psyclone_storage.lfric import fortran_kernel"]
+    for line in text.splitlines():
+        match line.split():
+            case ["from", module, "import", original, *renamed] if (
+                module.endswith("_kernel_mod") and module not in translated
+            ):
+                name = renamed[-1] if renamed else original
+                kernels.append(f'{name} = fortran_kernel("{KERNELS / module}.f90", "{original}")')
+            case ["def", *_] if kernels:
+                lines += [*kernels, "", "", line]
+                kernels = []
+            case _:
+                lines.append(line)
+    return "\n".join([*lines, ""])
 
 
 def _fields(twin: Twin) -> list[Datum]:
@@ -384,11 +397,3 @@ def report_field(name, field):
     for at, value in zip(field.space.global_dof_ids, field.values):
         print(f"plane/{name}", at, repr(value.item()), file=ANSWERS)
 '''
-RUN = """
-from making import ANSWERS
-from twins import ALL
-
-for one in ALL:
-    one()
-ANSWERS.close()
-"""

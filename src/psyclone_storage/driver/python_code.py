@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from psyclone_storage.backend.python.algorithm import emit_algorithm, has_invokes
+from psyclone_storage.backend.c.scope import ModuleContext
+from psyclone_storage.backend.python.algorithm import AlgorithmContext, emit_algorithm, has_invokes
 from psyclone_storage.backend.python.columns import ColumnKernels
+from psyclone_storage.backend.python.data_forms import ColumnData, DataForm, GridData
 from psyclone_storage.backend.python.file import PythonText, emit_kernels
 from psyclone_storage.backend.python.forms import KernelForm, TranslatedKernel
 from psyclone_storage.backend.python.points import GridKernels
@@ -29,7 +31,7 @@ from psyclone_storage.frontend.python import body as python_body
 from psyclone_storage.frontend.python import metadata as python_metadata
 from psyclone_storage.frontend.python.algorithm import read_algorithm as read_python_algorithm
 from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.ir.expr import Sort
+from psyclone_storage.ir.expr import Sort, Symbol
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Use
 
@@ -40,11 +42,12 @@ class _Words:
 
     dialect: Dialect
     form: KernelForm
+    data: Callable[[], DataForm]
 
 
 _WORDS = {
-    Api.GOCEAN: _Words(GOCEAN_WORDS, GridKernels()),
-    Api.LFRIC: _Words(LFRIC_WORDS, ColumnKernels()),
+    Api.GOCEAN: _Words(GOCEAN_WORDS, GridKernels(), GridData),
+    Api.LFRIC: _Words(LFRIC_WORDS, ColumnKernels(), ColumnData),
 }
 
 
@@ -60,7 +63,7 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     source, finder, words = read_source(path), make_finder(wanted, settings), _WORDS[api]
     known = kernel_types(source)
     if not known:
-        return _algorithm(source, path, finder, wanted.type_name)
+        return _algorithm(source, path, (finder, words), wanted.type_name)
     names = known if wanted.type_name is None else (wanted.type_name,)
     printer = CPrinter(finder)
     kernels = []
@@ -74,9 +77,12 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     return made.text
 
 
-def _algorithm(source: SourceText, path: Path, finder: ModuleFinder, name: str | None) -> str:
+def _algorithm(
+    source: SourceText, path: Path, by: tuple[ModuleFinder, _Words], name: str | None
+) -> str:
     """Return the procedures with invokes of a file in Python, or the one called `name`."""
     FORTRAN.read_algorithm(source)
+    finder, words = by
     file = read_file(source)
     units = tuple(
         unit for unit in file.every_unit()
@@ -85,9 +91,22 @@ def _algorithm(source: SourceText, path: Path, finder: ModuleFinder, name: str |
     if not units:
         message = f"'{path}' holds no kernel type and no invoke."
         raise CompileError(Diagnostic("L006", message, file=str(path)))
-    made = emit_algorithm(file, units, partial(_home_of, finder), f"Translated from {path.name}.")
-    read_python_algorithm(GOCEAN_WORDS, SourceText(path.with_suffix(".py").name, made.text))
+    context = AlgorithmContext(partial(_home_of, finder), partial(_seen, finder), words.data)
+    made = emit_algorithm(file, units, context, f"Translated from {path.name}.")
+    text = SourceText(path.with_suffix(".py").name, made.text)
+    read_python_algorithm(words.dialect, text)
     return made.text
+
+
+def _seen(finder: ModuleFinder, uses: tuple[Use, ...]) -> ModuleContext:
+    """Return what a procedure sees of modules by its imports."""
+    known = CPrinter(finder).around
+
+    def symbol(module: str, name: str) -> Symbol | None:
+        is_own = not module.isidentifier()
+        return finder.imported(uses, name) if is_own else known.symbol(module, name)
+
+    return ModuleContext(symbol, known.procedures)
 
 
 def _home_of(finder: ModuleFinder, name: str, uses: tuple[Use, ...]) -> tuple[str, str] | None:

@@ -81,6 +81,8 @@ ENTRIES: Mapping[str, str] = {
 }
 """The types of the entries of those that are lists."""
 STENCIL = "stencil"
+DIRECTIONS = ("x_direction", "y_direction")
+"""The words for the direction of a stencil that is chosen at run time."""
 WORDS = (
     *ACCESSES,
     *DATA_TYPES,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lfric_in_python import CORPUS, KERNELS, in_python, read
+from lfric_in_python import CORPUS, KERNELS, in_python
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
@@ -66,7 +66,7 @@ def compile_corpus(name: str, suffix: str, kernels: Path = KERNELS) -> None:
         api="lfric", directories=(kernels,), target=target, suffix=suffix, checks=True
     )
     file = CORPUS / f"{name}.x90"
-    text = file.read_text() if suffix == ".x90" else in_python(read(file))
+    text = file.read_text() if suffix == ".x90" else in_python(file)
     make_compiler(default_settings(), request).compile_text(SourceText(f"{name}{suffix}", text))
 
 

@@ -1,35 +1,41 @@
-"""Algorithms in Fortran as algorithms in Python: invokes, what is around them, grids and fields.
+"""Algorithms in Fortran as algorithms in Python: invokes, and what is around them.
 
 Each procedure with invokes becomes a function, a program one that is called where the file is run.
-Statements around invokes are those that numbers need: assignments, choices, loops. Indices count as
-in Fortran. What has no form that does the same is refused by its place.
+Statements around invokes are those that numbers need: assignments, choices, loops. What has no form
+that does the same is refused by its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 
+from psyclone_storage.backend.c.scope import CScope, ModuleContext
+from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.python.algorithm_names import AlgorithmNames
+from psyclone_storage.backend.python.data_forms import DataForm
 from psyclone_storage.backend.python.file import PythonText, laid_out
 from psyclone_storage.backend.python.forms import PlacedLine
 from psyclone_storage.backend.python.kernel import without_end
-from psyclone_storage.backend.python.numbers import AlgorithmExpressions
 from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
-from psyclone_storage.infrastructures import gocean as words
+from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import (
-    ArrayLiteral,
+    Binary,
     Expr,
     Index,
     Keyword,
     Literal,
-    Member,
     Name,
+    Range,
     integer_value,
     spell,
+    walk,
 )
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
     ProgramUnit,
@@ -38,20 +44,23 @@ from psyclone_storage.ir.program_units import (
     UseStatement,
 )
 from psyclone_storage.ir.rewrite import place_of_line, walk_lines
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import DerivedType, Intrinsic
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
+    Branch,
     Call,
     Comment,
     Continue,
     Cycle,
     Declare,
+    DirectiveLine,
     Do,
     Exit,
     If,
     Line,
     Return,
+    Select,
     Use,
     While,
 )
@@ -60,9 +69,6 @@ _STEP = "    "
 _WIDTH = 100
 _INVOKE = "invoke"
 _HINT = "Translate the rest by hand, or keep the algorithm in Fortran."
-_POINTS = {f"go_{place}_points": f"Points.{place.upper()}" for place in "tuvf"}
-_OFFSETS = {words.NORTH_EAST: "Offset.NORTH_EAST", words.SOUTH_WEST: "Offset.SOUTH_WEST"}
-_RUNTIME = "psyclone_storage.runtime.gocean"
 HomeOf = Callable[[str, tuple[Use, ...]], tuple[str, str] | None]
 """Gives the module of a kernel and its name there, None where no import has it."""
 
@@ -76,8 +82,20 @@ def _is_invoke(call: Call) -> bool:
     return isinstance(call.procedure, Name) and call.procedure.key == _INVOKE
 
 
+@dataclass(frozen=True, slots=True)
+class AlgorithmContext:
+    """What is known around the units of a file: where kernels are, and what imported names are.
+
+    `around` gives what a unit sees of modules, and `data` begins what it knows of its data.
+    """
+
+    home_of: HomeOf
+    around: Callable[[tuple[Use, ...]], ModuleContext]
+    data: Callable[[], DataForm]
+
+
 def emit_algorithm(
-    file: SourceFile, units: tuple[ProgramUnit, ...], home_of: HomeOf, title: str
+    file: SourceFile, units: tuple[ProgramUnit, ...], context: AlgorithmContext, title: str
 ) -> PythonText:
     """Return a module with a function for each of `units`, which are units of `file`.
 
@@ -85,12 +103,17 @@ def emit_algorithm(
         CompileError: G006, at each statement that has no form in Python.
     """
     imports: dict[str, None] = {}
+    words: dict[str, None] = {}
+    made: dict[str, None] = {}
     lines: list[PlacedLine] = []
     problems: list[Diagnostic] = []
     for unit in units:
-        writer = _UnitWriter(unit, tuple(_uses(file, unit)), home_of, imports)
+        uses = tuple(_uses(file, unit))
+        writer = _UnitWriter(unit, uses, context.home_of, _scope(unit, uses, file, context),
+                             context.data(), imports, words)  # fmt: skip
         body = writer.lines()
         problems += writer.problems
+        made |= writer.data.imports
         head = f"def {_named(unit.name)}({', '.join(map(_named, unit.dummies))}):"
         lines += [PlacedLine(""), PlacedLine(""), PlacedLine(head, unit.place)]
         lines += [line.indented() for line in body or [PlacedLine("pass")]]
@@ -99,21 +122,54 @@ def emit_algorithm(
             lines += map(PlacedLine, ["", "", 'if __name__ == "__main__":', f"{_STEP}{call}"])
     if problems:
         raise CompileError(*problems)
-    head = f"from {_RUNTIME} import "
-    made = [one.removeprefix(head) for one in sorted(imports) if one.startswith(head)]
-    kernels = [one for one in sorted(imports) if not one.startswith(head)]
-    opening = [f'"""{title}"""', "", *kernels, "", "from psyclone_storage.gocean import invoke"]
-    opening += [head + ", ".join(made)] if made else []
+    data = context.data()
+    text = "\n".join(line.text for line in lines)
+    opening = [f'"""{title}"""', ""]
+    opening += ["import math", ""] if "math." in text else []
+    opening += ["import numpy as np", ""] if "np." in text else []
+    opening += [*sorted(imports), ""] if imports else []
+    opening += _imported(data.module, sorted([*words, _INVOKE], key=key_of))
+    opening += [f"from {data.runtime} import {', '.join(sorted(made))}"] if made else []
     return laid_out([*map(PlacedLine, opening), *lines])
+
+
+def _imported(module: str, words: list[str]) -> list[str]:
+    """Return the import of some words of a module."""
+    whole = f"from {module} import {', '.join(words)}"
+    if len(whole) <= _WIDTH:
+        return [whole]
+    return [f"from {module} import (", *(f"{_STEP}{word}," for word in words), ")"]
+
+
+def _scope(
+    unit: ProgramUnit, uses: tuple[Use, ...], file: SourceFile, context: AlgorithmContext
+) -> CScope:
+    """Return the names that a unit sees."""
+    declares = tuple(
+        one for item in unit.specification
+        if isinstance(item, DeclarationStatement) for one in item.declares
+    )  # fmt: skip
+    whole = file.source.whole()
+    module = KernelModule(f"{unit.name} ", whole, unit.extent or whole)
+    code = KernelCode(unit.name, unit.dummies, declares, unit.body, module)
+    return CScope(code, context.around(uses))
 
 
 def _uses(file: SourceFile, unit: ProgramUnit) -> Iterator[Use]:
     """Yield the imports that a unit sees, its own first."""
-    around = [one for one in file.every_unit() if unit in one.contained]
-    for one in (unit, *around):
+    around = [one for one in file.every_unit() if unit in _within(one)]
+    for one in (unit, *reversed(around)):
         for item in one.specification:
             if isinstance(item, UseStatement):
                 yield item.use
+
+
+def _within(unit: ProgramUnit) -> Iterator[ProgramUnit]:
+    """Yield the procedures in a unit, and those in them."""
+    for inner in unit.contained:
+        if isinstance(inner, ProgramUnit):
+            yield inner
+            yield from _within(inner)
 
 
 def _counters(body: tuple[Line, ...]) -> frozenset[str]:
@@ -122,7 +178,7 @@ def _counters(body: tuple[Line, ...]) -> frozenset[str]:
 
 
 def _named(name: str) -> str:
-    return AlgorithmExpressions.name(name)
+    return AlgorithmNames.name(name)
 
 
 @dataclass(slots=True)
@@ -132,9 +188,11 @@ class _UnitWriter:
     unit: ProgramUnit
     uses: tuple[Use, ...]
     home_of: HomeOf
+    scope: CScope
+    data: DataForm
     imports: dict[str, None]
+    words: dict[str, None]
     problems: list[Diagnostic] = field(default_factory=list)
-    grids: dict[str, list[str]] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()
 
     @property
@@ -148,9 +206,30 @@ class _UnitWriter:
         }
 
     @property
-    def numbers(self) -> AlgorithmExpressions:
+    def numbers(self) -> AlgorithmNames:
         """What writes expressions."""
-        return AlgorithmExpressions(self.declared, self.ended)
+        dummies = frozenset(map(key_of, self.unit.dummies))
+        return AlgorithmNames(
+            self.scope,
+            self.declared,
+            dummies,
+            self.ended,
+            self.data.first,
+            self.results,
+            self.data.words,
+        )
+
+    @property
+    def results(self) -> frozenset[str]:
+        """The arguments that an invoke finds: a caller passes them as objects with a number."""
+        found = {
+            arg.items[0].key
+            for line in walk_lines(self.unit.body) if isinstance(line, Call) and _is_invoke(line)
+            for arg in line.args
+            if isinstance(arg, Index) and isinstance(arg.base, Name) and arg.items
+            and arg.base.key in self.data.reducing and isinstance(arg.items[0], Name)
+        }  # fmt: skip
+        return frozenset(found & set(map(key_of, self.unit.dummies)))
 
     def lines(self) -> list[PlacedLine]:
         """Return the body of the function."""
@@ -160,9 +239,9 @@ class _UnitWriter:
             if one.value is not None and "parameter" in one.attributes:
                 try:
                     found.append(
-                        PlacedLine(f"{_named(one.name)} = {self.numbers.of(one.value, one)}")
+                        PlacedLine(f"{_named(one.name)} = {self.numbers.assigned(one.value, one)}")
                     )
-                except NoPythonError as error:
+                except (NoPythonError, PrintError) as error:
                     self._refuse(error.reason, self.unit.place)
             elif one.value is not None:
                 self._refuse(f"'{one.name}' keeps its value between calls", self.unit.place)
@@ -188,7 +267,7 @@ class _UnitWriter:
             try:
                 found += [one if one.place else PlacedLine(one.text, place)
                           for one in self._line(line)]  # fmt: skip
-            except NoPythonError as error:
+            except (NoPythonError, PrintError) as error:
                 self._refuse(error.reason, place)
         return found
 
@@ -205,16 +284,26 @@ class _UnitWriter:
             case Comment(text):
                 said = text.strip().lstrip("!<>").strip()
                 return [PlacedLine(f"# {said}")] if said.strip("-=*") else []
-            case Continue():
+            case Continue() | DirectiveLine():
                 return []
             case Call() if _is_invoke(line):
                 return [PlacedLine(text) for text in self._invoke(line)]
             case Call():
-                return [PlacedLine(text) for text in self._grid_call(line)]
+                return [PlacedLine(text) for text in self.data.called(self.numbers, line)]
             case Assign():
                 return [PlacedLine(text) for text in self._assign(line)]
+            case Return(None):
+                return [PlacedLine("return")]
+            case Exit("") | Cycle(""):
+                return [PlacedLine("break" if isinstance(line, Exit) else "continue")]
+        return self._control(line)
+
+    def _control(self, line: Line) -> list[PlacedLine]:
+        match line:
             case If():
                 return self._if(line)
+            case Select(word="case", alias=None):
+                return self._select(line)
             case Do(name=""):
                 return self._do(line)
             case While(name="", condition=condition):
@@ -223,10 +312,6 @@ class _UnitWriter:
                 body = self._inner(line.body)
                 self.ended |= _counters(line.body)
                 return [PlacedLine(f"while {test}:"), *body]
-            case Return(None):
-                return [PlacedLine("return")]
-            case Exit("") | Cycle(""):
-                return [PlacedLine("break" if isinstance(line, Exit) else "continue")]
         raise NoPythonError("there are no words in Python for this statement")
 
     def _if(self, line: If) -> list[PlacedLine]:
@@ -243,6 +328,24 @@ class _UnitWriter:
             found += [PlacedLine("else:"), *self._inner(line.otherwise)]
         self.ended |= behind
         return found
+
+    def _select(self, line: Select) -> list[PlacedLine]:
+        """Return a choice between values that are written out."""
+        selector = self.numbers.whole(line.selector, SUM)
+        branches: list[Branch] = []
+        otherwise: tuple[Line, ...] = ()
+        for case in line.cases:
+            if any(isinstance(one, Range) for one in case.guards):
+                raise NoPythonError("there are no words in Python for a range of values")
+            tests = [Binary(Operator.EQUAL, line.selector, guard) for guard in case.guards]
+            if tests:
+                condition = reduce(lambda one, other: Binary(Operator.OR, one, other), tests)
+                branches.append(Branch(condition, case.body, place=case.place))
+            else:
+                otherwise = case.body
+        if not branches:
+            raise NoPythonError(f"nothing is chosen by '{selector}'")
+        return self._if(If(tuple(branches), otherwise))
 
     def _do(self, line: Do) -> list[PlacedLine]:
         step = 1 if line.step is None else integer_value(line.step)
@@ -267,27 +370,51 @@ class _UnitWriter:
     def _invoke(self, call: Call) -> Iterator[str]:
         items: list[str] = []
         label = ""
+        found: dict[str, None] = {}
         for arg in call.args:
             match arg:
                 case Keyword("name", Literal(intrinsic=Intrinsic.CHARACTER) as text):
                     label = f'name="{text.value}"'
                 case Index(Name() as name, given):
-                    passed = ", ".join(map(self.numbers.of, given))
-                    items.append(f"{self._kernel(name)}({passed})")
+                    self._check_made(given)
+                    passed = [self.numbers.passed(one) for one in given]
+                    items.append(f"{self._kernel(name)}({', '.join(passed)})")
+                    if name.key in self.data.reducing and passed[0] not in map(
+                        _named, self.results
+                    ):
+                        found.setdefault(self._result(given[0]))
                 case _:
                     raise NoPythonError(f"'{spell(arg)}' is no call of a kernel")
-        if label:
-            items.append(label)
-        whole = f"invoke({', '.join(items)})"
-        if len(items) == 1 or (label and len(items) == 2 and len(whole) < _WIDTH - len(_STEP)):
-            yield whole
-            return
-        yield "invoke("
-        yield from (f"{_STEP}{item}," for item in items)
-        yield ")"
+        if found:
+            self.words["Result"] = None
+        yield from (f"{one} = Result()" for one in found)
+        yield from _laid_out(items, label)
+        yield from (f"{one} = {one}.value" for one in found)
+
+    def _result(self, expr: Expr) -> str:
+        """Return the variable that a number is put into."""
+        if not isinstance(expr, Name) or expr.key in map(key_of, self.unit.dummies):
+            raise NoPythonError(f"'{spell(expr)}' is no number of its own, and an invoke finds it")
+        if expr.key in _counters(self.unit.body):
+            raise NoPythonError(f"'{spell(expr)}' counts a loop, and an invoke finds it")
+        self.ended -= {expr.key}
+        return _named(expr.text)
+
+    def _check_made(self, given: tuple[Expr, ...]) -> None:
+        """Refuse data that no statement makes."""
+        for expr in given:
+            for part in walk(expr):
+                one = self.declared.get(part.key) if isinstance(part, Name) else None
+                if one is None or one.key in map(key_of, self.unit.dummies):
+                    continue
+                if isinstance(one.type, DerivedType) and not self.data.is_made(one.type.name):
+                    raise NoPythonError(f"it is not known what '{one.name}' is made of")
 
     def _kernel(self, name: Name) -> str:
         home = self.home_of(name.key, self.uses)
+        if home is None and name.key in self.data.built_ins:
+            self.words[self.data.built_ins[name.key]] = None
+            return self.data.built_ins[name.key]
         if home is None:
             raise NoPythonError(f"it is not known which module has the kernel '{name.text}'")
         module, original = home
@@ -295,56 +422,28 @@ class _UnitWriter:
         self.imports[f"from {module} import {original}{renamed}"] = None
         return _named(name.key)
 
-    # ------------------------------------------------------------------------ grids and fields
-
     def _assign(self, line: Assign) -> Iterator[str]:
+        made = self.data.made(self.numbers, line)
+        if made is not None:
+            yield from made
+            return
         if not isinstance(line.target, Name):
             raise NoPythonError(f"'{spell(line.target)}' cannot be assigned to")
         key, name = line.target.key, _named(line.target.text)
-        match line.value:
-            case Index(Name() as made, (_, ArrayLiteral(bounds), Name() as offset)) if (
-                made.key == "grid_type"
-            ):
-                self.grids[key] = [self._periodic(bounds), self._word(offset, _OFFSETS, "Offset")]
-                return
-            case Index(Name() as made, (grid, Name() as points)) if made.key == "r2d_field":
-                where = self._word(points, _POINTS, "Points")
-                self.imports[f"from {_RUNTIME} import Field"] = None
-                yield f'{name} = Field({self.numbers.of(grid)}, {where}, "{name}")'
-                return
         if key not in self.declared or key in map(key_of, self.unit.dummies):
             raise NoPythonError(f"'{line.target.text}' is known elsewhere, and is assigned to")
-        yield f"{name} = {self.numbers.of(line.value, self.declared[key])}"
+        yield f"{name} = {self.numbers.assigned(line.value, self.declared[key])}"
         self.ended -= {key}
 
-    def _periodic(self, bounds: tuple[Expr, ...]) -> str:
-        known = ("go_bc_periodic", "go_bc_external", "go_bc_none")
-        ends = [bound.key if isinstance(bound, Name) else "" for bound in bounds[:2]]
-        if any(end not in known for end in ends):
-            raise NoPythonError("it is not known how the grid ends")
-        return f"({', '.join(str(end == known[0]) for end in ends)})"
 
-    def _word(self, name: Name, table: dict[str, str], kind: str) -> str:
-        if name.key not in table:
-            raise NoPythonError(f"'{name.text}' is no word of grids in Python")
-        self.imports[f"from {_RUNTIME} import {kind}"] = None
-        return table[name.key]
-
-    def _grid_call(self, line: Call) -> Iterator[str]:
-        """Yield what makes a grid, once all is known that it is made of."""
-        match line.procedure, line.args:
-            case Member(Name() as grid, "decompose" | "DECOMPOSE"), (columns, rows) if (
-                grid.key in self.grids
-            ):
-                points = f"({self.numbers.of(columns)}, {self.numbers.of(rows)})"
-                self.grids[grid.key].append(points)
-            case Name() as procedure, (Name() as grid, dx, dy) if (
-                procedure.key == "grid_init" and len(self.grids.get(grid.key, ())) == 3
-            ):
-                periodic, offset, points = self.grids[grid.key]
-                spacing = f"({self.numbers.of(dx)}, {self.numbers.of(dy)})"
-                self.imports[f"from {_RUNTIME} import Grid"] = None
-                yield (f"{_named(grid.text)} = Grid({points}, {spacing}, periodic={periodic},"
-                       f" offset={offset})")  # fmt: skip
-            case _:
-                raise NoPythonError(f"it is not known what '{spell(line.procedure)}' does")
+def _laid_out(items: list[str], label: str) -> Iterator[str]:
+    """Yield an invoke of some calls."""
+    if label:
+        items = [*items, label]
+    whole = f"invoke({', '.join(items)})"
+    if len(items) == 1 or (label and len(items) == 2 and len(whole) < _WIDTH - len(_STEP)):
+        yield whole
+        return
+    yield "invoke("
+    yield from (f"{_STEP}{item}," for item in items)
+    yield ")"

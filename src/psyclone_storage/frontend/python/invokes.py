@@ -20,6 +20,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python import nodes
+from psyclone_storage.frontend.python.indices import from_one
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import (
     Element,
@@ -30,7 +31,6 @@ from psyclone_storage.ir.expr import (
     Unary,
     Verbatim,
     canonical,
-    integer_value,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
@@ -272,18 +272,19 @@ def constant_of(expr: Expr) -> bool | int | float | None:
 
 
 def _counted_from_one(expr: Expr) -> Expr:
-    """Return a variable with indices that are written out as numbers counted from 1."""
+    """Return a variable with indices that are counted from 1."""
     match expr:
         case Member(base, name):
             return Member(_counted_from_one(base), name)
         case Element(base, items):
-            values = map(integer_value, items)
-            moved = (
-                item if value is None else nodes.whole(value + 1)
-                for item, value in zip(items, values, strict=True)
-            )
-            return Element(_counted_from_one(base), tuple(moved))
+            return Element(_counted_from_one(base), tuple(map(_place_from_one, items)))
     return expr
+
+
+def _place_from_one(item: Expr) -> Expr:
+    """Return an index counted from 1; a text is what it is."""
+    is_text = isinstance(item, Literal) and item.intrinsic is Intrinsic.CHARACTER
+    return item if is_text else from_one(item)
 
 
 def _key(node: ast.expr) -> Expr | None:
