@@ -8,8 +8,9 @@ A mutant is the package with one expression or statement changed: a comparison t
 `--seed` alone, as long as the sources are the same. Functions are changed, not tables. Each mutant
 is run against those tests of the room that execute the changed function, as a first run of all of
 them has noted, and with `--thorough`, where these pass, against all of them. What hangs is
-stopped, and counts as noticed. With `--core` the C sources are changed, and compiled; the tests
-of the core and of binding judge.
+stopped, and counts as noticed. The door to Fortran is judged by its own tests, which need a
+compiler of Fortran. With `--core` the C sources are changed, and compiled; the tests of the core
+and of binding judge.
 
 What lives is listed, and is either missed by the tests, or does the same as before: those that
 were judged to be equal stand with their reasons in `storage_mutants.toml`. The exit status is 1
@@ -40,7 +41,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 ROOM = Path("src/psyclone_storage/storage")
 TESTS = ("tests/unit/storage",)
+FORTRAN = "interop/fortran.py"
+FORTRAN_TESTS = tuple(
+    f"tests/runtime/storage_fortran/test_{name}.py" for name in ("lending", "parts")
+)
 CORE_TESTS = ("tests/unit/storage/core", "tests/unit/storage/gdp/test_binding.py")
+COPIED = ("src", "external")
+SHARED = ("tests", "setup.py", "pyproject.toml", "README.md", "config")
+NOT_KEPT = ("-p", "no:cacheprovider")
 EQUAL = Path(__file__).with_suffix(".toml")
 TRACE = "STORAGE_MUTANTS_TRACE"
 
@@ -252,7 +260,7 @@ class Judge:
                 "PSYCLONE_STORAGE_CORE": "python",
                 "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}",
             }
-            command = ("-p", "storage_mutants", *TESTS)
+            command = (*NOT_KEPT, "-p", "storage_mutants", *TESTS)
             status, said = self._pytest(ROOT, command, environment, 3600.0)
             if status:
                 raise SystemExit(f"The tests fail without any change:\n{said}")
@@ -262,12 +270,11 @@ class Judge:
         """Say whether all tests pass in spite of the change."""
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             copy = Path(name)
-            for part in ("src", "tests", "setup.py", "pyproject.toml", "README.md", "config"):
-                if part == "src":
-                    ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info")
-                    shutil.copytree(ROOT / part, copy / part, ignore=ignored)
-                else:
-                    (copy / part).symlink_to(ROOT / part)
+            ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info", "build")
+            for part in COPIED:
+                shutil.copytree(ROOT / part, copy / part, ignore=ignored)
+            for part in SHARED:
+                (copy / part).symlink_to(ROOT / part)
             path = copy / ROOM / mutant.path
             text = path.read_bytes()
             path.write_bytes(text[: mutant.start] + mutant.text.encode() + text[mutant.end :])
@@ -277,23 +284,29 @@ class Judge:
         build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
         subprocess.run(build, cwd=copy, check=False, capture_output=True)
         environment = {"PSYCLONE_STORAGE_CORE": "compiled", "PYTHONPATH": f"{copy / 'src'}"}
-        return not self._pytest(copy, CORE_TESTS, environment, self.limit)[0]
+        return not self._pytest(copy, (*NOT_KEPT, *CORE_TESTS), environment, self.limit)[0]
 
     def _python_lives(self, copy: Path, mutant: Mutant) -> bool:
         environment = {"PSYCLONE_STORAGE_CORE": "python", "PYTHONPATH": f"{copy / 'src'}"}
+        if mutant.path == FORTRAN:
+            # With pytest's cache, in which the libraries stay that they compile.
+            cache = ("-o", f"cache_dir={self.folder / 'cache'}")
+            tests = ("--compile", "--require", "fortran", *cache, *FORTRAN_TESTS)
+            return not self._pytest(copy, tests, environment, self.limit)[0]
         first = self.seen.get(f"{mutant.path}:{mutant.function}", [])
         if first:
             names = copy / "tests.txt"
             names.write_text("\n".join(first), encoding="utf-8")
-            if self._pytest(copy, (f"@{names}",), environment, self.limit)[0]:
+            if self._pytest(copy, (*NOT_KEPT, f"@{names}"), environment, self.limit)[0]:
                 return False
-        return not self.thorough or not self._pytest(copy, TESTS, environment, 3 * self.limit)[0]
+        tests = (*NOT_KEPT, *TESTS)
+        return not self.thorough or not self._pytest(copy, tests, environment, 3 * self.limit)[0]
 
     def _pytest(
         self, folder: Path, arguments: tuple[str, ...], environment: dict[str, str], limit: float
     ) -> tuple[int, str]:
         """Return the exit status of the tests and what they said; a hang is status 1."""
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-q", "-x"]
         with subprocess.Popen(
             [*command, *arguments],
             cwd=folder,

@@ -164,6 +164,15 @@ def test_the_dirty_side_follows_the_valid_bits() -> None:
     assert CoherentBuffer(3).dirty_side() is DirtySide.NONE
 
 
+def test_the_point_of_truth_is_where_values_are_current() -> None:
+    buffer = on_host()
+    with buffer.acquire(GPU, READ_WRITE):
+        pass
+    assert buffer.point_of_truth() == (device_space(),)
+    buffer.assume_valid([HOST])
+    assert buffer.point_of_truth() == (host_space(),)
+
+
 @pytest.mark.spec("ACC-2", "ACC-24", "ACC-25", "ACC-12")
 def test_the_point_of_truth_and_the_version_move_with_writes_only() -> None:
     buffer = on_host(4)

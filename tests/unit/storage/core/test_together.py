@@ -18,12 +18,14 @@ from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAcce
 from psyclone_storage.storage.core.asking import PendingAccesses, acquire_all
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import row_blocks
+from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessDeadlockError,
+    AccessReleasedError,
     PoisonedDataError,
 )
-from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.locks import AccessMode, Policy, _all_locked
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.core.waits import WAITS
 from storage_threads import PATIENCE, RUNS, THREADS, Worker, race, wait_for_queue, wait_until
@@ -371,6 +373,40 @@ def test_an_accessor_that_is_dropped_in_line_blocks_nobody() -> None:
         gc.collect()
     assert Worker()(lambda: HostAccessor(x)[0]) == 0.0
     wait_until(lambda: free(x))
+
+
+def test_what_is_asked_for_and_dropped_leaves_the_line_at_once() -> None:
+    x = made("x")
+    with x.acquire(HOST):
+        waiting = begun([x.token(HOST, READ_WRITE, Policy.WAIT, AccessRequest(owner="task"))])
+        assert x.table.queue
+        assert waiting.drop()
+        Worker()(DROPPED.end_all)
+        assert not x.table.queue
+    with pytest.raises(AccessReleasedError, match="dropped before it was open"):
+        waiting.ready.result(PATIENCE)
+    assert free(x)
+
+
+def test_what_is_asked_for_together_is_granted_under_all_locks() -> None:
+    """Else some other thread could be granted one of them meanwhile."""
+    buffers = [made(name) for name in "abc"]
+    other, found = Worker(), list[bool]()
+
+    def is_free(lock: Any) -> bool:
+        if lock.acquire(False):
+            lock.release()
+            return True
+        return False
+
+    def look() -> None:
+        found.extend(other(is_free, buffer.table.lock) for buffer in buffers)
+
+    pairs = [(buffer.table, buffer.token(HOST, READ_WRITE)) for buffer in buffers]
+    assert _all_locked(pairs, lambda: look() is None)
+    assert found == [False] * 3
+    look()
+    assert found[3:] == [True] * 3
 
 
 def test_an_interrupted_wait_leaves_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
