@@ -6,7 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.errors import MemoryException, MemoryExhaustedError
+from psyclone_storage.storage.core.errors import (
+    MemoryException,
+    MemoryExhaustedError,
+    PoisonedDataError,
+)
 from psyclone_storage.storage.core.hints import ReplicaOptions
 from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
@@ -64,6 +68,23 @@ def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocatio
         raise _too_little(memory.space, nbytes, options.label, error) from error
     allocation.label = options.label
     return allocation
+
+
+def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -> None:
+    """Copy the first bytes to other memory, after what this thread has asked for within an access.
+
+    Raises `PoisonedDataError` if work that was to write them has failed.
+    """
+    memory.note_use(old, wrote=True)
+    try:
+        memory.memcpy_from(new, old, (0, nbytes))
+    except Exception as error:
+        if not any(failure.error is error for failure in old.failures):
+            raise
+        raise PoisonedDataError(
+            f'"{old.label}" cannot get more memory at {memory.space.tag} with its values in it: '
+            f"the task that wrote the data last failed ({error!r}). Write all of it anew."
+        ) from error
 
 
 class Place:

@@ -34,6 +34,7 @@ from psyclone_storage.storage.core.incarnation import (
     IncarnationState,
     Place,
     allocated,
+    move_values,
     state_of,
 )
 from psyclone_storage.storage.core.locks import LockTable
@@ -333,13 +334,16 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
                 self._guarded = self.table.attention = True
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
-        """Give a replica new memory with the old values in it."""
+        """Give a replica new memory with the old values in it.
+
+        Raises `PoisonedDataError` if work that was to make them has failed.
+        """
         old = replica.allocation
         new = allocated(replica.memory, nbytes, self.options)
         if old is not None:
             kept = min(old.capacity, nbytes)
             if kept and self.validity.anywhere & replica.bit:
-                replica.memory.memcpy_from(new, old, (0, kept))
+                move_values(replica.memory, new, old, kept)
             old.drop()
         replica.allocation = new
 

@@ -31,6 +31,9 @@ from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.memory.queues import finish_all
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
+_UNKNOWN = -1
+"""The number of elements where no storage has all."""
+
 FIRST_USE = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
 """Held while a storage gets what it makes when it is first needed, once for all threads."""
 
@@ -68,7 +71,7 @@ class Backing(Sides):
         size = allocation.capacity // array.dtype.itemsize if array.dtype.itemsize else 0
         buffer = CoherentBuffer(size, array.dtype, BufferOptions(label=self.label))
         buffer.adopt(allocation)
-        points = whole.size if whole.dtype == array.dtype else -1
+        points = whole.size if whole.dtype == array.dtype else _UNKNOWN
         self.attach(buffer, whole.__array_interface__["data"][0] - offset, points)
 
     def token(

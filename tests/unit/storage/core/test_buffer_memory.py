@@ -14,6 +14,7 @@ from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AllocationInUseError,
+    PoisonedDataError,
     StorageError,
 )
 from psyclone_storage.storage.core.hints import Hints
@@ -284,3 +285,45 @@ def test_nothing_is_left_to_copy_of_what_was_purged() -> None:
     assert (buffer.size, buffer.nbytes, buffer.table.nbytes) == (0, 0, 0)
     buffer.resize(2)
     assert buffer.table.nbytes == 16
+
+
+def kernel_that_fails(array: Any) -> None:
+    """Ask for a kernel that is to write an array of an emulated device, and fails."""
+
+    def work() -> None:
+        raise ZeroDivisionError("of the kernel")
+
+    array._memory.launch("kernel", (array.use(wrote=True),), work)
+
+
+@pytest.mark.parametrize("mode", [READ_WRITE, WRITE_ONLY])
+def test_data_grow_after_what_their_access_asked_for(mode: AccessMode) -> None:
+    buffer = CoherentBuffer(8, "f8", BufferOptions("p", init=1.0))
+    with buffer.acquire(GPU, mode) as token:
+        token.array[...] = 3.0
+        buffer.resize(16, token)
+        token.array[8:] = 4.0
+    with buffer.acquire(HOST) as token:
+        assert token.array.tolist() == [3.0] * 8 + [4.0] * 8
+
+
+@pytest.mark.parametrize("mode", [READ_WRITE, WRITE_ONLY])
+def test_data_whose_kernel_fails_cannot_grow(mode: AccessMode) -> None:
+    buffer = CoherentBuffer(8, "f8", BufferOptions("p", init=1.0))
+    token = buffer.acquire(GPU, mode)
+    kernel_that_fails(token.array)
+    with pytest.raises(PoisonedDataError, match=r'"p" cannot get more memory .*of the kernel'):
+        buffer.resize(16, token)
+    assert buffer.size == 8
+    token.release()
+    with pytest.raises(PoisonedDataError):
+        buffer.acquire(HOST)
+    with buffer.acquire(GPU, WRITE_ONLY) as token:
+        token.array[...] = 2.0
+        buffer.resize(16, token)
+    with buffer.acquire(HOST) as token:
+        assert token.array[:8].tolist() == [2.0] * 8
+    with buffer.acquire(GPU, READ_WRITE) as token:
+        kernel_that_fails(token.array)
+    with pytest.raises(PoisonedDataError, match="cannot get more memory"):
+        buffer.reserve(32, GPU)
