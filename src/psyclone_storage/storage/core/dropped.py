@@ -9,6 +9,7 @@ already.
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 import warnings
 from collections import deque
@@ -41,7 +42,7 @@ class DroppedAccesses:
 
     def end_all(self) -> None:
         """Make the calls that are noted, and see to it that later ones are made."""
-        if self._thread is None:
+        if self._thread is None and not sys.is_finalizing():
             self._watch()
         if self._calls or self._busy:
             self._make_calls()

@@ -30,6 +30,7 @@ from psyclone_storage.storage.core.errors import AccessConflictError, AccessDead
 from psyclone_storage.storage.core.native import AccessFields, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.validity import Validity
+from psyclone_storage.storage.core.waiters import check_others_go_on
 from psyclone_storage.storage.core.waits import WAITS, conflict_text
 
 
@@ -442,6 +443,8 @@ def _wait(group: Group, waiter: Hashable, granted: threading.Lock) -> None:
         if group.give_up():
             raise
         return
+    if granted.locked():
+        check_others_go_on()
     granted.acquire()  # pylint: disable=consider-using-with  # nobody needs it any more
     end_wait()
 

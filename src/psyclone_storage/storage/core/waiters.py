@@ -6,12 +6,27 @@ between two of their steps. Here nothing is shared but a list that changes in si
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
+from psyclone_storage.storage.core.errors import AccessDeadlockError
+
 _NO_END = -1.0
+
+
+def check_others_go_on() -> None:
+    """Raise `AccessDeadlockError` where no other thread does anything any more.
+
+    That is when the interpreter ends, and finalizers are all that runs.
+    """
+    if sys.is_finalizing():
+        raise AccessDeadlockError(
+            "The program ends, and no other thread goes on: what one of them has, or is to do, "
+            "cannot be waited for. Use the data before the end, as by atexit."
+        )
 
 
 class Waiters:
@@ -24,7 +39,13 @@ class Waiters:
         self._locks: deque[threading.Lock] = deque()
 
     def wait(self, is_over: Callable[[], bool], timeout: float | None = None) -> bool:
-        """Wait until `is_over()` or the next `wake`; say no after `timeout` seconds."""
+        """Wait until `is_over()` or the next `wake`; say no after `timeout` seconds.
+
+        Raises `AccessDeadlockError` when the program ends.
+        """
+        if is_over():
+            return True
+        check_others_go_on()
         lock = threading.Lock()
         lock.acquire()  # pylint: disable=consider-using-with  # let go by `wake`
         self._locks.append(lock)

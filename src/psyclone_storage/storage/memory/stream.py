@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Set
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers
 from psyclone_storage.storage.core.futures import Future
-from psyclone_storage.storage.core.waiters import Waiters
+from psyclone_storage.storage.core.waiters import Waiters, check_others_go_on
 
 T = TypeVar("T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
@@ -42,8 +43,15 @@ class Stream:
         self._held = False
 
     def submit(self, work: Callable[..., T], *args: Any) -> Future[T]:
-        """Queue `work(*args)`; return the future of its result."""
+        """Queue `work(*args)`; return the future of its result.
+
+        When the program ends, and the worker is not there any more, it is done at once.
+        """
         future: Future[T] = Future()
+        if sys.is_finalizing():
+            self._jobs.put((future, work, args))
+            self._do_alone()
+            return future
         try:
             with self._lock:
                 self._open.add(future)
@@ -73,6 +81,8 @@ class Stream:
         """
         if threading.current_thread() is self._worker:
             return work(*args)
+        if sys.is_finalizing():
+            self._do_alone()
         with self._running:
             if not self._open:
                 return work(*args)
@@ -105,8 +115,25 @@ class Stream:
             raise
         return done
 
+    def _do_alone(self) -> None:
+        """Do what is queued in this thread, as there is no worker when the program ends.
+
+        Raises `AccessDeadlockError` if the worker has left some work in the middle.
+        """
+        running: Any = self._running
+        # pylint: disable-next=consider-using-with
+        if not running.acquire(blocking=False):
+            check_others_go_on()
+        try:
+            while not self._jobs.empty():
+                self._do(*self._jobs.get())
+        finally:
+            running.release()
+
     def synchronize(self) -> None:
         """Wait until all that was submitted is done; does nothing on the worker itself."""
+        if sys.is_finalizing():
+            self._do_alone()
         if threading.current_thread() is not self._worker:
             while self._open:
                 self._idle.wait(lambda: not self._open)

@@ -485,3 +485,70 @@ def test_locks_that_are_gone_leave_nothing_behind() -> None:
         forks.guard(threading.RLock(), forking.Rank.LEAF)
     assert len(forks._locks) == 1
     assert forks._all_locks() == [kept]
+
+
+AT_THE_END = """
+import sys, threading
+from psyclone_storage import storage as gt
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.memory.stream import Stream
+
+gt.use_device("emulated")
+buffer = gt.ones((4,), device="gpu", label="x").buffer
+tokens, held, stream = [], threading.Event(), Stream("of the test")
+
+# What a thread that is left still runs must not keep this module alive.
+apart = {"rest": threading.Event().wait}
+exec("def hold(acquire, how, done):\\n kept = acquire(*how)\\n done()\\n rest()", apart)
+write = ("host", AccessMode.READ_WRITE)
+
+class Reader:
+    def __init__(self):
+        self.known = buffer, stream, sys, Policy.WAIT
+
+    def __del__(self):
+        buffer, stream, sys, policy = self.known
+        assert sys.is_finalizing()
+        try:
+            buffer.acquire("gpu", policy=policy).release()
+            print("read")
+        except BaseException as error:
+            print(type(error).__name__)
+        for step in (stream.run, stream.submit, stream.post):
+            step(print, "done")
+        stream.synchronize()
+
+def nobody(): pass
+
+def this_thread(): tokens.append(buffer.acquire(*write))
+
+def another():
+    given = (buffer.acquire, write, held.set)
+    threading.Thread(target=apart["hold"], args=given, daemon=True).start()
+    held.wait()
+
+def worker(): buffer.prefetch("gpu")
+
+%s()
+stream.submit(print, "begun").result()
+reader = Reader()
+"""
+
+
+@pytest.mark.parametrize(
+    ("who", "says"),
+    [
+        ("nobody", "read"),
+        ("this_thread", "AccessDeadlockError"),
+        ("another", "AccessDeadlockError"),
+    ],
+)
+def test_a_finalizer_at_the_end_waits_for_nobody(who: str, says: str) -> None:
+    assert run(AT_THE_END % who).split() == ["begun", says, *["done"] * 3]
+
+
+def test_a_finalizer_at_the_end_does_not_wait_for_a_worker_that_is_gone() -> None:
+    """What it was bringing has come by then, or never comes."""
+    said = run(AT_THE_END % "worker").split()
+    assert said[1] in ("read", "AccessDeadlockError")
+    assert said[2:] == ["done"] * 3
