@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from runtime.programs import FLAGS, command, compile_sources
 from runtime.twins import (
     MAIN,
     MAKING,
+    POSITIVE,
     in_fortran,
     in_python,
     kernel_modules,
@@ -60,7 +62,7 @@ def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Pat
     python.mkdir()
     (fortran / "twins_alg_mod.x90").write_text(in_fortran(found))
     (fortran / "main.f90").write_text(MAIN)
-    (python / "making.py").write_text(MAKING)
+    (python / "making.py").write_text(f"POSITIVE = {POSITIVE}\n{MAKING}")
     (python / "run.py").write_text(in_python(found))
     translated = translate_columns(python, kernel_modules(found))
     assert len(translated) > MOST_KERNELS
@@ -88,6 +90,7 @@ def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Pat
                     sys.executable, str(python / "run.py")]  # fmt: skip
     for ranks in RANKS:
         wanted = run([str(fortran / "program")], ranks, tmp_path / f"fortran{ranks}")
+        assert not any(map(math.isnan, wanted.values()))
         values = run(python_words, ranks, tmp_path / f"python{ranks}")
         differing = sorted(
             key for key in wanted.keys() | values.keys()

@@ -29,6 +29,8 @@ SPELLINGS = {"wtheta": "Wtheta", "w2broken": "W2broken", "w2trace": "W2trace"}
 TYPES = ("field_type", "integer_field_type", "operator_type")
 KINDS = {"r_def", "i_def", "l_def", None}
 EXTENT = 2
+POSITIVE = 9.5
+"""What is added to the values of reals, which else are from -9 to 9."""
 LEFT_OUT = {
     # The adversary for storages takes their plans for wrong, in Fortran, too.
     "dof_kernel_continuous",
@@ -198,7 +200,7 @@ def _steps(twin: Twin, number: int) -> Iterator[str]:
 
 _USES = (
     "  use constants_mod, only: i_def, l_def, r_def",
-    "  use field_mod, only: field_type",
+    "  use field_mod, only: field_type, field_proxy_type",
     "  use integer_field_mod, only: integer_field_type",
     "  use operator_mod, only: operator_type, operator_proxy_type",
     "  use fs_continuity_mod",
@@ -240,6 +242,7 @@ def _declared(twin: Twin, intent: str = "") -> Iterator[str]:
     if intent:
         return
     yield "type(operator_proxy_type) :: proxy_of_one"
+    yield "type(field_proxy_type) :: proxy_of_field"
     yield "integer(i_def) :: at_first, at_second, at_entry"
 
 
@@ -251,6 +254,9 @@ def _made(twin: Twin) -> Iterator[str]:
                 name = f"{twin.name}/{datum.name}{part}"
                 space = _fortran(twin.spaces[datum.name, "0"])
                 yield f"call new_field({datum.name}{which}, {space}, '{name}', {number + part + 1})"
+                if _is_real(datum):
+                    yield f"proxy_of_field = {datum.name}{which}%get_proxy()"
+                    yield f"proxy_of_field%data = proxy_of_field%data + {POSITIVE}_r_def"
         elif datum.kind is ArgKind.OPERATOR:
             to, source = (_fortran(twin.spaces[datum.name, side]) for side in "01")
             spaces = ", ".join(
@@ -273,6 +279,11 @@ _MATRIX = (
     "end do",
     "end do",
 )
+
+
+def _is_real(datum: Datum) -> bool:
+    """Return whether a field has reals: these are made positive, so that they have powers."""
+    return "integer" not in str(datum.type)
 
 
 def _fortran(space: str) -> str:
@@ -340,7 +351,7 @@ def _fields(twin: Twin) -> list[Datum]:
 
 def _in_python(twin: Twin, datum: Datum, number: int) -> str:
     if datum.kind is ArgKind.FIELD:
-        kind = "i_def" if "integer" in str(datum.type) else "r_def"
+        kind = "r_def" if _is_real(datum) else "i_def"
         space = twin.spaces[datum.name, "0"]
         return f'new_datum("{space}", {number + 1}, {datum.vector}, "{kind}")'
     if datum.kind is ArgKind.OPERATOR:
@@ -369,6 +380,7 @@ def new_datum(name, seed, vector, kind):
     array = np.asarray(field.storage.data)
     array[:] = values
     if kind == "r_def":
+        array += POSITIVE
         array[space.last_dof_owned:] = np.nan
     field.set_dirty()
     return field

@@ -138,3 +138,11 @@ def test_whole_numbers_of_more_than_32_bits_are_refused_where_they_are_written()
         compiler(".py").compile_text(SourceText("large.py", text))
     (problem,) = caught.value.problems
     assert (problem.code, "too large for one of 32 bits" in problem.message) == ("S105", True)
+
+
+def test_a_module_sees_that_a_vector_has_as_many_fields_as_its_kernels_take() -> None:
+    text = "from psyclone_storage.lfric import *\nfrom mix_tracers_kernel_mod import *\n\n\n"
+    text += "def step(tracers, mean):\n    invoke(mix_tracers_kernel_type(tracers, mean))\n"
+    text = text.replace("import *\n\n\n", "import mix_tracers_kernel_type\n\n\n")
+    made = compiler(".py").compile_text(SourceText("step.py", text)).psy_text
+    assert '    check_vector(tracers, 7, "tracers")\n    with ' in made

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from psyclone_storage.base.compilers import find_fortran_compiler
-from psyclone_storage.runtime.lfric import Field, Mesh, Operator
-from psyclone_storage.runtime.lfric.meant import check_meant
+from psyclone_storage.runtime.lfric import Field, FieldVector, Mesh, Operator
+from psyclone_storage.runtime.lfric.meant import check_meant, check_vector
 from psyclone_storage.runtime.ranks import SingleRank
 
 pytestmark = pytest.mark.skipif(find_fortran_compiler() is None, reason="no compiler")
@@ -61,3 +61,15 @@ def test_what_does_not_fit_is_refused(mesh: Mesh) -> None:
     ):  # fmt: skip
         with pytest.raises(error, match=match):
             check_meant(data, words)
+
+
+def test_a_vector_has_the_fields_that_an_invoke_takes(mesh: Mesh) -> None:
+    fields = [on(mesh, "W3", "a"), on(mesh, "W3", "b")]
+    check_vector(fields, 2, "v")
+    check_vector(FieldVector(fields), 2, "v")
+    for count in (1, 3):
+        with pytest.raises(ValueError, match=f"'v' has 2 fields: the invoke takes .* of {count}"):
+            check_vector(FieldVector(fields), count, "v")
+    for other in (fields[0], None, "ab", {0: fields[0], 1: fields[1]}):
+        with pytest.raises(TypeError, match="'v' is no vector of fields"):
+            check_vector(other, 2, "v")

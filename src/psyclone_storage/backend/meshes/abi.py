@@ -8,11 +8,12 @@ from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ReductionOp, StencilShape
 
 MODULE = "psyclone_storage.runtime.lfric"
-LIBRARY, ROUTINE, EXCHANGE, START = (
+LIBRARY, ROUTINE, EXCHANGE, START, CHECK_VECTOR = (
     "CompiledLibrary",
     "CompiledRoutine",
     "exchange",
     "start_exchange",
+    "check_vector",
 )
 SPACE_OF: Mapping[str, str] = {"": "space", "to": "to_space", "from": "from_space"}
 """The space of a field, and the two of an operator."""

@@ -286,6 +286,10 @@ def _made(
     text = [
         *(f"# {text_of(item.owner)}: {item.why}" for item in held.items),
         *imports,
+        *(
+            f'{abi.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
+            for name, parts in _vectors(plan).items()
+        ),
         f"with {_object_name(routine)}({_passed(plan)}) as {run}:",
         *indented(_body(lines, plan.parts, run, called)),
     ]
@@ -391,7 +395,7 @@ def _set_up(
     Of a number the second is how Python gets it.
     """
     declared = {item.name: item for item in plan.routine.variables}
-    lines = list(_vectors(plan))
+    lines = [f"{name} = ({', '.join(parts)})" for name, parts in _vectors(plan).items()]
     tables: list[str] = []
     counts: list[tuple[str, str]] = []
     for line in plan.before:
@@ -441,15 +445,14 @@ def _data_names(plan: _PlannedRoutine) -> list[str]:
     return found
 
 
-def _vectors(plan: _PlannedRoutine) -> Iterator[str]:
-    """Yield the statements that put parts of vectors together again."""
+def _vectors(plan: _PlannedRoutine) -> dict[str, list[str]]:
+    """Return the vectors of fields that are held, with the names of their parts."""
     assert plan.held is not None
     parts: dict[str, list[str]] = {}
     for item, name in zip(plan.held.items, _data_names(plan), strict=True):
         if isinstance(item.owner, Element):
             parts.setdefault(text_of(item.owner.base), []).append(name)
-    for vector, names in parts.items():
-        yield f"{vector} = ({', '.join(names)})"
+    return parts
 
 
 def _given_names(plan: _PlannedRoutine) -> list[str]:
@@ -503,7 +506,7 @@ def _python(unit: Unit, made: list[_ColumnsRoutine]) -> str:
         lines += ["import ctypes", ""]
     if any(one.plan.held for one in made):
         wanted = [abi.LIBRARY, abi.ROUTINE]
-        wanted += [abi.EXCHANGE] if _calls_exchange(text) else []
+        wanted += [word for word in (abi.CHECK_VECTOR, abi.EXCHANGE) if _is_called(word, text)]
         lines += [f"from {abi.MODULE} import {', '.join(wanted)}", ""]
         lines += [f"{_LIBRARY} = {abi.LIBRARY}(globals())", ""]
     for one in made:
@@ -511,8 +514,8 @@ def _python(unit: Unit, made: list[_ColumnsRoutine]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _calls_exchange(text: str) -> bool:
-    return any(line.lstrip().startswith(f"{abi.EXCHANGE}(") for line in text.splitlines())
+def _is_called(word: str, text: str) -> bool:
+    return any(line.lstrip().startswith(f"{word}(") for line in text.splitlines())
 
 
 def _routine(one: _ColumnsRoutine) -> Iterator[str]:

@@ -14,6 +14,7 @@ from psyclone_storage.runtime.lfric.field import (
 )
 from psyclone_storage.runtime.lfric.held import held
 from psyclone_storage.runtime.lfric.kinds import dtype_of
+from psyclone_storage.runtime.lfric.meant import check_vector
 from psyclone_storage.runtime.lfric.mesh import ColumnMesh as Mesh
 from psyclone_storage.runtime.lfric.quadrature import (
     QuadratureEdge,
@@ -41,6 +42,7 @@ __all__ = [
     "QuadratureXYoZ",
     "StartedExchange",
     "StencilDofs",
+    "check_vector",
     "dtype_of",
     "exact_sum",
     "exchange",

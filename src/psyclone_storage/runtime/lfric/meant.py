@@ -18,6 +18,21 @@ _KINDS = {"field": DofField, "operator": CellOperator}
 _SPACES = ("space", "to_space", "from_space")
 
 
+def check_vector(fields: Any, count: int, name: str) -> None:
+    """See that an argument is a vector of as many fields as a routine takes.
+
+    Raises:
+        TypeError: it is no vector.
+        ValueError: it has more fields, or fewer.
+    """
+    if not isinstance(fields, Sequence) or isinstance(fields, str):
+        raise TypeError(f"'{name}' is no vector of fields: the invoke takes one of {count}.")
+    if len(fields) != count:
+        raise ValueError(
+            f"'{name}' has {len(fields)} fields: the invoke takes a vector of {count}."
+        )
+
+
 def check_meant(data: Sequence[DofField | CellOperator], meant: Sequence[str]) -> None:
     """See that data are what a routine takes them for; `meant` has words for each.
 
