@@ -83,6 +83,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="fail, instead of skipping, tests with these markers (such as fortran,mpi)",
     )
     group.addoption(
+        "--schedules",
+        type=int,
+        default=0,
+        metavar="N",
+        help="let the adversary of storages try N random schedules, more than in any run",
+    )
+    group.addoption(
         "--cpu-times",
         type=int,
         default=0,

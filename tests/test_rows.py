@@ -158,7 +158,7 @@ class Rules:
         return False
 
     keeps_annexed_clean = shares_dofs = knows_clean_halos = _no
-    overlaps_exchanges = sums_in_order = sums_exactly = _no
+    overlaps_exchanges = exchanges_in_strips = sums_in_order = sums_exactly = _no
 
 
 class Domain:

@@ -13,7 +13,7 @@ module field_mod
   use arrays_mod, only: checksum_of_array, copy_array, copy_array_patch
   use field_regions_mod, only: go_all_points, go_f_points, go_t_points, go_u_points, go_v_points, &
                                nboundary, set_regions
-  use field_storage_mod, only: field_storage_type
+  use field_storage_mod, only: box_type, field_storage_type
   use gocean_mod, only: gocean_stop
   use grid_mod, only: grid_type
   use halo_exchange_mod, only: array_type, finish_exchange, halo_messages_type, start_exchange
@@ -159,6 +159,7 @@ contains
     type(field_storage_type), pointer :: storage
     integer(c_int) :: needed
 
+    call check_one_contract(self)
     data => self%data
     storage => registered_storage(data, self%stamp, size(self%grid%halo_plans), self%clean_depth)
     needed = access
@@ -202,7 +203,16 @@ contains
     if (.not. allocated(self%data)) return
     data => self%data
     storage => known_storage(data, self%stamp)
+    if (associated(storage)) call check_one_contract(self)
   end function storage_of
+
+  !> Stop if directives keep a field on a device that has a storage, or is about to have one.
+  subroutine check_one_contract(self)
+    class(r2d_field), intent(in) :: self
+
+    if (.not. self%data_on_device) return
+    call gocean_stop('Directives and a storage would both keep the field on a device.')
+  end subroutine check_one_contract
 
   !> Note that all values of the host are new.
   subroutine wrote_on_host(self)
@@ -353,40 +363,60 @@ contains
     self%depth_started = 0
   end subroutine halo_exchange_finish
 
-  !> Make the host have what is sent in an exchange: the strips alone, of a field with a storage.
+  !> Make the host have what is sent in an exchange: the strips alone.
   subroutine begin_with_storage(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
     type(field_storage_type), pointer :: storage
 
     storage => self%storage_of()
-    if (.not. associated(storage)) then
-      call self%read_from_device()
-      return
-    end if
     associate (plan => self%grid%halo_plans(depth))
+      if (.not. associated(storage)) then
+        if (self%data_on_device) call move_strips(self, plan%boxes_sent(), to_device=.false.)
+        return
+      end if
       call storage%begin_exchange_of_parts(space_host, depth, &
           plan%boxes_sent(), plan%boxes_received())
     end associate
   end subroutine begin_with_storage
 
-  !> Make known that the halo was received, by the host.
+  !> Make known that the halo was received, by the host, or send it to the device that has the rest.
   subroutine end_with_storage(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
     type(field_storage_type), pointer :: storage
 
     storage => self%storage_of()
-    if (associated(storage)) then
-      associate (plan => self%grid%halo_plans(depth))
+    associate (plan => self%grid%halo_plans(depth))
+      if (associated(storage)) then
         call storage%end_exchange(int(size(plan%sent), c_int64_t), &
             int(plan%count_sent() * storage_size(1.0_go_wp) / 8, c_int64_t))
-      end associate
-    else
-      call self%write_to_device()
-    end if
+      else if (self%data_on_device) then
+        call move_strips(self, plan%boxes_received(), to_device=.true.)
+      end if
+    end associate
     call self%set_clean(depth)
   end subroutine end_with_storage
+
+  !> Fetch parts of a field from the device that has its values, or send them there.
+  subroutine move_strips(self, boxes, to_device)
+    class(r2d_field), target, intent(inout) :: self
+    type(box_type), intent(in) :: boxes(:)
+    logical, intent(in) :: to_device
+    integer :: n
+
+    do n = 1, size(boxes)
+      associate (first => int(boxes(n)%first), last => int(boxes(n)%last))
+        associate (extents => last - first + 1)
+          if (to_device) then
+            call self%write_to_device(first(1), first(2), extents(1), extents(2))
+          else
+            call self%read_from_device(first(1), first(2), extents(1), extents(2))
+          end if
+        end associate
+      end associate
+    end do
+  end subroutine move_strips
 
   !> Exchange the halos of several fields, all to one depth.
   subroutine exchange_to_depth(fields, depth, only_dirty)

@@ -1,4 +1,8 @@
-"""Random schedules against storages: nothing stale is read, nothing is lost, nothing is spare."""
+"""Random schedules against storages: nothing stale is read, nothing is lost, nothing is spare.
+
+`pytest tests/properties/test_holding_properties.py --schedules 1200` tries so many of them, half
+of each API; any run tries fewer.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,8 @@ from psyclone_storage.transform.transfers import with_derived
 from psyclone_storage.transform.workbench import Workbench
 
 BATCHES = range(4)
-PER_BATCH = 60
+LEAST = 60
+"""Schedules of a batch in any run."""
 STEPS_TRIED = 8
 ON_DEVICE = 0.5
 CONTRACTS = (
@@ -88,10 +93,16 @@ def codes_in(schedule: Schedule, knowledge: KernelKnowledge) -> dict[str, tuple[
     return {call.kernel.name: knowledge.codes_of(call.kernel) for call in calls}
 
 
+@pytest.fixture(scope="module")
+def per_batch(request: pytest.FixtureRequest) -> int:
+    """Return how many schedules a batch has."""
+    return max(LEAST, -(-request.config.getoption("--schedules") // len(BATCHES)))
+
+
 def batch(
-    number: int,
+    number: int, per_batch: int
 ) -> Iterator[tuple[int, Schedule, KernelKnowledge, HoldingContract, HoldingPlan]]:
-    for seed in range(number * PER_BATCH, (number + 1) * PER_BATCH):
+    for seed in range(number * per_batch, (number + 1) * per_batch):
         schedule, knowledge = case(seed)
         contract = CONTRACTS[seed // 2 % len(CONTRACTS)]
         assert check_contract(schedule, contract) == ()
@@ -99,8 +110,8 @@ def batch(
 
 
 @pytest.mark.parametrize("number", BATCHES)
-def test_no_plan_reads_or_leaves_what_is_stale(number: int) -> None:
-    for seed, schedule, knowledge, contract, plan in batch(number):
+def test_no_plan_reads_or_leaves_what_is_stale(number: int, per_batch: int) -> None:
+    for seed, schedule, knowledge, contract, plan in batch(number, per_batch):
         codes = codes_in(schedule, knowledge)
         for world in storage_worlds(schedule, ALL):
             assert check_holding(schedule, plan, contract, codes, world) == (), (seed, world)
@@ -137,14 +148,14 @@ def mutants(plan: HoldingPlan, contract: HoldingContract) -> Iterator[tuple[str,
 
 
 @pytest.mark.parametrize("number", BATCHES)
-def test_each_action_is_missed_if_it_is_left_out_or_weaker(number: int) -> None:
+def test_each_action_is_missed_if_it_is_left_out_or_weaker(number: int, per_batch: int) -> None:
     """The adversary is not asleep, and no value is brought that need not be.
 
     That is sure where names mean objects of their own. Values of a continuous field that a loop
     over cells writes are brought although all are written: their metadata do not promise it.
     """
     missed = 0
-    for seed, schedule, knowledge, contract, plan in batch(number):
+    for seed, schedule, knowledge, contract, plan in batch(number, per_batch):
         if any(datum.may_alias for datum in schedule.data) or knowledge is MESHES:
             continue
         codes = codes_in(schedule, knowledge)
@@ -153,18 +164,18 @@ def test_each_action_is_missed_if_it_is_left_out_or_weaker(number: int) -> None:
             found = [check_holding(schedule, mutant, contract, codes, one) for one in chosen]
             assert any(found), (seed, what)
             missed += 1
-    assert missed > PER_BATCH
+    assert missed > per_batch
 
 
-def test_all_kinds_of_actions_are_tried() -> None:
-    plans = [found[-1] for number in BATCHES for found in batch(number)]
+def test_all_kinds_of_actions_are_tried(per_batch: int) -> None:
+    plans = [found[-1] for number in BATCHES for found in batch(number, per_batch)]
     acquired = {(one.side, one.writes, one.covered) for plan in plans for one in plan.acquired}
     for side in Side:
         assert {(writes, covered) for where, writes, covered in acquired if where is side} == {
             (False, Fresh.NO), (True, Fresh.NO), (True, Fresh.YES), (True, Fresh.MAYBE),
         }  # fmt: skip
     actions = [one.action for plan in plans for one in plan.placed]
-    assert sum(isinstance(one, PrefetchData) for one in actions) > PER_BATCH / 10
+    assert sum(isinstance(one, PrefetchData) for one in actions) > per_batch / 10
     assert any(one.may_be for plan in plans for one in plan.acquired)
 
 

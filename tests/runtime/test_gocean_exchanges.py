@@ -25,6 +25,7 @@ NOT_STARTED = "No exchange of this depth has been started."
 NUMBER = "There must be as many subdomains as there are ranks."
 BOTH = "The subdomains in x and in y are given both or not at all."
 FEW = "The domain has too few points for this many subdomains."
+CONTRACTS = "Directives and a storage would both keep the field on a device."
 # What `refusals` is told to do, and what the infrastructure says to it.
 REFUSED = {
     "no offset": "A grid needs an offset.",
@@ -48,6 +49,8 @@ REFUSED = {
     "depth beyond the halo": DEPTH,
     "depth beyond the halo together": DEPTH,
     "read from nowhere": "A device has the field, and nothing is known of how to read from it.",
+    "a storage beside directives": CONTRACTS,
+    "directives beside a storage": CONTRACTS,
     "write to nowhere": "A device has the field, and nothing is known of how to write to it.",
 }
 REFUSED_ON_TWO_RANKS = {

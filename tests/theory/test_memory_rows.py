@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from psyclone_storage.analysis.schedules.check_devices import DeviceWorld, check_transfers
-from psyclone_storage.base.events import MEMORY, Holders, MemoryEvent, MemoryOutcome
+from psyclone_storage.base.events import (
+    MEMORY,
+    PARTS,
+    Holders,
+    MemoryEvent,
+    MemoryOutcome,
+    PartEvent,
+)
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
@@ -132,9 +139,9 @@ def test_the_adversary_of_transfers_follows_the_table(
     assert holders_of(here=found[here], there=found[here.other]) is expected.holders
 
 
-def updates(uses: list[Use]) -> list[list[str]]:
+def updates(uses: list[Use], in_strips: bool) -> list[list[str]]:
     """Return the transfers of `u` that the planner places before each of `uses`."""
-    result = with_transfers(made_of(uses))
+    result = with_transfers(made_of(uses), in_strips=in_strips)
     moved: list[list[str]] = [[]]
     for item in result.body:
         if isinstance(item, Update):
@@ -146,16 +153,27 @@ def updates(uses: list[Use]) -> list[list[str]]:
     return moved
 
 
+@pytest.mark.parametrize("in_strips", [False, True])
 @pytest.mark.parametrize(("event", "state", "here"), PLACED)
 def test_the_planner_of_transfers_follows_the_table(
-    event: MemoryEvent, state: Holders, here: Side
+    event: MemoryEvent, state: Holders, here: Side, in_strips: bool
 ) -> None:
+    """A device that has current values is sent the halo: an exchange takes nothing from it.
+
+    Strips are parts; of what is brought as a whole before, the host has all.
+    """
     expected = MEMORY[event, state]
+    if event is MemoryEvent.EXCHANGE:
+        of_parts = PARTS[PartEvent.EXCHANGE, state].holders
+        both = state is THERE and not in_strips
+        expected = expected._replace(holders=BOTH if both else of_parts)
     happening = event_of(event, here)
     assert happening is not None
     steps = [*prior(state, here), happening]
-    assert updates(steps)[len(steps) - 1] == [here.value] * expected.transfers
-    found = {side: not updates([*steps, on(side, changes=False)])[len(steps)] for side in Side}
+    assert updates(steps, in_strips)[len(steps) - 1] == [here.value] * expected.transfers
+    found = {
+        side: not updates([*steps, on(side, changes=False)], in_strips)[len(steps)] for side in Side
+    }
     assert holders_of(here=found[here], there=found[here.other]) is expected.holders
 
 

@@ -102,14 +102,15 @@ def _exchange(
     An exchange works on the host; the device may have no copy of the field.
     """
     datum = context.schedule.datum(exchange.datum)
-    moved = exchange.fetched or exchange.sent
+    apart = not exchange.in_strips
+    moved = apart and (exchange.fetched or exchange.sent)
     guarded = exchange.datum not in entered_data(context.schedule)
-    call = context.lines(Exchange(datum, component, depth, exchange.phase, moved))
-    before, after = (
-        context.lines(CopyTo(side, datum, component, guarded)) if wanted else ()
-        for side, wanted in ((Side.HOST, exchange.fetched), (Side.DEVICE, exchange.sent))
-    )
-    lines = (*before, *call, *after)
+    asked = Exchange(datum, component, depth, exchange.phase, moved, exchange.in_strips)
+    fetched = CopyTo(Side.HOST, datum, component, guarded)
+    sent = CopyTo(Side.DEVICE, datum, component, guarded, depth)
+    before = context.lines(fetched) if apart and exchange.fetched else ()
+    after = context.lines(sent) if apart and exchange.sent else ()
+    lines = (*before, *context.lines(asked), *after)
     if not exchange.guarded:
         return lines
     return (If((Branch(context.value(IsDirty(datum, component, depth)), lines),)),)

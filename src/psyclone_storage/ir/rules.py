@@ -120,6 +120,12 @@ class Rules(Protocol):
     def overlaps_exchanges(self) -> bool:
         """Return whether an exchange can be started and finished apart."""
 
+    def exchanges_in_strips(self) -> bool:
+        """Return whether an exchange itself brings what it sends from a device, and the halo there.
+
+        It does so where the device's copy is right, and leaves the rest of the host's as it is.
+        """
+
     def sums_in_order(self) -> bool:
         """Return whether the parts of a sum are added in the order of the threads, unless told."""
 

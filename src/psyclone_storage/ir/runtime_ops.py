@@ -383,7 +383,8 @@ Value = (
 class Exchange:
     """Make the halo of a field clean down to `depth`, by the host's copy, or begin or end that.
 
-    With `beside_device` the copies from and to a device are made around it.
+    With `beside_device` the copies from and to a device are made around it; with `in_strips` it
+    makes them itself, of what it sends and receives.
     """
 
     datum: Datum
@@ -391,6 +392,7 @@ class Exchange:
     depth: Expr
     phase: Phase
     beside_device: bool = False
+    in_strips: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,13 +488,15 @@ class EnterDevice:
 class CopyTo:
     """Make one side's copy of the values of a datum equal to the other's.
 
-    `guarded` means that the device may have none: then nothing happens.
+    `guarded` means that the device may have none: then nothing happens. With `halo_depth` the halo
+    to that depth is all that differs, and more need not be copied.
     """
 
     side: Side
     datum: Datum
     component: int | None
     guarded: bool
+    halo_depth: Expr | None = None
 
 
 Action = (

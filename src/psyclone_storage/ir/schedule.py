@@ -276,7 +276,8 @@ class HaloExchange:
     `pinned` marks one that a script has moved or split: it is a fact, not planned again.
 
     An exchange works on the host's copy. With `fetched` a device may have newer values, which are
-    brought to the host before; with `sent` its copy, if it has one, gets the exchanged values.
+    brought to the host before; with `sent` its copy, if it has one, gets the halo. With
+    `in_strips` no more is brought than is sent: the rest of the host's copy stays as it is.
 
     `joint` names the exchanges, itself included, that stand next to each other and share their
     messages; it is empty for one that has messages of its own.
@@ -292,6 +293,7 @@ class HaloExchange:
     pinned: bool = False
     fetched: bool = False
     sent: bool = False
+    in_strips: bool = False
     joint: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = field(default=(), compare=False)
 

@@ -434,10 +434,14 @@ class DirectiveBlock:
 
 @dataclass(frozen=True, slots=True)
 class EnterDataLine:
-    """Give a device what it does not have of `items`, which lie in equally many objects."""
+    """Give a device what it does not have of `items`, which lie in equally many objects.
+
+    With `values` it gets those of the host; without, some place for them.
+    """
 
     items: tuple[Expr, ...]
     queue: int = -1
+    values: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,8 @@ def _exchange_text(item: HaloExchange) -> str:
     text += " for its annexed dofs" if item.annexed_only else ""
     text += " if it is dirty" if item.guarded else ""
     text += ", from the device" if item.fetched else ""
-    text += ", to the device" if item.sent else ""
+    text += ", its halo to the device" if item.sent else ""
+    text += ", in strips" if item.in_strips and item.fetched else ""
     others = [uid for uid in item.joint if uid != item.uid]
     text += f", in one message with {', '.join(others)}" if others else ""
     return f"{text} (pinned)" if item.pinned else text

@@ -51,7 +51,7 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
             within = _bare(item.body)
             inner = item if within is item.body else replace(item, body=within)
         if isinstance(item, HaloExchange) and (item.fetched or item.sent):
-            inner = replace(item, fetched=False, sent=False)
+            inner = replace(item, fetched=False, sent=False, in_strips=False)
         if isinstance(item, Loop) and item.filled.terms:
             inner = replace(item, filled=NOTHING)
         if not _is_derived(item):

@@ -22,16 +22,18 @@ from psyclone_storage.ir.schedule import HaloExchange, ProfileRegion, Schedule, 
 from psyclone_storage.ir.transfer import EnterData, Update, Wait
 from psyclone_storage.transform.halos import with_halos
 
-_NOTHING = ExchangeTransfers(False, False)
+_NOTHING = ExchangeTransfers(False, False, False)
 
 
 def with_derived(schedule: Schedule, rules: Rules) -> Schedule:
     """Return `schedule` with all that follows from its loops: exchanges first, then transfers."""
-    return with_transfers(with_halos(schedule, rules))
+    return with_transfers(with_halos(schedule, rules), in_strips=rules.exchanges_in_strips())
 
 
-def with_transfers(schedule: Schedule) -> Schedule:
+def with_transfers(schedule: Schedule, *, in_strips: bool = False) -> Schedule:
     """Return `schedule`, which has its exchanges, with the transfers that it needs.
+
+    With `in_strips` an exchange brings from a device what it sends, and to it what it receives.
 
     What enters data comes first of all. A schedule that has nothing to do with a device is
     returned as it is. Applying it twice changes nothing. Names are `update-host(u)@loop2` for what
@@ -44,7 +46,7 @@ def with_transfers(schedule: Schedule) -> Schedule:
     if not has_device(schedule):
         return schedule
     bare = _first_of_all(replace(schedule, body=tuple(_without(schedule.body))))
-    plan = plan_transfers(bare)
+    plan = plan_transfers(bare, in_strips=in_strips)
     before: dict[str, list[Statement]] = defaultdict(list)
     for place, statement in plan.inserted:
         before[place].append(statement)
@@ -86,7 +88,12 @@ def _informed(item: Statement, plan: TransferPlan) -> Statement:
             return replace(item, data=plan.entered)
         case HaloExchange():
             carried = dict(plan.exchanges).get(item.uid, _NOTHING)
-            return replace(item, fetched=carried.fetched, sent=carried.sent)
+            return replace(
+                item,
+                fetched=carried.fetched,
+                sent=carried.sent,
+                in_strips=carried.in_strips,
+            )
         case Update():
             return replace(item, guarded=item.datum not in plan.entered)
     return item

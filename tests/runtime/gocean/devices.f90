@@ -18,6 +18,7 @@ program devices
   type(grid_type), target :: grid
   real(go_wp), allocatable :: device(:, :)
   logical :: waited
+  integer :: moved(2) = 0  ! values from the device, and to it
 
   call gocean_initialise()
   grid = grid_type(go_arakawa_c, [go_bc_periodic, go_bc_periodic, go_bc_none], go_offset_ne)
@@ -86,12 +87,17 @@ contains
     call require(count(device < 50) == 2, 'what is not on the device is not sent')
   end subroutine check_parts
 
-  !> Check that an exchange takes what the device has, and that the device gets its halo.
+  !> Check that an exchange takes what the device has, and that the device gets its halo; and that
+  !> no more is moved than is sent and received, so that the host's own points stay as they are.
   subroutine check_exchange(together)
     logical, intent(in) :: together
     type(r2d_field), target :: field
+    logical, allocatable :: is_halo(:, :)
+    integer :: around
 
     field = field_on_device()
+    allocate (is_halo(size(device, 1), size(device, 2)), source=.false.)
+    moved = 0
     associate (own => field%internal)
       device = 0
       device(own%xstart:own%xstop, own%ystart:own%ystop) = 5
@@ -104,9 +110,18 @@ contains
     associate (all_of => field%whole)
       associate (i => all_of%xstart, ii => all_of%xstop, j => all_of%ystart, jj => all_of%ystop)
         call require(all(abs(device(i:ii, j:jj) - 5) < 0.5), 'the halo on the device')
-        call require(all(abs(field%data(i:ii, j:jj) - 5) < 0.5), 'the halo on the host')
+        is_halo(i:ii, j:jj) = .true.
       end associate
     end associate
+    associate (own => field%internal)
+      is_halo(own%xstart:own%xstop, own%ystart:own%ystop) = .false.
+      call require(all(abs(field%data - 5) < 0.5 .or. .not. is_halo), 'the halo on the host')
+      call require(all(abs(field%data(own%xstart + 1:own%xstop - 1, own%ystart + 1:own%ystop - 1) &
+          - 1) < 0.5), 'points of the host that nobody exchanges')
+      around = (own%nx + 2) * (own%ny + 2) - own%nx * own%ny
+    end associate
+    call require(moved(2) == around, 'how much is sent to the device')
+    call require(moved(1) == around, 'how much is fetched from the device')
   end subroutine check_exchange
 
   !> Copy part of what the device has.
@@ -117,6 +132,7 @@ contains
     logical, intent(in) :: blocking
 
     waited = blocking
+    moved(1) = moved(1) + nx * ny
     associate (x => startx + nx - 1, y => starty + ny - 1)
       to(startx:x, starty:y) = device(startx:x, starty:y)
     end associate
@@ -130,6 +146,7 @@ contains
     logical, intent(in) :: blocking
 
     waited = blocking
+    moved(2) = moved(2) + nx * ny
     associate (x => startx + nx - 1, y => starty + ny - 1)
       device(startx:x, starty:y) = from(startx:x, starty:y)
     end associate

@@ -8,6 +8,7 @@ program refusals
   use gocean_mod, only: gocean_initialise
   use grid_mod, only: go_arakawa_c, go_bc_none, go_bc_periodic, go_offset_ne, grid_init, grid_type
   use kind_params_mod, only: go_wp
+  use storage_words_mod, only: access_read, space_host
 
   implicit none
 
@@ -57,6 +58,8 @@ contains
 
   !> Do what a field refuses.
   subroutine misuse_field()
+    real(go_wp), pointer, contiguous :: values(:, :)
+
     select case (what)
     case ('points below all types')
       field = r2d_field(grid, go_u_points - 1)
@@ -84,6 +87,14 @@ contains
     case ('read from nowhere')
       field%data_on_device = .true.
       call field%read_from_device()
+    case ('a storage beside directives')
+      field%data_on_device = .true.
+      call field%acquire(space_host, access_read, values)
+    case ('directives beside a storage')
+      call field%acquire(space_host, access_read, values)
+      call field%release(space_host)
+      field%data_on_device = .true.
+      call field%halo_exchange(1)
     case ('write to nowhere')
       field%data_on_device = .true.
       call field%write_to_device()

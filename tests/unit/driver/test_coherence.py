@@ -95,8 +95,8 @@ def test_a_broken_planner_of_transfers_is_found_out(
     steps = "openacc"
     assert compiled(path, steps)
 
-    def broken(schedule: Schedule) -> TransferPlan:
-        plan = plan_transfers(schedule)
+    def broken(schedule: Schedule, *, in_strips: bool) -> TransferPlan:
+        plan = plan_transfers(schedule, in_strips=in_strips)
         exchanges = tuple((uid, one._replace(fetched=False)) for uid, one in plan.exchanges)
         return replace(plan, inserted=(), exchanges=exchanges)
 

@@ -220,18 +220,46 @@ def _write(run: _DeviceExecution, part: _Part, place: _CallPlace) -> None:
 
 
 def _exchange(run: _DeviceExecution, exchange: HaloExchange) -> None:
-    """Exchange the host's copy, with the copies from and to the device that it carries."""
+    """Exchange the host's copy, with what it brings from and to the device.
+
+    In strips, what is sent is the device's, and what lies within is left alone on both sides. A
+    halo that is sent to the device does not make right what was wrong there before.
+    """
     if exchange.guarded and not run.world.exchanges:
         return
     part = (exchange.datum, exchange.component)
     thing = run.objects[part]
-    if exchange.fetched and thing.device is not None:
-        _copied(run, exchange.uid, part, Side.HOST)
-    _read(run, exchange.uid, part, _HOST)
+    host, device = thing.host == thing.version, thing.device == thing.version
+    if thing.device is None:
+        _read(run, exchange.uid, part, _HOST)
+    elif exchange.in_strips and exchange.fetched:
+        _sent_from_device(run, exchange.uid, part)
+    elif not exchange.in_strips or exchange.phase is not Phase.FINISH:
+        if exchange.fetched:
+            _copied(run, exchange.uid, part, Side.HOST)
+        _read(run, exchange.uid, part, _HOST)
+        host = host or exchange.fetched
     if exchange.phase is not Phase.START:
-        _write(run, part, _HOST)
-    if exchange.sent and thing.device is not None:
-        _copied(run, exchange.uid, part, Side.DEVICE)
+        thing.version += 1
+        thing.host = thing.version if host else _STALE
+        if thing.device is not None and exchange.sent:
+            thing.device = thing.version if device else _STALE
+    if exchange.sent and thing.queue != _NO_QUEUE:
+        run.report(exchange.uid, part, _not_awaited(exchange.uid, part))
+
+
+def _sent_from_device(run: _DeviceExecution, uid: str, part: _Part) -> None:
+    """Let the strips that are sent come from the device's copy."""
+    thing = run.objects[part]
+    if thing.device != thing.version:
+        message = f"'{uid}' sends what the device has of '{_text(part)}', where it is stale."
+        run.report(uid, part, message)
+    if thing.queue != _NO_QUEUE:
+        run.report(uid, part, _not_awaited(uid, part))
+
+
+def _not_awaited(uid: str, part: _Part) -> str:
+    return f"'{uid}' does not wait for '{_text(part)}', which is in a queue."
 
 
 def _enter(run: _DeviceExecution, enter: EnterData) -> None:
@@ -254,7 +282,7 @@ def _copied(run: _DeviceExecution, uid: str, part: _Part, to: Side) -> None:
     thing = run.objects[part]
     assert thing.device is not None
     if thing.queue != _NO_QUEUE:
-        run.report(uid, part, f"'{uid}' does not wait for '{_text(part)}', which is in a queue.")
+        run.report(uid, part, _not_awaited(uid, part))
     if to is Side.HOST:
         thing.host = thing.device
     else:

@@ -47,8 +47,9 @@ def _explained(item: Statement, found: dict[str, Statement]) -> Iterator[str]:
             yield f"{item.datum}, before {item.reader}: to the {item.to.value}{only}"
             yield f"  needed:  {_reader_text(item, found)}"
             yield f"  stale:   {_writer_text(item, found)}"
-        case HaloExchange(fetched=fetched, sent=sent) if fetched or sent:
-            ways = ["from the device before"] * fetched + ["to it after"] * sent
+        case HaloExchange(fetched=fetched, sent=sent, in_strips=strips) if fetched or sent:
+            first = "what is sent from the device before" if strips else "from the device before"
+            ways = [first] * fetched + ["the halo to it after"] * sent
             yield f"{item.datum}, at {item.uid}: {' and '.join(ways)}"
             yield "  needed:  messages are sent from the host, and the device may have newer values"
 

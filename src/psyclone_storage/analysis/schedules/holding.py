@@ -164,9 +164,17 @@ def plan_holding(
     for own in sections.values():
         for number, section in enumerate(own):
             before[ends(own, number)[1]] += _ended(section)
-    for own in sections.values():
+    for key, own in sections.items():
+        twins = [
+            (ends(other, number), section)
+            for name in schedule.datum(key.datum).may_alias
+            for one, other in sections.items()
+            if one.datum == name
+            for number, section in enumerate(other)
+        ]
         for at, action in _prefetches(own):
-            before[at].append(action)
+            if not any(one.writes and start < at < stop for (start, stop), one in twins):
+                before[at].append(action)
     for key, own in sections.items():
         for number, section in enumerate(own):
             acquired = _acquired(section, schedule.datum(key.datum).may_alias)

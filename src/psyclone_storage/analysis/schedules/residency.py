@@ -90,10 +90,14 @@ class Insertion(NamedTuple):
 
 
 class ExchangeTransfers(NamedTuple):
-    """What an exchange has to do with a device: bring from it before, bring to it after."""
+    """What an exchange has to do with a device: bring from it before, bring to it after.
+
+    With `in_strips` it brings what it sends and receives, no more.
+    """
 
     fetched: bool
     sent: bool
+    in_strips: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +125,14 @@ def queue_of(item: Statement) -> int:
     return queues.pop() if len(queues) == 1 and inside == len(kernel_calls(item)) else -1
 
 
-def plan_transfers(schedule: Schedule) -> TransferPlan:
-    """Return the transfers and waits that `schedule`, without any that are derived, needs."""
+def plan_transfers(schedule: Schedule, *, in_strips: bool = False) -> TransferPlan:
+    """Return the transfers and waits that `schedule`, without any that are derived, needs.
+
+    With `in_strips` the infrastructure can bring what an exchange sends from a device.
+    """
     if not has_device(schedule):
         return TransferPlan()
-    walk = _ResidencyWalk(schedule)
+    walk = _ResidencyWalk(schedule, in_strips)
     for item in opened(schedule.body):
         walk.step(item)
     walk.end()
@@ -152,9 +159,12 @@ class _ResidencyWalk:
     """A walk over a schedule: the state of each datum, and what has been found necessary."""
 
     schedule: Schedule
+    in_strips: bool = False
     state: dict[ExchangedComponent, ReplicaStates] = field(default_factory=dict)
     inserted: list[Insertion] = field(default_factory=list)
     exchanges: list[tuple[str, ExchangeTransfers]] = field(default_factory=list)
+    unsent: dict[ExchangedComponent, int] = field(default_factory=dict)
+    """The exchange, by its place in `exchanges`, of which the device's replica lacks the halo."""
     queue: int = -1
     enters: bool = False
 
@@ -166,6 +176,7 @@ class _ResidencyWalk:
             case Update():
                 self._wait(item.uid)
                 key = ExchangedComponent(item.datum, item.component)
+                self._send_halo(key)
                 if self._of(key).of(item.to.other) is not Fresh.YES:
                     self._update(key, item.to.other, item.uid)
                 self.state[key] = self._of(key).updated(item.to)
@@ -183,6 +194,8 @@ class _ResidencyWalk:
 
     def end(self) -> None:
         """Restore the contract: what the device has is right there."""
+        for key in list(self.unsent):
+            self._send_halo(key)
         stale = [key for key, now in self.state.items() if now.device is not Fresh.YES]
         self._wait(END)
         for key in stale:
@@ -211,11 +224,14 @@ class _ResidencyWalk:
         stale = [(key, side) for key, side, _ in uses if self._of(key).of(side) is not Fresh.YES]
         if stale or queue_of(item) != self.queue:
             self._wait(item.uid)
+        for key, side, _ in uses:
+            if side is Side.DEVICE:
+                self._send_halo(key)
         for key, side in stale:
             self._update(key, side, item.uid)
         for key, side, writes in uses:
             if writes:
-                self.state[key] = self._of(key).written(side, item.uid)
+                self._write(key, side, item.uid)
         self.queue = queue_of(item)
 
     def _fill(self, item: FillHalo) -> None:
@@ -229,9 +245,23 @@ class _ResidencyWalk:
         for key in keys:
             if self._of(key).host is not Fresh.YES:
                 self._update(key, Side.HOST, item.uid)
-            self.state[key] = self._of(key).written(Side.HOST, item.uid)
+            self._write(key, Side.HOST, item.uid)
+
+    def _write(self, key: ExchangedComponent, side: Side, writer: str) -> None:
+        self.state[key] = self._of(key).written(side, writer)
+        if side is Side.HOST:
+            self.unsent.pop(key, None)
+
+    def _send_halo(self, key: ExchangedComponent) -> None:
+        """Let the last exchange of what may be this object send the halo, if it did not."""
+        names = self.schedule.datum(key.datum).may_alias
+        for one in [other for other in self.unsent if other == key or other.datum in names]:
+            place = self.unsent.pop(one)
+            uid, carried = self.exchanges[place]
+            self.exchanges[place] = (uid, carried._replace(sent=True))
 
     def _update(self, key: ExchangedComponent, to: Side, before: str) -> None:
+        self._send_halo(key)
         now = self._of(key)
         guarded = now.present is not Fresh.YES
         uid = f"update-{to.value}({key_text(key)})@{before}"
@@ -242,25 +272,50 @@ class _ResidencyWalk:
     def _exchange(self, item: HaloExchange) -> None:
         """Let an exchange, which works on the host's replica, bring values from and to a device.
 
-        What a guard decides is decided for its transfers too: if it skips them, all is as before.
-        What is sure to happen is a write like any other, and need not go to the device at once.
+        Where the device's replica is right, it gets the halo and stays right, unless the host
+        writes before that is needed. What is sent comes from it, by itself where that can be told
+        apart: then a host's replica that was stale is so still. Where it is not right, the
+        exchange is a write of the host, which need not go to the device at once.
         """
         key = ExchangedComponent(item.datum, item.component)
-        for name in self.schedule.datum(item.datum).may_alias:
-            for other in components_of(self.schedule.datum(name)):
-                # The object which is exchanged may be this one.
-                if self._of(other).host is not Fresh.YES:
-                    self._update(other, Side.HOST, item.uid)
-                self.state[other] = self._of(other).written(Side.HOST, item.uid)
+        if all(self._of(one).device is Fresh.YES for one in (key, *self._twins(item))):
+            self._exchange_beside(key, item)
+            return
+        for other in self._twins(item):
+            # The object which is exchanged may be this one.
+            if self._of(other).host is not Fresh.YES:
+                self._update(other, Side.HOST, item.uid)
+            self._write(other, Side.HOST, item.uid)
         now = self._of(key)
         fetches = item.phase is not Phase.FINISH and now.host is not Fresh.YES
         writes = item.phase is not Phase.START
         sends = writes and item.guarded and now.device is Fresh.YES
-        self.exchanges.append((item.uid, ExchangeTransfers(fetches, sends)))
+        self.exchanges.append((item.uid, ExchangeTransfers(fetches, sends, False)))
         if item.guarded:
             return
         now = now.updated(Side.HOST) if fetches else now
-        self.state[key] = now.written(Side.HOST, item.uid) if writes else now
+        self.state[key] = now
+        if writes:
+            self._write(key, Side.HOST, item.uid)
+
+    def _exchange_beside(self, key: ExchangedComponent, item: HaloExchange) -> None:
+        """Let an exchange keep a device's replica right.
+
+        What a guard decides is decided for its transfers too: if it skips them, all is as before.
+        """
+        self._send_halo(key)
+        now = self._of(key)
+        fetches = item.phase is not Phase.FINISH and now.host is not Fresh.YES
+        if item.phase is not Phase.START:
+            self.unsent[key] = len(self.exchanges)
+        self.exchanges.append((item.uid, ExchangeTransfers(fetches, False, self.in_strips)))
+        if fetches and not self.in_strips and not item.guarded:
+            self.state[key] = now.updated(Side.HOST)
+
+    def _twins(self, item: HaloExchange) -> Iterator[ExchangedComponent]:
+        """Yield what may be the object that is exchanged, under another name."""
+        for name in self.schedule.datum(item.datum).may_alias:
+            yield from components_of(self.schedule.datum(name))
 
     def _wait(self, before: str) -> None:
         if self.queue >= 0:

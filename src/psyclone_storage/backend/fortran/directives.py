@@ -83,8 +83,9 @@ def spell_block(block: DirectiveBlock) -> tuple[list[str], list[str]]:
 def spell_directive(line: StandAlone) -> str:
     """Return a directive that stands for itself."""
     match line:
-        case EnterDataLine(items, queue):
-            return " ".join((f"acc enter data copyin({_listed(items)})", *_queue(queue)))
+        case EnterDataLine(items, queue, values):
+            how = "copyin" if values else "create"
+            return " ".join((f"acc enter data {how}({_listed(items)})", *_queue(queue)))
         case ExitDataLine(items):
             return f"acc exit data delete({_listed(items)})"
         case UpdateLine(to, item, if_present):

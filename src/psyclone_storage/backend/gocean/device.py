@@ -23,6 +23,7 @@ from psyclone_storage.backend.workspace import (
 )
 from psyclone_storage.infrastructures.gocean import INTEGER, WORKING_PRECISION, RequiredProperty
 from psyclone_storage.ir.devices import entered_data
+from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
@@ -31,6 +32,7 @@ from psyclone_storage.ir.expr import (
     Name,
     Range,
     Unary,
+    intrinsic,
     logical,
     walk,
     whole,
@@ -44,12 +46,16 @@ from psyclone_storage.ir.schedule import KernelCall, Program
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
+    Allocate,
     Assign,
     Branch,
     Comment,
     Declare,
     DeviceItem,
+    DirectiveBlock,
     Do,
+    EnterDataLine,
+    ExitDataLine,
     If,
     Line,
     PointerAssign,
@@ -103,29 +109,71 @@ def transfer_procedures(program: Program, imports: ModuleImports) -> tuple[Routi
 
 
 def _mover(name: str, side: Side, kind: str, address: DerivedType) -> Routine:
-    """Return the procedure that copies part of an array to one side, column by column."""
+    """Return the procedure that copies part of an array to one side."""
     array = "to" if side is Side.HOST else "from"
     other = Declare("from" if side is Side.HOST else "to", address, ("intent(in)",))
     intent = "intent(inout)" if side is Side.HOST else "intent(in)"
-    values = Declare(
-        array, ScalarType(Intrinsic.REAL, kind), ("target", intent), (Range(), Range())
-    )
+    real, two = ScalarType(Intrinsic.REAL, kind), (Range(), Range())
+    values = Declare(array, real, ("target", intent), two)
     bounds = [Declare(word, INTEGER, ("intent(in)",)) for word in _PART]
     blocking = Declare("blocking", ScalarType(Intrinsic.LOGICAL), ("intent(in)",))
-    columns = Range(
-        Name("startx"),
-        Binary(Operator.MINUS, Binary(Operator.PLUS, Name("startx"), Name("nx")), whole(1)),
-    )
-    copy = UpdateLine(side, ArraySection(Name(array), (columns, Name("j"))))
-    last = Binary(Operator.MINUS, Binary(Operator.PLUS, Name("starty"), Name("ny")), whole(1))
+    part = Declare(_PACKED, real, ("allocatable",), two)
+    there = (Declare(_THERE, real, ("pointer",), two),) if side is Side.DEVICE else ()
+    rows = ArraySection(Name(array), (Range(), _span("starty", "ny")))
+    whole_rows = Binary(Operator.EQUAL, Name("nx"), intrinsic("size", Name(array), whole(1)))
     return Routine(
         name,
         (*((other, values) if side is Side.HOST else (values, other)), *bounds, blocking),
-        (Declare("j", INTEGER),),
-        (Do(Name("j"), Name("starty"), last, (copy,)),),
+        (part, *there, Declare("i", INTEGER), Declare("j", INTEGER)),
+        (
+            If(
+                (Branch(whole_rows, (UpdateLine(side, rows),)),),
+                tuple(_moved_packed(Name(array), side)),
+            ),
+        ),
         "Move values of a field, as its infrastructure asks for them: "
         f"the {side.value} has them then.",
     )
+
+
+_PACKED = "part"
+_THERE = "there"
+"""The values that a device is to change: those of the host are an input of the procedure."""
+
+
+def _moved_packed(array: Name, side: Side) -> Iterator[Line]:
+    """Yield what moves a part of rows in one piece: as it is, each row would go by itself."""
+    part = Name(_PACKED)
+    there = ArraySection(array, (_span("startx", "nx"), _span("starty", "ny")))
+    to_host = side is Side.HOST
+    place = array if to_host else Name(_THERE)
+    on_device = Index(place, (_from("startx", Name("i")), _from("starty", Name("j"))))
+    packed = Index(part, (Name("i"), Name("j")))
+    copy = Assign(packed, on_device) if to_host else Assign(on_device, packed)
+    inner = Do(Name("i"), whole(1), Name("nx"), (copy,))
+    loops = Do(Name("j"), whole(1), Name("ny"), (inner,))
+    shared = RegionOptions(collapse=2, independent=True)
+    loop = DirectiveBlock(Directive.ACC_LOOP, shared, (loops,), private=("j", "i"))
+    yield Allocate((Index(part, (Name("nx"), Name("ny"))),))
+    if not to_host:
+        yield Assign(part, there)
+        yield PointerAssign(Name(_THERE), array)
+    yield EnterDataLine((part,), values=not to_host)
+    yield DirectiveBlock(Directive.ACC_PARALLEL, RegionOptions(present=True), (loop,))
+    if to_host:
+        yield UpdateLine(Side.HOST, part)
+    yield ExitDataLine((part,))
+    if to_host:
+        yield Assign(there, part)
+
+
+def _span(start: str, count: str) -> Range:
+    return Range(Name(start), _from(start, Name(count)))
+
+
+def _from(start: str, number: Expr) -> Expr:
+    """Return the position of what comes as `number` from `start` on."""
+    return Binary(Operator.MINUS, Binary(Operator.PLUS, Name(start), number), whole(1))
 
 
 def region_items(

@@ -116,6 +116,8 @@ def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...
             f"The exchange of '{name}' is asynchronous, which GOcean does not offer."
         )
     call = Call(Member(Name(name), abi.EXCHANGE), (asked.depth,))
+    if asked.in_strips:
+        return (call,)
     return on_host(context, (name,), call, beside_device=asked.beside_device)
 
 

@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.data import proxy
+from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.regions import enter_lines
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.ir.devices import moved_data
-from psyclone_storage.ir.expr import Name, walk
+from psyclone_storage.ir.expr import Binary, Member, Name, Range, Section, walk, whole
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of
 from psyclone_storage.ir.runtime_ops import CopyTo, DataOf, EnterDevice
 from psyclone_storage.ir.schedule import KernelCall
@@ -46,8 +50,16 @@ def region_items(
 
 
 def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:
-    """Return the copy of a field, of one component of a field vector, or of an operator."""
+    """Return the copy of a field, of one component of a field vector, or of an operator.
+
+    The halo of a field lies together, behind the dofs of the rank.
+    """
     array = context.value(DataOf(copy.datum, copy.component))
+    if copy.halo_depth is not None:
+        space = Member(proxy(context, copy.datum, copy.component), abi.FieldMember.SPACE)
+        first = Binary(Operator.PLUS, bound(space, abi.SpaceProcedure.LAST_OWNED), whole(1))
+        last = bound(space, abi.SpaceProcedure.LAST_HALO, copy.halo_depth)
+        array = Section(array, (Range(first, last),))
     return (UpdateLine(copy.side, array, if_present=copy.guarded),)
 
 

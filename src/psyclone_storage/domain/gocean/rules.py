@@ -119,6 +119,10 @@ class GoceanRules:
         """Return False: dl_esm_inf exchanges in one call."""
         return False
 
+    def exchanges_in_strips(self) -> bool:
+        """Return True: fields know how their values are moved, and move strips of them."""
+        return True
+
     def known_bounds(self, loop: Loop) -> KnownBounds | None:
         """Return what the table of GOcean has for the points of `loop` (spec 5.4)."""
         call = kernel_calls(loop)[0]

@@ -220,6 +220,10 @@ class LfricRules:
         """Return True: the start and the finish of an exchange are procedures of their own."""
         return True
 
+    def exchanges_in_strips(self) -> bool:
+        """Return False: LFRic's fields know nothing of devices, nor tell which dofs they send."""
+        return False
+
     def may_fill(self, loop: Loop) -> bool:
         """Return whether `loop` is one of built-ins that set fields without a look at any."""
         return (

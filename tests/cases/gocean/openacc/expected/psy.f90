@@ -83,11 +83,26 @@ contains
     integer, intent(in) :: ny
     logical, intent(in) :: blocking
 
-    integer :: j
+    real(kind=go_wp), allocatable :: part(:, :)
+    integer :: i, j
 
-    do j = starty, starty + ny - 1
-      !$acc update host(to(startx:startx + nx - 1, j))
-    end do
+    if (nx == size(to, 1)) then
+      !$acc update host(to(:, starty:starty + ny - 1))
+    else
+      allocate(part(nx, ny))
+      !$acc enter data create(part)
+      !$acc parallel default(present)
+      !$acc loop private(j, i), collapse(2), independent
+      do j = 1, ny
+        do i = 1, nx
+          part(i, j) = to(startx + i - 1, starty + j - 1)
+        end do
+      end do
+      !$acc end parallel
+      !$acc update host(part)
+      !$acc exit data delete(part)
+      to(startx:startx + nx - 1, starty:starty + ny - 1) = part
+    end if
   end subroutine read_from_device
 
   ! Move values of a field, as its infrastructure asks for them: the device has them then.
@@ -100,11 +115,27 @@ contains
     integer, intent(in) :: ny
     logical, intent(in) :: blocking
 
-    integer :: j
+    real(kind=go_wp), allocatable :: part(:, :)
+    real(kind=go_wp), pointer :: there(:, :)
+    integer :: i, j
 
-    do j = starty, starty + ny - 1
-      !$acc update device(from(startx:startx + nx - 1, j))
-    end do
+    if (nx == size(from, 1)) then
+      !$acc update device(from(:, starty:starty + ny - 1))
+    else
+      allocate(part(nx, ny))
+      part = from(startx:startx + nx - 1, starty:starty + ny - 1)
+      there => from
+      !$acc enter data copyin(part)
+      !$acc parallel default(present)
+      !$acc loop private(j, i), collapse(2), independent
+      do j = 1, ny
+        do i = 1, nx
+          there(startx + i - 1, starty + j - 1) = part(i, j)
+        end do
+      end do
+      !$acc end parallel
+      !$acc exit data delete(part)
+    end if
   end subroutine write_to_device
 
 end module read_between_mod_psy

@@ -98,14 +98,15 @@ contains
     ! and setval_x left its halo and its annexed dofs stale: only owned dofs are computed
     !$acc update host(theta_data)
     call theta_proxy%halo_exchange(depth=1)
+    !$acc update device(theta_data(theta_proxy%vspace%get_last_dof_owned() + &
+    !$acc 1:theta_proxy%vspace%get_last_dof_halo(1)))
     ! mass is read by diffuse_kernel_type in halo cells to level 1
     if (mass_proxy%is_dirty(depth=1)) then
       !$acc update host(mass_data)
       call mass_proxy%halo_exchange(depth=1)
-      !$acc update device(mass_data)
+      !$acc update device(mass_data(mass_proxy%vspace%get_last_dof_owned() + &
+      !$acc 1:mass_proxy%vspace%get_last_dof_halo(1)))
     end if
-    !$acc update device(theta_data)
-
     do colour = 1, ncolours
       !$acc parallel default(present)
       !$acc loop private(cell_of_colour, cell), independent

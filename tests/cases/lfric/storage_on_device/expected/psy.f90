@@ -104,7 +104,6 @@ contains
     if (mass_proxy%is_dirty(depth=1)) then
       call mass_proxy%halo_exchange(depth=1)
     end if
-
     ! mass: diffuse_kernel_type reads it
     call mass_proxy%acquire(space_device, access_read, mass_data)
     ! theta: diffuse_kernel_type reads it
