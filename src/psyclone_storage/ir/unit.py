@@ -434,10 +434,7 @@ class DirectiveBlock:
 
 @dataclass(frozen=True, slots=True)
 class EnterDataLine:
-    """Give a device what it does not have of `items`, which lie in equally many objects.
-
-    With `values` it gets those of the host; without, some place for them.
-    """
+    """Give a device `items`, which lie in equally many objects: their `values`, or room alone."""
 
     items: tuple[Expr, ...]
     queue: int = -1
