@@ -114,7 +114,6 @@ contains
       call mass_proxy%halo_exchange(depth=1)
       call mass_storage%end_exchange()
     end if
-
     ! mass: diffuse_kernel_type reads it
     mass_storage => storage_of(mass_proxy%data)
     call mass_storage%acquire(space_device, access_read, mass_data)
