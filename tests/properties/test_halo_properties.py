@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from properties.psyclone_tables import demanded_exchanges, placed_exchanges
 from properties.random_schedules import RULES, Case, random_case
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, execute
+from psyclone_storage.analysis.schedules.check import (
+    HaloScenario,
+    check_halos,
+    execute,
+    prepare,
+)
 from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.region import Depth
@@ -46,8 +52,9 @@ def without(schedule: Schedule, uid: str) -> Schedule:
 @pytest.mark.parametrize("number", BATCHES)
 def test_no_entry_state_makes_a_planned_schedule_read_stale_data(number: int) -> None:
     for case, schedule in batch(number):
+        prepared = prepare(schedule)
         for world in some_worlds(schedule, case.shared):
-            assert check_halos(schedule, world) == (), (schedule.name, world)
+            assert check_halos(prepared, world) == (), (schedule.name, world)
 
 
 def test_fused_loops_read_no_stale_data_either() -> None:
@@ -56,8 +63,9 @@ def test_fused_loops_read_no_stale_data_either() -> None:
         case = random_case(seed, fused=True)
         fused += len(case.schedule.body) < len(random_case(seed).schedule.body)
         schedule = with_halos(case.schedule, RULES)
+        prepared = prepare(schedule)
         for world in some_worlds(schedule, case.shared, 4):
-            assert check_halos(schedule, world) == (), (schedule.name, world)
+            assert check_halos(prepared, world) == (), (schedule.name, world)
     assert fused > 200
 
 
@@ -79,7 +87,7 @@ def test_each_exchange_is_needed_in_some_entry_state(number: int) -> None:
         every = list(worlds(schedule, shared))
         for exchange in exchanges(schedule):
             checked += 1
-            shorter = without(schedule, exchange.uid)
+            shorter = prepare(without(schedule, exchange.uid))
             if not any(check_halos(shorter, world) for world in every):
                 excused += 1
                 assert cautious(schedule, exchange, shared), (schedule.name, exchange.uid)
@@ -140,8 +148,9 @@ def test_a_guard_would_never_skip_an_exchange_that_has_none(number: int) -> None
             ),
         )
         unguarded += len(certain)
+        prepared = prepare(guarded)
         for world in some_worlds(schedule, case.shared, 6):
-            assert certain <= set(execute(guarded, world).exchanged), (schedule.name, world)
+            assert certain <= set(execute(prepared, world).exchanged), (schedule.name, world)
     assert unguarded > PER_BATCH / 4
 
 
@@ -150,8 +159,9 @@ def test_a_guard_skips_an_exchange_in_some_entry_state(number: int) -> None:
     for case, schedule in batch(number, 150):
         guarded = {item.uid for item in exchanges(schedule) if item.guarded}
         skipped: set[str] = set()
+        prepared = prepare(schedule)
         for world in worlds(schedule, case.shared):
-            skipped |= guarded - set(execute(schedule, world).exchanged)
+            skipped |= guarded - set(execute(prepared, world).exchanged)
         for uid in guarded - skipped:
             exchange = next(item for item in exchanges(schedule) if item.uid == uid)
             assert exchange.depth.known is None or has_symbols(schedule, exchange.datum), (
@@ -201,20 +211,27 @@ def test_the_adversary_finds_an_exchange_that_is_too_shallow() -> None:
             shallow = replace(exchange, depth=Depth.of(1))
             body = tuple(shallow if item is exchange else item for item in schedule.body)
             broken = replace(schedule, body=body)
-            found += any(check_halos(broken, world) for world in worlds(broken, case.shared))
+            prepared = prepare(broken)
+            found += any(check_halos(prepared, world) for world in worlds(broken, case.shared))
     assert found > 50
 
 
-def flags_after(schedule: Schedule, world: HaloScenario) -> tuple[str, ...]:
-    """Return the exchanges of a schedule that happen in a world, and those that would after it."""
+def flags_after(schedule: Schedule) -> Callable[[HaloScenario], tuple[str, ...]]:
+    """Return what gives the exchanges of a schedule in a world, with those it would ask for."""
+    asking = cache(lambda levels: prepare(asking_later(schedule, levels)))
+    return lambda world: execute(asking(world.levels), world).exchanged
+
+
+def asking_later(schedule: Schedule, levels: int) -> Schedule:
+    """Return a schedule with exchanges of all depths behind it: those happen that flags ask for."""
     halos = [item for item in schedule.body if isinstance(item, HaloExchange | MarkHalo)]
     keys = sorted({(item.datum, item.component or 0) for item in halos})
     asked = tuple(
         HaloExchange(f"later({datum}, {part}, {depth})", datum, part or None, Depth.of(depth), True)
         for datum, part in keys
-        for depth in range(1, world.levels + 1)
+        for depth in range(1, levels + 1)
     )
-    return execute(replace(schedule, body=(*schedule.body, *asked)), world).exchanged
+    return replace(schedule, body=(*schedule.body, *asked))
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -225,14 +242,16 @@ def test_nobody_hears_of_marks_that_are_left_out_but_of_each_other_mark(number: 
         assert eliminate_dead_halo_flags(fewer) == fewer
         left_out += len(schedule.body) - len(fewer.body)
         every = list(worlds(schedule, case.shared))
+        flags_before, flags = flags_after(schedule), flags_after(fewer)
+        prepared = prepare(fewer)
         for world in random.Random(number).sample(every, min(16, len(every))):
-            assert check_halos(fewer, world) == ()
-            assert flags_after(fewer, world) == flags_after(schedule, world)
+            assert check_halos(prepared, world) == ()
+            assert flags(world) == flags_before(world)
         if has_known_depths(schedule):
             for mark in (item for item in fewer.body if isinstance(item, MarkHalo)):
                 heard += 1
-                missing = without(fewer, mark.uid)
-                assert any(flags_after(missing, one) != flags_after(fewer, one) for one in every)
+                missing = flags_after(without(fewer, mark.uid))
+                assert any(missing(one) != flags(one) for one in every)
     assert left_out > 10
     assert heard > 100
 

@@ -10,10 +10,10 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, execute
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, execute, prepare
 from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
@@ -165,11 +165,17 @@ class Mutant:
             every = [world for world in every if levels_of(self.was.depth, world) > 1]
         if len(every) > MOST_WORLDS:
             every = random.Random(0).sample(every, MOST_WORLDS)
-        if any(check_halos(self.after, world) for world in every):
+        after = prepare(self.after)
+        if any(check_halos(after, world) for world in every):
             return True
         mark = self.was
-        return isinstance(mark, MarkHalo) and any(
-            flags_after(self.before, mark, world) != flags_after(self.after, mark, world)
+        if not isinstance(mark, MarkHalo):
+            return False
+        before = cache(lambda levels: prepare(asking_later(self.before, mark, levels)))
+        behind = cache(lambda levels: prepare(asking_later(self.after, mark, levels)))
+        return any(
+            execute(before(world.levels), world).exchanged
+            != execute(behind(world.levels), world).exchanged
             for world in every
         )
 
@@ -209,13 +215,13 @@ def levels_of(depth: Depth, world: HaloScenario) -> int:
     return max([0, *sums])
 
 
-def flags_after(schedule: Schedule, mark: MarkHalo, world: HaloScenario) -> tuple[str, ...]:
-    """Return the exchanges that would happen if one was asked for after a schedule, by depth."""
+def asking_later(schedule: Schedule, mark: MarkHalo, levels: int) -> Schedule:
+    """Return a schedule with exchanges of all depths behind it: those happen that flags ask for."""
     asked = tuple(
         HaloExchange(f"later({depth})", mark.datum, mark.component, Depth.of(depth), guarded=True)
-        for depth in range(1, world.levels + 1)
+        for depth in range(1, levels + 1)
     )
-    return execute(replace(schedule, body=(*schedule.body, *asked)), world).exchanged
+    return replace(schedule, body=(*schedule.body, *asked))
 
 
 def schedules(sources: Path, annexed: bool, by_halves: bool) -> Iterator[tuple[str, Schedule]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.schedules.check import HaloFault, check_halos
+from psyclone_storage.analysis.schedules.check import HaloFault, check_halos, prepare
 from psyclone_storage.analysis.schedules.check_devices import DeviceFault, check_transfers
 from psyclone_storage.analysis.schedules.worlds import device_worlds, typical_worlds
 from psyclone_storage.base.diagnostic import InternalError
@@ -45,9 +45,10 @@ def _halo_problems(schedule: Schedule, rules: Rules) -> Iterator[HaloFault]:
         return
     shared = frozenset(datum.name for datum in schedule.data) - rules.without_annexed(schedule)
     flagged = rules.knows_clean_halos()
+    prepared = prepare(schedule)
     for world in typical_worlds(schedule, shared):
         if flagged or not world.flags:
-            yield from check_halos(schedule, replace(world, flagged=flagged))
+            yield from check_halos(prepared, replace(world, flagged=flagged))
 
 
 def _device_problems(schedule: Schedule) -> Iterator[DeviceFault]:

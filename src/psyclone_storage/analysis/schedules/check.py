@@ -19,7 +19,8 @@ right; and if a rank changes its own dofs, then every copy it has not made right
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
@@ -32,7 +33,7 @@ from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg, MeshRole
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
-    Datum,
+    Actual,
     DirectiveRegion,
     FillHalo,
     HaloExchange,
@@ -43,6 +44,7 @@ from psyclone_storage.ir.schedule import (
     Phase,
     Reach,
     Schedule,
+    Statement,
 )
 from psyclone_storage.ir.walk import calls_in, in_sequence, statements
 
@@ -111,7 +113,6 @@ class _HaloExecution:
     """
 
     world: HaloScenario
-    data: dict[str, Datum]
     fills: bool
     untrapped: frozenset[str] = frozenset()
     copies: dict[ExchangedComponent, _Copies] = field(default_factory=dict)
@@ -128,29 +129,90 @@ class Outcome:
     exchanged: tuple[str, ...]
 
 
-def check_halos(schedule: Schedule, world: HaloScenario) -> tuple[HaloFault, ...]:
+@dataclass(frozen=True, slots=True)
+class _PreparedCall:
+    """A call in its loop: the fields that it touches with their components, and its operators."""
+
+    loop: Loop
+    call: KernelCall
+    fields: tuple[tuple[KernelArg, Actual, tuple[ExchangedComponent, ...]], ...]
+    operators: tuple[tuple[KernelArg, Actual, ExchangedComponent], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSchedule:
+    """What is the same in every world in which a schedule is executed.
+
+    `steps` are done one after the other. The generated code stops where one of `limited` goes
+    beyond an operator. A device runs the loops `untrapped`.
+    """
+
+    schedule: Schedule
+    steps: tuple[_PreparedCall | Statement, ...]
+    limited: tuple[Expr, ...]
+    untrapped: frozenset[str]
+
+
+def prepare(schedule: Schedule) -> PreparedSchedule:
+    """Return what `check_halos` and `execute` take for a schedule in many worlds."""
+    data = data_by_name(schedule)
+    steps: list[_PreparedCall | Statement] = []
+    limited: list[Expr] = []
+    for item in in_sequence(schedule):
+        if not isinstance(item, Loop):
+            steps.append(item)
+            continue
+        for loop, call in calls_in(item):
+            passed = [
+                (described, actual, actual.datum)
+                for described, actual in zip(call.kernel.args, call.args, strict=True)
+            ]
+            fields = tuple(
+                (described, actual, keys_of(actual, data))
+                for described, actual, datum in passed
+                if described.kind is ArgKind.FIELD and datum is not None
+            )
+            operators = tuple(
+                (described, actual, ExchangedComponent(datum, None))
+                for described, actual, datum in passed
+                if described.kind.is_operator and datum is not None
+            )
+            steps.append(_PreparedCall(loop, call, fields, operators))
+            limited += [
+                asked
+                for described, actual, _ in passed
+                if described.kind.is_operator
+                for asked in (actual.extent, call.halo_depth)
+                if asked is not None and integer_value(asked) is None
+            ]
+    return PreparedSchedule(schedule, tuple(steps), tuple(limited), _for_devices(schedule))
+
+
+def check_halos(
+    schedule: Schedule | PreparedSchedule, world: HaloScenario
+) -> tuple[HaloFault, ...]:
     """Return every stale read, and every false promise at the end, of `schedule` in `world`."""
     return execute(schedule, world).stale
 
 
-def execute(schedule: Schedule, world: HaloScenario) -> Outcome:
+def execute(schedule: Schedule | PreparedSchedule, world: HaloScenario) -> Outcome:
     """Execute the halo semantics of `schedule` in `world`."""
-    if _stops(schedule, world):
+    ready = schedule if isinstance(schedule, PreparedSchedule) else prepare(schedule)
+    # The generated code stops: a variable takes a call beyond an operator.
+    if any(_number(asked, world) > _OPERATOR_LEVELS for asked in ready.limited):
         return Outcome((), ())
-    data = data_by_name(schedule)
-    run = _HaloExecution(world, data, schedule.fills, _for_devices(schedule))
-    for item in in_sequence(schedule):
-        match item:
-            case Loop():
-                for loop, call in calls_in(item):
-                    _call(run, loop, call)
+    run = _HaloExecution(world, ready.schedule.fills, ready.untrapped)
+    for step in ready.steps:
+        match step:
+            case _PreparedCall():
+                _call(run, step)
             case HaloExchange():
-                _exchange(run, item)
+                _exchange(run, step)
             case FillHalo():
-                _clear(run, item)
+                _clear(run, step)
             case MarkHalo():
-                _mark(run, item)
-    _leave(run, schedule)
+                _mark(run, step)
+    _leave(run, ready.schedule)
     return Outcome(tuple(run.stale), tuple(run.done))
 
 
@@ -221,21 +283,22 @@ def _cells(loop: Loop, world: HaloScenario) -> range:
     return range(1)
 
 
-def _around(place: int, shared: bool) -> set[int]:
+@lru_cache(maxsize=1024)
+def _around(place: int, shared: bool) -> frozenset[int]:
     """Return the levels of the cells around a dof at `place`, as far from inside as they can be."""
     if not shared:
-        return {place}
-    return {0, 1} if place in (OWNED, ANNEXED) else {place, place + 1}
+        return frozenset((place,))
+    return frozenset((0, 1) if place in (OWNED, ANNEXED) else (place, place + 1))
 
 
-def _touched(cells: Iterable[int], shared: bool, levels: int) -> set[int]:
+@lru_cache(maxsize=1024)
+def _touched(cells: frozenset[int], shared: bool, levels: int) -> frozenset[int]:
     """Return the places of the dofs on cells of the levels `cells`."""
-    computed = set(cells)
-    places = [OWNED, *([ANNEXED] if shared else []), *range(1, max(levels, *computed, 0) + 1)]
-    return {place for place in places if _around(place, shared) & computed}
+    places = [OWNED, *([ANNEXED] if shared else []), *range(1, max(levels, *cells, 0) + 1)]
+    return frozenset(place for place in places if _around(place, shared) & cells)
 
 
-def _dofs(loop: Loop, shared: bool, world: HaloScenario) -> set[int]:
+def _dofs(loop: Loop, shared: bool, world: HaloScenario) -> frozenset[int]:
     """Return the places of the dofs that `loop`, over dofs, computes."""
     places = {OWNED}
     extent = loop.computed
@@ -243,7 +306,7 @@ def _dofs(loop: Loop, shared: bool, world: HaloScenario) -> set[int]:
         places.add(ANNEXED)
     if extent.reach is Reach.HALO:
         places |= set(range(1, _levels(extent.depth, world) + 1))
-    return places
+    return frozenset(places)
 
 
 # ---------------------------------------------------------------------------- a call
@@ -262,89 +325,75 @@ class _ArgumentUse:
     masked: bool
 
 
-def _call(run: _HaloExecution, loop: Loop, call: KernelCall) -> None:
-    """Execute `call` for all that `loop` runs over: first all reads, then all writes."""
-    _operators(run, loop, call)
-    uses = list(_uses(run, loop, call))
+def _call(run: _HaloExecution, step: _PreparedCall) -> None:
+    """Execute a call for all that its loop runs over: first all reads, then all writes."""
+    uid, traps = step.call.uid, step.loop.uid not in run.untrapped
+    if step.operators:
+        _operators(run, step)
+    uses = list(_uses(run, step))
     for use in uses:
         if use.access in (Access.READ, Access.READWRITE, Access.READINC):
-            _read(run, call.uid, use)
+            _read(run, uid, use)
     for use in uses:
         if use.access.writes:
-            _fill(run, call.uid, use, traps=loop.uid not in run.untrapped)
-            _write(run, call.uid, use)
+            _fill(run, uid, use, traps=traps)
+            _write(run, uid, use)
 
 
-def _uses(run: _HaloExecution, loop: Loop, call: KernelCall) -> Iterator[_ArgumentUse]:
-    for described, actual in zip(call.kernel.args, call.args, strict=True):
-        if described.kind is not ArgKind.FIELD or actual.datum is None:
-            continue
-        shared = actual.datum in run.world.shared
-        computed = set(_cells(loop, run.world))
-        if described.mesh is MeshRole.FINE:
-            inside: set[int] = set()
-            for level in computed:
-                inside |= {OWNED} if level == OWNED else {_FINE * level - 1, _FINE * level}
-            computed = inside
-        if loop.over is Over.DOFS:
-            places = _dofs(loop, shared, run.world)
+def _uses(run: _HaloExecution, step: _PreparedCall) -> Iterator[_ArgumentUse]:
+    loop, call, world = step.loop, step.call, run.world
+    cells = frozenset(_cells(loop, world))
+    dofs, masked = loop.over is Over.DOFS, call.kernel.mask is not None
+    for described, actual, keys in step.fields:
+        shared = actual.datum in world.shared
+        computed = _inside(cells) if described.mesh is MeshRole.FINE else cells
+        if dofs:
+            places = _dofs(loop, shared, world)
         else:
             looked = computed
             if described.stencil is not None and actual.extent is not None:
-                looked = _looked_at(call, computed, _number(actual.extent, run.world))
+                looked = _looked_at(call, computed, _number(actual.extent, world))
             elif isinstance(described.stencil, GridStencil):
                 looked = _looked_at(call, computed, described.stencil.depth)
-            places = _touched(looked, shared, run.world.levels)
-        cells, seen = frozenset(computed), frozenset(places)
-        dofs, masked = loop.over is Over.DOFS, call.kernel.mask is not None
-        for key in keys_of(actual, run.data):
-            yield _ArgumentUse(key, described.access, cells, seen, dofs, shared, masked)
+            places = _touched(looked, shared, world.levels)
+        for key in keys:
+            yield _ArgumentUse(key, described.access, computed, places, dofs, shared, masked)
 
 
-def _looked_at(call: KernelCall, cells: set[int], extent: int) -> set[int]:
+def _inside(cells: frozenset[int]) -> frozenset[int]:
+    """Return the levels of the cells of a fine mesh in the `cells` of a coarse one."""
+    return frozenset(
+        inner
+        for level in cells
+        for inner in ((OWNED,) if level == OWNED else (_FINE * level - 1, _FINE * level))
+    )
+
+
+def _looked_at(call: KernelCall, cells: frozenset[int], extent: int) -> frozenset[int]:
     """Return the levels of the cells that a stencil of `extent` around `cells` may reach.
 
     A kernel that is called for halo cells of its own accord looks along the halo, not out of it.
     """
     if not cells:
-        return set()
+        return cells
     furthest = max(cells)
     if call.kernel.iteration.takes_halo_depth:
-        return set(range(max(furthest, extent) + 1))
-    return set(range(furthest + extent + 1))
+        return frozenset(range(max(furthest, extent) + 1))
+    return frozenset(range(furthest + extent + 1))
 
 
-def _operators(run: _HaloExecution, loop: Loop, call: KernelCall) -> None:
+def _operators(run: _HaloExecution, step: _PreparedCall) -> None:
     """Check that operators read hold values in every cell looked at; note those written."""
-    cells = _cells(loop, run.world)
-    operators: list[tuple[KernelArg, ExchangedComponent, int]] = []
-    for described, actual in zip(call.kernel.args, call.args, strict=True):
-        if described.kind.is_operator and actual.datum is not None:
-            around = _number(actual.extent, run.world) if actual.extent is not None else 0
-            operators.append((described, ExchangedComponent(actual.datum, None), around))
-    for described, key, around in operators:
-        furthest = max(_looked_at(call, set(cells), around), default=0)
+    call, cells = step.call, _cells(step.loop, run.world)
+    for described, actual, key in step.operators:
+        around = _number(actual.extent, run.world) if actual.extent is not None else 0
+        furthest = max(_looked_at(call, frozenset(cells), around), default=0)
         if described.access.reads and furthest > run.operators.get(key, _OPERATOR_LEVELS):
             message = f"The operator '{key.datum}' has no values in halo level {furthest}."
             run.stale.append(HaloFault(call.uid, key, message))
-    for described, key, _ in operators:
+    for described, _, key in step.operators:
         if described.access.writes:
             run.operators[key] = cells[-1]
-
-
-def _stops(schedule: Schedule, world: HaloScenario) -> bool:
-    """Return whether the generated code stops: a variable takes a call beyond an operator."""
-    return any(
-        described.kind.is_operator
-        and asked is not None
-        and integer_value(asked) is None
-        and _number(asked, world) > _OPERATOR_LEVELS
-        for item in in_sequence(schedule)
-        if isinstance(item, Loop)
-        for _, call in calls_in(item)
-        for described, actual in zip(call.kernel.args, call.args, strict=True)
-        for asked in (actual.extent, call.halo_depth)
-    )
 
 
 def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:

@@ -15,7 +15,7 @@ from psyclone_storage.analysis.schedules.same_objects import same_objects
 from psyclone_storage.ir.devices import device_calls, has_device
 from psyclone_storage.ir.expr import integer_value, spell
 from psyclone_storage.ir.kernel import GridStencil, MeshRole
-from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule, Statement
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.transfer import EnterData
 from psyclone_storage.ir.walk import statements
 
@@ -25,9 +25,10 @@ VALUES = (0, 1, 2, 7)
 def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
     """Yield worlds with every choice of extents and flags, and the smallest halos that do."""
     names = sorted(extent_names(schedule))
+    loops = _loops(schedule)
     for values in itertools.product(VALUES, repeat=len(names)):
         extents = dict(zip(names, values, strict=True))
-        least = max(levels_needed(schedule, extents), 1)
+        least = max(_levels_needed(loops, extents), 1)
         for levels in (least, least + 2):
             for flags in range(levels + 1):
                 for filled in (True, False):
@@ -45,30 +46,38 @@ def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloS
     names = sorted(extent_names(schedule))
     chosen = [dict.fromkeys(names, value) for value in VALUES]
     chosen += [{**dict.fromkeys(names, 1), name: value} for name in names for value in (0, 3)]
+    loops = _loops(schedule)
     for extents in chosen if names else chosen[:1]:
-        levels = max(levels_needed(schedule, extents), 1) + 1
+        levels = max(_levels_needed(loops, extents), 1) + 1
         for flags in sorted({0, 1, min(2, levels), levels - 1, levels}):
             yield HaloScenario(levels, extents, shared, flags, schedule.annexed_clean, filled=False)
 
 
-def levels_needed(schedule: Schedule, extents: Mapping[str, int]) -> int:
-    """Return the depth of halo without which the loops of `schedule` make no sense."""
-    most = 0
+def _loops(schedule: Schedule) -> list[tuple[Loop, tuple[KernelCall, ...], int]]:
+    """Return the loops with the calls directly in them, and how far these look along a grid."""
+    found = []
     for loop in statements(schedule):
-        if not isinstance(loop, Loop):
-            continue
-        most = max(most, *(_grid_levels(call) for call in loop.body), 0)
+        if isinstance(loop, Loop):
+            calls = tuple(call for call in loop.body if isinstance(call, KernelCall))
+            found.append((loop, calls, max(map(_grid_levels, calls), default=0)))
+    return found
+
+
+def _levels_needed(
+    loops: list[tuple[Loop, tuple[KernelCall, ...], int]], extents: Mapping[str, int]
+) -> int:
+    """Return the depth of halo without which loops make no sense."""
+    most = 0
+    for loop, calls, along_grid in loops:
+        most = max(most, along_grid)
         depth = _depth(loop, extents) if loop.extent.reach.in_halo else 0
-        for call in loop.body:
-            if isinstance(call, KernelCall):
-                most = max(most, _call_levels(call, depth, extents))
+        for call in calls:
+            most = max(most, _call_levels(call, depth, extents))
     return most
 
 
-def _grid_levels(call: Statement) -> int:
+def _grid_levels(call: KernelCall) -> int:
     """Return how far a kernel looks along a grid."""
-    if not isinstance(call, KernelCall):
-        return 0
     shapes = (described.stencil for described in call.kernel.args)
     return max((shape.depth for shape in shapes if isinstance(shape, GridStencil)), default=0)
 
