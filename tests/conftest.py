@@ -90,6 +90,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="let the adversary of storages try N random schedules, more than in any run",
     )
     group.addoption(
+        "--campaign",
+        type=int,
+        default=1,
+        metavar="N",
+        help="try N times as many random programs in Python",
+    )
+    group.addoption(
         "--cpu-times",
         type=int,
         default=0,
