@@ -36,6 +36,8 @@ ON_DEVICE = Mode(
         "inline-kernel-module; acc-routine; acc-loop{collapse=0}; acc-parallel",
     ),
 )
+REGISTRY = Mode("distributed", tuple(ON_DEVICE.options[:2]) + ("registry", *ON_DEVICE.options[3:]))
+"""Fields as they are in dl_esm_inf, which tell a registry nothing."""
 NOT_KNOWN = {"drop any_type_of_point/invoke_0_copy_any/hold(new)/1"}
 """Values that are brought and overwritten, of a field that may lie on any type of point."""
 Parts = tuple[Path, Path]
@@ -72,8 +74,8 @@ def answers(
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize(
     ("mode", "device"),
-    [(STORAGE, False), (STORAGE, True), (ON_DEVICE, True)],
-    ids=["one memory", "on the host beside a device", "on the device"],
+    [(STORAGE, False), (STORAGE, True), (ON_DEVICE, True), (REGISTRY, True)],
+    ids=["one memory", "on the host beside a device", "on the device", "by a registry"],
 )
 def test_the_answers_are_those_of_plain_layers(
     answers: Reader, mode: Mode, device: bool, ranks: int
