@@ -36,7 +36,7 @@ ON_DEVICE = Mode(
         "inline-kernel-module; acc-routine; acc-loop{collapse=0}; acc-parallel",
     ),
 )
-REGISTRY = Mode("distributed", tuple(ON_DEVICE.options[:2]) + ("registry", *ON_DEVICE.options[3:]))
+REGISTRY = Mode("distributed", (*ON_DEVICE.options[:2], "registry", *ON_DEVICE.options[3:]))
 """Fields as they are in dl_esm_inf, which tell a registry nothing."""
 NOT_KNOWN = {"drop any_type_of_point/invoke_0_copy_any/hold(new)/1"}
 """Values that are brought and overwritten, of a field that may lie on any type of point."""
@@ -109,7 +109,9 @@ def test_every_exchange_is_needed_beside_a_device(outcomes: list[Outcome]) -> No
 
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "gocean" / "shallow_water"
+STEPS = 400
 COUNT = "call print_statistics('moved')"
+Changed = Callable[[str], str]
 Use = tuple[str, bool, bool]
 """Where something uses a datum, whether it needs old values, and whether it writes."""
 
@@ -132,7 +134,7 @@ def least_transfers(trace: list[Use]) -> int:
 
 def test_a_time_loop_moves_as_little_as_can_be(emulated: Parts, tmp_path: Path) -> None:
     """The waves of the example: 400 steps on the device, looked at by the host every 100."""
-    steps, looks = 400, 100
+    steps, looks = STEPS, 100
     device: dict[str, Use] = dict.fromkeys(("height", "u", "v"), ("gpu", True, True))
     device |= dict.fromkeys(("u_at_v", "v_at_u"), ("gpu", True, True))
     device |= dict.fromkeys(("depth_u", "depth_v"), ("gpu", True, False))
@@ -146,9 +148,18 @@ def test_a_time_loop_moves_as_little_as_can_be(emulated: Parts, tmp_path: Path) 
             for one in (use, *([look] if name == "height" and step % looks == 0 else []))
         ]
         least += least_transfers(trace + [look] * (name in ("height", "u", "v", "depth_u")))
+    words = ["mpirun", "--oversubscribe", "-n", "1", build_waves(emulated, ON_DEVICE, tmp_path)]
+    printed = command([*words, "surface"], tmp_path)
+    moved = re.search(r"moved: (\d+) transfers to the device .*, (\d+) to the host", printed)
+    assert moved is not None
+    assert (int(moved[1]), int(moved[1]) + int(moved[2])) == (11, least)
+
+
+def build_waves(emulated: Parts, mode: Mode, folder: Path, changed: Changed = str) -> str:
+    """Generate the example, which counts what it moves, compile its changed text, and return it."""
     words = ["-api", "gocean", str(EXAMPLE / "shallow_water.x90"), "-d", str(EXAMPLE / "kernels")]
-    assert main([*words, *ON_DEVICE.options, "--output-dir", str(tmp_path)]) == 0
-    program = tmp_path / "shallow_water.f90"
+    assert main([*words, *mode.options, "--output-dir", str(folder)]) == 0
+    program = folder / "shallow_water.f90"
     text = program.read_text(encoding="utf-8")
     text = text.replace(
         "  use field_mod",
@@ -156,12 +167,48 @@ def test_a_time_loop_moves_as_little_as_can_be(emulated: Parts, tmp_path: Path) 
         1,
     )
     text = text.replace("  call gocean_finalise()", f"  {COUNT}\n  call gocean_finalise()", 1)
-    program.write_text(text, encoding="utf-8")
-    sources = [*sorted(EXAMPLE.glob("kernels/*.f90")), tmp_path / "shallow_water_psy.f90", program]
+    program.write_text(changed(text), encoding="utf-8")
+    sources = [*sorted(EXAMPLE.glob("kernels/*.f90")), folder / "shallow_water_psy.f90", program]
     library = emulated[0]
     build = ["mpif90", "-fopenmp", "-O1", f"-I{library}", *map(str, sources), archive_in(library)]
-    command([*build, "-o", "waves"], tmp_path)
-    printed = command(["mpirun", "--oversubscribe", "-n", "1", "./waves", "surface"], tmp_path)
-    moved = re.search(r"moved: (\d+) transfers to the device .*, (\d+) to the host", printed)
-    assert moved is not None
-    assert (int(moved[1]), int(moved[1]) + int(moved[2])) == (11, least)
+    command([*build, "-o", "waves"], folder)
+    return str(folder / "waves")
+
+
+def telling(text: str) -> str:
+    """Return the example that tells a registry when it looks at fields on the host."""
+    uses = "  use wrapped_arrays_mod, only: bring_to_host, set_program_tells, storage_of\n"
+    fields = ("height", "u", "v", "depth_u", "depth_v")
+    brought = "".join(f"  call bring_to_host(storage_of({name}%data))\n" for name in fields)
+    text = text.replace("  use field_mod", f"{uses}  use field_mod", 1)
+    text = text.replace("type(r2d_field) ::", "type(r2d_field), target ::", 1)
+    begun = "  call gocean_initialise()\n"
+    text = text.replace(begun, f"{begun}  call set_program_tells(.true.)\n", 1)
+    text = text.replace("  call report(", f"{brought}  call report(")
+    look = "    if (mod(step, steps_between) == 0) "
+    assert look in text
+    return text.replace(look, f"{look}call bring_to_host(storage_of(height%data))\n{look}")
+
+
+def test_a_program_that_tells_a_registry_moves_values_once(emulated: Parts, tmp_path: Path) -> None:
+    """On four ranks: what goes to the device after the first step are borders and halos."""
+    folders = [tmp_path / name for name in ("storage", "registry")]
+    for folder in folders:
+        folder.mkdir()
+    program = build_waves(emulated, REGISTRY, folders[1], telling)
+    storages = build_waves(emulated, ON_DEVICE, folders[0])
+    run = ["mpirun", "--oversubscribe", "-n", "4"]
+    wanted = command([*run, storages, "surface"], folders[0])
+    found = command([*run, program, "surface"], folders[1])
+    assert without_counts(found) == without_counts(wanted)
+    counted = re.findall(r"moved: (\d+) transfers to the device \((\d+) B", found)
+    exchanges, arrays, points = 6 * STEPS, 11, 28 * 28
+    assert len(counted) == 4
+    for transfers, size in counted:
+        assert int(transfers) <= arrays + exchanges
+        assert int(size) < 8 * points * arrays + exchanges * 8 * 8 * 28
+
+
+def without_counts(printed: str) -> list[str]:
+    """Return the lines that are not about what was moved, in the order of the alphabet."""
+    return sorted(line for line in printed.splitlines() if not line.startswith("moved:"))

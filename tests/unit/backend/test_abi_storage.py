@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from psyclone_storage.backend import abi_registry as registry
 from psyclone_storage.backend import abi_storage
 from psyclone_storage.backend.lfric_storage import abi as lfric
 
@@ -84,3 +85,18 @@ def test_tables_have_all_types_and_dimensions(name: str, takes: str, kind: str, 
     assert f"interface {name}" in text
     assert f"subroutine {specific}({takes})" in text
     assert len(re.findall(rf"\b{specific}\b", text)) == 3
+
+
+@pytest.mark.parametrize("kind", ["real64_1", "real64_2", "real64_3", "real32_1", "int32_2"])
+def test_the_registry_has_what_is_asked_of_it(kind: str) -> None:
+    text = fortran(f"storage/{registry.MODULE}.f90")
+    assert f"type, public :: {registry.STORAGE.name}\n" in text
+    assert f"interface {registry.STORAGE_OF}\n" in text
+    assert f"function storage_{kind}(values)" in text
+    found = re.search(rf"subroutine {abi_storage.ACQUIRE}_{kind}\(self, (.*?)\)", text)
+    assert found is not None
+    assert found[1] == f"space, access, values, {registry.MAY_SHARE}"
+    assert f"subroutine {abi_storage.RELEASE}(self, space)" in text
+    assert f"subroutine {abi_storage.PREFETCH}(self, space)" in text
+    assert f"subroutine {registry.BEGIN_EXCHANGE}(self, inner, depth)" in text
+    assert f"subroutine {registry.END_EXCHANGE}(self)" in text

@@ -9,17 +9,29 @@ from psyclone_storage.config.settings import Api, DataMovement
 from psyclone_storage.driver.apis import target_of, targets_of
 
 STORAGE = DataMovement.STORAGE
-WITH_STORAGES = [api for api in Api if "storage" in targets_of(api)]
+CHOSEN = [
+    (api, movement, movement.value)
+    for movement in (STORAGE, DataMovement.REGISTRY)
+    for api in Api
+    if movement.value in targets_of(api)
+]
 
 
-@pytest.mark.parametrize("api", WITH_STORAGES)
-def test_settings_choose_storages_unless_a_target_is_named(api: Api) -> None:
+def test_both_apis_have_storages_and_a_registry() -> None:
+    assert len(CHOSEN) == 4
+
+
+@pytest.mark.parametrize(("api", "movement", "name"), CHOSEN)
+def test_settings_choose_storages_unless_a_target_is_named(
+    api: Api, movement: DataMovement, name: str
+) -> None:
     known = targets_of(api)
     plain = next(iter(known))
     assert target_of(api) is known[plain]
-    assert target_of(api, movement=STORAGE) is known["storage"]
-    assert target_of(api, "", ".x90", STORAGE) is known["storage"]
-    assert target_of(api, plain, movement=STORAGE) is known[plain]
+    assert target_of(api, movement=movement) is known[name]
+    assert target_of(api, "", ".x90", movement) is known[name]
+    assert target_of(api, plain, movement=movement) is known[plain]
+    assert target_of(api, "storage", movement=movement) is known["storage"]
 
 
 def test_programs_in_python_have_storages_anyway() -> None:
