@@ -160,7 +160,9 @@ contains
     if (is_shared(self, space, access, may_share)) then
       self%shares = self%shares + 1
     else
-      if (access /= access_write) call notice_changes(self, space)
+      if (access /= access_write) then
+        call notice_changes(self, space == space_host .and. access /= access_read)
+      end if
       call self%storage%acquire(space, access)
     end if
     call open_latch(self%latch)
@@ -195,16 +197,17 @@ contains
     call open_latch(self%latch)
   end subroutine release
 
-  !> Begin to bring the values to a space, where they will be acquired later. Where the program
-  !> tells nothing they are brought when they are acquired, as when somebody still writes them.
+  !> Begin to bring the values to the device, where they will be acquired later. Where the program
+  !> tells nothing they are brought when they are acquired, as they are to the host, and when
+  !> somebody still writes them.
   subroutine prefetch(self, space)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
 
-    if (self%bytes == 0 .or. .not. program_tells) return
+    if (self%bytes == 0 .or. .not. program_tells .or. space == space_host) return
     call close_latch(self%latch)
     if (.not. self%storage%is_written()) then
-      call notice_changes(self, space)
+      call notice_changes(self, .false.)
       call self%storage%acquire(space, access_read, queue=1)
       call self%storage%release(space, queue=1)
       call end_last_use(self)
@@ -224,7 +227,7 @@ contains
 
     if (self%bytes == 0) return
     call close_latch(self%latch)
-    call notice_changes(self, space_host)
+    call notice_changes(self, .false.)
     if (present(inner) .and. present(depth)) then
       owned = inner
       kept(1::2) = owned(1::2) + depth
@@ -251,13 +254,14 @@ contains
 
   ! -- what nobody tells ---------------------------------------------------------------------------
 
-  !> Look whether the host has written values that it has not told of, before old ones are used.
+  !> Look whether the host has written values that it has not told of, before old ones are used. If
+  !> the host `takes_over`, what is on both sides now is going to be stale on the device anyway.
   !>
   !> Stops with 200 if the host has written some of the values that are current on the device alone,
   !> or has changed some that are current on both sides.
-  subroutine notice_changes(self, space)
+  subroutine notice_changes(self, takes_over)
     class(wrapped_array_type), intent(inout) :: self
-    integer(c_int), intent(in) :: space
+    logical, intent(in) :: takes_over
 
     integer(c_size_t) :: left, all_marks
     integer(c_int64_t) :: digest
@@ -265,7 +269,7 @@ contains
     if (.not. is_in_two_memories(self) .or. .not. program_tells) return
     if (is_used(self) .or. .not. self%storage%is_valid(space_device)) return
     if (self%storage%is_valid(space_host)) then
-      if (space == space_host) return
+      if (takes_over) return
       digest = digest_of(self%address, self%bytes)
       if (digest == self%digest) return
       call report_error(error_lost_values, 'The host has written an array that the device ' // &
@@ -303,7 +307,6 @@ contains
       call count_marks(self%address, self%bytes, left, all_marks)
       if (left < all_marks) call mark_host(self%address, self%bytes)
     else if (self%storage%is_valid(space_device)) then
-      call self%storage%wait()
       self%digest = digest_of(self%address, self%bytes)
     end if
   end subroutine end_last_use

@@ -24,6 +24,8 @@ STOPS = {
     "part written": "R200: The host has written a part",
     "part told": "R200: The host has written a part",
     "changed": "R200: The host has written an array that the device has, too",
+    "changed and looked at": "R200: The host has written an array that the device has, too",
+    "changed and exchanged": "R200: The host has written an array that the device has, too",
     "no more": "R200: A program that tells no more",
 }
 Done = subprocess.CompletedProcess[str]

@@ -365,6 +365,14 @@ contains
       call bring_to_host(storage)
       values(2, 2) = 3.0_real64
       print *, there(values, 1.0_real64)
+    case ('changed and looked at')
+      call bring_to_host(storage)
+      values(2, 2) = 3.0_real64
+      call bring_to_host(storage)
+    case ('changed and exchanged')
+      call bring_to_host(storage)
+      values(2, 2) = 3.0_real64
+      call storage%begin_exchange([2, 4, 2, 3], 1)
     case ('another')
       storage => storage_of(other)
     case ('no more')
