@@ -30,6 +30,8 @@ func_type = MetadataWord("func_type")
 reference_element_data_type = MetadataWord("reference_element_data_type")
 mesh_data_type = MetadataWord("mesh_data_type")
 
+x_direction, y_direction = _table.DIRECTIONS.values()
+
 _WORDS = {word.upper(): MetadataWord(word.upper()) for word in _table.WORDS}
 _WORDS |= {word: MetadataWord(word) for word in _table.PROPERTIES}
 _BODY = {word: ColumnWord(word) for word in _table.BODY_WORDS}
@@ -52,6 +54,8 @@ __all__ = [  # noqa: PLE0604 - the words are those of the table
     "reference_element_data_type",
     "scalar",
     "scalar_array",
+    "x_direction",
+    "y_direction",
     *_WORDS,
     *_BODY,
     *_BUILTINS,

@@ -98,7 +98,7 @@ _IN_HALO = (Iteration.HALO_CELL_COLUMN, Iteration.OWNED_AND_HALO_CELL_COLUMN)
 def _is_plain(datum: Datum) -> bool:
     if not isinstance(datum.actual, Name) or datum.rank:
         return False
-    if datum.role not in (DatumRole.ARGUMENT, DatumRole.EXTENT):
+    if datum.role not in (DatumRole.ARGUMENT, DatumRole.EXTENT, DatumRole.DIRECTION):
         return False
     if isinstance(datum.type, ScalarType):
         return datum.type.kind in KINDS
@@ -204,6 +204,7 @@ _USES = (
     "  use integer_field_mod, only: integer_field_type",
     "  use operator_mod, only: operator_type, operator_proxy_type",
     "  use fs_continuity_mod",
+    "  use flux_direction_mod, only: x_direction, y_direction",
     "  use function_space_collection_mod, only: function_space_collection",
     "  use world_mod, only: new_field, fine, report_fields, report_scalar",
     "  implicit none",

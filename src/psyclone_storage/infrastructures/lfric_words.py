@@ -81,8 +81,8 @@ ENTRIES: Mapping[str, str] = {
 }
 """The types of the entries of those that are lists."""
 STENCIL = "stencil"
-DIRECTIONS = ("x_direction", "y_direction")
-"""The words for the direction of a stencil that is chosen at run time."""
+DIRECTIONS: Mapping[str, int] = {"x_direction": 1, "y_direction": 2}
+"""The words for the direction of a stencil that is chosen at run time, and their numbers."""
 WORDS = (
     *ACCESSES,
     *DATA_TYPES,

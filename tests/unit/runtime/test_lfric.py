@@ -16,6 +16,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.base.compilers import NoCompilerError, find_fortran_compiler
+from psyclone_storage.lfric import x_direction, y_direction
 from psyclone_storage.runtime.lfric import (
     Field,
     FieldVector,
@@ -507,3 +508,13 @@ def test_fields_are_arrays_with_coordinates() -> None:
     np.testing.assert_allclose(shown.x + 10 * shown.y, shown.to_numpy())
     np.testing.assert_array_equal(shown.global_dof, np.arange(60))
     np.testing.assert_array_equal(np.asarray(field.storage)[:60], field.values)
+
+
+def test_the_direction_of_a_stencil_is_that_of_x_or_y() -> None:
+    space = plane().space("w3")
+    for direction, word in ((x_direction, "x1d"), (y_direction, "y1d")):
+        line, named = space.stencil(direction, 1), space.stencil(word, 1)
+        np.testing.assert_array_equal(line.dofmap, named.dofmap)
+    for other in (0, 3, -1, 1.5):
+        with pytest.raises(ValueError, match=r"x_direction .* or y_direction"):
+            space.stencil(other, 1)

@@ -7,9 +7,11 @@ from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.meshes.parts import array_of, component_of, no_form, table
 from psyclone_storage.backend.meshes.parts import number as number_of
 from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.lfric import INTEGER, REAL
+from psyclone_storage.infrastructures.lfric_words import DIRECTIONS
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.expr import CallFunction, Expr, Literal, Member, Name, canonical
+from psyclone_storage.ir.expr import CallFunction, Expr, Literal, Member, Name, canonical, whole
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape
 from psyclone_storage.ir.runtime_ops import SpaceRef, StencilRef
 from psyclone_storage.ir.types import Intrinsic
@@ -104,14 +106,13 @@ def part_of_rule(context: LoweringContext, asked: ops.QuadraturePart) -> Expr:
 # ---------------------------------------------------------------------------- stencils
 
 
-def _stencil(stencil: StencilRef) -> Expr:
-    word = abi.STENCILS.get(stencil.shape)
-    if word is None:
-        what = f"stencil of the shape '{stencil.shape.value}', whose direction is chosen later"
-        raise no_form(what, stencil.space.datum.span)
+def _stencil(context: LoweringContext, stencil: StencilRef) -> Expr:
     if stencil.of_cells:
         raise no_form("stencils of operators", stencil.space.datum.span)
-    shape = Literal(f'"{word}"', Intrinsic.CHARACTER)
+    if stencil.direction is None:
+        shape: Expr = Literal(f'"{abi.STENCILS[stencil.shape]}"', Intrinsic.CHARACTER)
+    else:
+        shape = _direction(context, stencil.direction)
     method = Member(space_object(stencil.space), abi.STENCIL)
     return CallFunction(method, (shape, stencil.extent))
 
@@ -121,7 +122,7 @@ def stencil_map(context: LoweringContext, asked: ops.StencilMap) -> Expr:
     stencil = asked.stencil
     rank = 4 if stencil.branched else 3
     wished = array_of(f"stencil_{stencil.space.label}", INTEGER, rank)
-    value = Member(_stencil(stencil), abi.STENCIL_MAP)
+    value = Member(_stencil(context, stencil), abi.STENCIL_MAP)
     return table(context, SetupSection.STENCILS, ("stencil", stencil.key), wished, value)
 
 
@@ -130,21 +131,35 @@ def stencil_sizes(context: LoweringContext, asked: ops.StencilSizes) -> Expr:
     stencil = asked.stencil
     rank = 2 if stencil.branched else 1
     wished = array_of(f"stencil_sizes_{stencil.space.label}", INTEGER, rank)
-    value = Member(_stencil(stencil), abi.STENCIL_SIZES)
+    value = Member(_stencil(context, stencil), abi.STENCIL_SIZES)
     return table(context, SetupSection.STENCILS, ("sizes", stencil.key), wished, value)
 
 
 def longest_branch(context: LoweringContext, asked: ops.LongestBranch) -> Expr:
     """Return the length of the longest branch of a stencil, the cell itself included."""
     stencil = asked.stencil
-    value = Member(_stencil(stencil), abi.STENCIL_SIZE)
+    value = Member(_stencil(context, stencil), abi.STENCIL_SIZE)
     name = f"stencil_branch_{stencil.space.label}"
     return number_of(context, SetupSection.STENCILS, ("branch", stencil.key), name, value)
 
 
-def no_direction(context: LoweringContext, asked: ops.StencilDirection) -> Expr:  # noqa: ARG001
-    """Refuse stencils whose direction is chosen when the invoke runs."""
-    raise no_form("stencils with a direction", asked.stencil.space.datum.span)
+def _direction(context: LoweringContext, said: Expr) -> Expr:
+    """Return the number of a direction: a variable of the invoke, or that of a word."""
+    is_word = isinstance(said, Name) and said.key in DIRECTIONS
+    if (
+        isinstance(said, Name)
+        and is_word
+        and all(one.key != said.key for one in context.schedule.data)
+    ):
+        return whole(DIRECTIONS[said.key])
+    return said
+
+
+def direction(context: LoweringContext, asked: ops.StencilDirection) -> Expr:
+    """Return the direction of a line that may lie along x or y, as kernels are passed it."""
+    if asked.stencil.direction is None:
+        raise InternalError(f"The stencil of '{asked.stencil.space.datum.name}' has no direction.")
+    return _direction(context, asked.stencil.direction)
 
 
 def no_cells(context: LoweringContext, asked: ops.StencilCells) -> Expr:  # noqa: ARG001

@@ -282,7 +282,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ),
     ops.StencilMap: spaces.stencil_map,
     ops.StencilSizes: spaces.stencil_sizes,
-    ops.StencilDirection: spaces.no_direction,
+    ops.StencilDirection: spaces.direction,
     ops.StencilCells: spaces.no_cells,
     ops.LongestBranch: spaces.longest_branch,
     ops.IsDirty: _is_dirty,

@@ -16,6 +16,8 @@ from psyclone_storage.runtime.lfric.quadrature import Quadrature
 from psyclone_storage.runtime.lfric.routing import Routing, routing_of
 
 STENCILS = ("point", "x1d", "y1d", "cross", "region", "cross2d")
+LINES = {1: "x1d", 2: "y1d"}
+"""The stencils whose direction is chosen at run time, by its number."""
 """The shapes of stencils, in the order in which the library counts them."""
 
 _HIGHEST_ORDER = 16
@@ -83,7 +85,7 @@ class FunctionSpace:
         )
         self.described: dict[str, Any] = library.listed("describe_space", self.held)
         self.routing: Callable[[int], Routing] = cache(self._routing)
-        self.stencil: Callable[[str, int], StencilDofs] = cache(self._stencil)
+        self.stencil: Callable[[str | int, int], StencilDofs] = cache(self._stencil)
         self.basis: Callable[[Quadrature | FunctionSpace], Array] = cache(
             partial(self._basis, False)
         )
@@ -163,12 +165,19 @@ class FunctionSpace:
         ask = partial(self.mesh.library.shown, "describe_routing", self.held, 8, depth, ranks=ranks)
         return routing_of(agreed(ranks, ask))
 
-    def _stencil(self, shape: str, extent: int) -> StencilDofs:
+    def _stencil(self, shape: str | int, extent: int) -> StencilDofs:
         """Return the stencils of a shape and an extent around all cells.
+
+        A shape that is a number is a line along x, 1, or y, 2.
 
         Raises:
             ValueError: there is no such shape, or the extent is below 0.
         """
+        if not isinstance(shape, str):
+            if shape not in LINES:
+                known = "x_direction (1) or y_direction (2)"
+                raise ValueError(f"The direction of a stencil is {known}, not {shape!r}.")
+            shape = LINES[shape]
         if shape not in STENCILS:
             known = ", ".join(f"'{one}'" for one in STENCILS)
             raise ValueError(f"A stencil is one of {known}, not '{shape}'.")
