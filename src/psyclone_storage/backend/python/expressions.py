@@ -6,6 +6,7 @@ precision beyond numbers that are converted, the numbers of a point, arrays as a
 
 from __future__ import annotations
 
+import sys
 from typing import Protocol
 
 from psyclone_storage.backend.c.scope import CScope
@@ -64,6 +65,11 @@ _MATH = {
     )
 } | {f"d{name}": name for name in ("sqrt", "exp", "log", "sin", "cos")}  # fmt: skip
 _PAIRS = ("atan2", "hypot")
+_LIMITS = {
+    "epsilon": sys.float_info.epsilon,
+    "tiny": sys.float_info.min,
+    "huge": sys.float_info.max,
+}
 _DOWN_UP = {"floor": "floor", "ceiling": "ceil"}
 
 
@@ -213,6 +219,8 @@ class ExpressionWriter:
         match word, len(args):
             case (("min" | "max"), many) if many > 1:
                 return _joined(word, args)
+            case (("epsilon" | "tiny" | "huge"), 1) if args[0].type == DOUBLE:
+                return TypedText(repr(_LIMITS[word]), DOUBLE)
             case "abs" | "dabs", 1 if not args[0].type.is_logical:
                 return TypedText(f"abs({args[0].text})", args[0].type)
             case (("sign" | "mod" | "modulo"), 2):

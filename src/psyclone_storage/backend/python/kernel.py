@@ -28,6 +28,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
+    Element,
     Expr,
     Index,
     Name,
@@ -36,6 +37,7 @@ from psyclone_storage.ir.expr import (
     Section,
     Sort,
     Symbol,
+    children,
     integer_value,
     spell,
 )
@@ -168,7 +170,7 @@ class KernelWriter:
         if symbol.sort is Sort.CONSTANT:
             return TypedText(self.module.constant(symbol, scope), type_)
         if key in self.hidden:
-            raise NoPythonError(f"'{symbol.name}' is the number of a point, which Python hides")
+            raise NoPythonError(f"'{symbol.name}' tells where an element lies, which Python hides")
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY):
             if "save" in symbol.attributes or symbol.value is not None:
                 raise NoPythonError(f"'{symbol.name}' keeps its value between calls")
@@ -280,14 +282,13 @@ class KernelWriter:
             raise NoPythonError(f"'{name.text}' is no local variable, and is assigned to")
         type_ = self.scope.type_of(symbol)
         checked(type_, name.text)
-        if type_ == INTEGER and names_in(value) & (self.form.hidden | self.hidden.keys()):
+        if type_ == INTEGER and _counts_from(value, self.form.hidden | self.hidden.keys()):
             found = summed(self.inlined(value))
-            if names_in(found.expr) & self.form.hidden:
-                self._forget({name.key})
-                known = _DIFFERS if name.key in names_in(found.expr) else HiddenValue(found)
-                self.hidden = {**self.hidden, name.key: known}
-                self.ever_hidden.add(name.key)
-                return
+            self._forget({name.key})
+            known = _DIFFERS if name.key in names_in(found.expr) else HiddenValue(found)
+            self.hidden = {**self.hidden, name.key: known}
+            self.ever_hidden.add(name.key)
+            return
         text = self._expressions.assigned(value, type_)
         self._forget({name.key})
         self.hidden = {key: one for key, one in self.hidden.items() if key != name.key}
@@ -397,6 +398,16 @@ class KernelWriter:
 
 
 _TIGHT = 5
+
+
+def _counts_from(value: Expr, hidden: frozenset[str]) -> bool:
+    """Return whether a value is computed from hidden names, other than to find an element."""
+    match value:
+        case Name():
+            return value.key in hidden
+        case Element(Name() as array) | Section(Name() as array):
+            return array.key in hidden
+    return any(_counts_from(part, hidden) for part in children(value))
 
 
 def key_in_python(name: str) -> str:

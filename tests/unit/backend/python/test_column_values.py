@@ -55,6 +55,8 @@ M = 0.5 + np.arange(12.0).reshape(DOFS, LAYERS)
          [9.0 + 14.0 + 2400.0] * 3),
         (("integer :: k, n\nn = 2\ndo k = 0, nlayers-1\n n = n - 1\n"
           " y(map_w3(1)+k) = x_1(map_w0(1) + max(n, 0))\nend do"), X1[0, [1, 0, 0]]),
+        (("integer :: k, n, ij\nij = map_w3(1)\ndo k = 0, nlayers-1\n n = idx(ij + k)\n"
+          " y(ij + k) = n + x_1(map_w0(1) + n)\nend do"), X1[0, [2, 1, 0]] + [2, 1, 0]),
         ("y(map_w3(1)) = sum(x_1(map_w0(1):map_w0(1)+1)) / ndf_w0\ny(map_w3(1)+1) = nlayers/2",
          [201.0 / 4, 1.0, 0.0]),
     ],

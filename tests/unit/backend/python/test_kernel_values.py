@@ -179,3 +179,17 @@ def test_one_name_without_a_value_is_told_once(tmp_path: Path) -> None:
     text = "    integer :: n\n    if (x(i,j) > 0.0_go_wp) n = 1\n    y(i,j) = n + n * n"
     said = run_in_python(module_text({"small": text}), tmp_path)
     assert said.count("'n' may have no value here") == 1
+
+
+def test_a_number_that_is_read_from_a_field_is_a_variable(tmp_path: Path) -> None:
+    text = """\
+    integer :: n, jp
+    jp = j + 1
+    n = x(i,jp)
+    y(i,j) = n * n + max(n, 2)"""
+    assert value_of(text, tmp_path, 3.0) == 12.0
+
+
+def test_limits_of_numbers_are_written_out(tmp_path: Path) -> None:
+    text = "    y(i,j) = epsilon(1.0_go_wp) * 2.0_go_wp**52 + tiny(x(i,j)) / huge(x(i,j))"
+    assert value_of(text, tmp_path, 3.0) == 1.0
