@@ -13,7 +13,8 @@ from psyclone_storage.config.settings import API_NAMES
 
 _DESCRIPTION = """\
 Work on kernels alone: write a subroutine's declaration from the metadata, check that one that
-is written takes what the metadata says it is passed, or print it as a function of C."""
+is written takes what the metadata says it is passed, say which can run on a device and what keeps
+the others off, or print it as a function of C."""
 
 _EXAMPLES = """\
 examples:
@@ -21,6 +22,7 @@ examples:
   psyclone-storage-kern -gen alg kernel_mod.f90 -o kernel_alg_mod.x90
   psyclone-storage-kern -check kernels/*_mod.f90
   psyclone-storage-kern -api gocean -check kernels/*_mod.f90
+  psyclone-storage-kern -device -d infrastructure -d science science
   psyclone-storage-kern -gen c -d src kernel_mod.f90 -o kernel.c
 """
 
@@ -29,12 +31,15 @@ examples:
 class KernelOptions:
     """What one call of the command asks for: to check all `files`, or what to `generate` of them.
 
+    With `device` it is which of the kernels in `files`, which may be folders, a device can run.
+
     `api` is None where the settings decide. Modules are looked for in and below `directories`.
     """
 
     files: tuple[Path, ...]
     api: str | None
     check: bool
+    device: bool
     generate: str
     directories: tuple[Path, ...]
     type_name: str | None
@@ -52,7 +57,7 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
     """
     parser = _build_parser()
     given = parser.read(words)
-    if not given.check and len(given.files) > 1:
+    if not (given.check or given.device) and len(given.files) > 1:
         what = {"stub": "a stub", "alg": "an algorithm", "python": "Python"}.get(
             given.gen, "C or CUDA"
         )
@@ -61,6 +66,7 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
         tuple(given.files),
         given.api,
         given.check,
+        given.device,
         given.gen,
         tuple(given.directories),
         given.type,
@@ -91,14 +97,18 @@ def _build_parser() -> Parser:
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"
     )
+    task.add_argument(
+        "-device", action="store_true", help="say which kernels in the files, or in and below"
+        " folders, a device can run by OpenACC, after which steps, and what keeps others off",
+    )  # fmt: skip
     parser.add_argument(
         "--type", metavar="NAME", help="the kernel type, if the file holds more than one"
     )
     parser.add_argument(
         "-d", "--directory", action="append", default=[], dest="directories", type=Path,
         metavar="DIR",
-        help="with -gen c or python: look in and below DIR for modules that a kernel uses"
-        " (default: the kernel's folder); may be repeated",
+        help="with -gen c or python, or -device: look in and below DIR for modules that a kernel"
+        " uses (default: the kernel's folder); may be repeated",
     )  # fmt: skip
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write to FILE")
     parser.add_argument(

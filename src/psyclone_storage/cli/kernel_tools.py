@@ -6,6 +6,7 @@ import os
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.cli.device_report import report_devices
 from psyclone_storage.cli.guard import failure
 from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.write import Output, write_together
@@ -26,6 +27,8 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
     """
     settings = load_settings(options.config, options.config_opts, surroundings(os.environ))
     api = API_NAMES[options.api] if options.api else settings.stub_api
+    if options.device:
+        return (*settings.warnings, *report_devices(options, api, settings))
     if not options.check:
         text = _generated(options, api, settings)
         if options.output is None:

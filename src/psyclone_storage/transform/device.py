@@ -11,10 +11,11 @@ from itertools import combinations
 
 from psyclone_storage.analysis.schedules.dependence import dependences, takes_random_numbers
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.devices import device_calls
 from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective, Directive
 from psyclone_storage.ir.interface import Role
-from psyclone_storage.ir.kernel import Access, BasisOperation
+from psyclone_storage.ir.kernel import Access, BasisOperation, Kernel
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, TaskWait
 from psyclone_storage.ir.walk import (
@@ -66,12 +67,7 @@ def reasons_for_host(block: Sequence[Statement]) -> Reasons:
 def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
     kernel = call.kernel
     yield from _in_place(call)
-    if any(BasisOperation.ORIENTATION in wanted.operations for wanted in kernel.functions):
-        yield Diagnostic(
-            "T087",
-            f"'{kernel.name}' asks for the orientation of a cell, which only the host can look up.",
-            call.span,
-        )
+    yield from _looks_up(kernel, call.span)
     if takes_random_numbers(call):
         yield Diagnostic(
             "T087",
@@ -95,6 +91,29 @@ def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
                 " a device has its own.",
                 call.span,
             )
+
+
+def kernel_on_host(kernel: Kernel) -> Iterator[Diagnostic]:
+    """Yield what `kernel`, whoever calls it, needs that only the host can do (T087)."""
+    yield from _looks_up(kernel, kernel.span)
+    for described in kernel.args:
+        scalar = described.kind.is_scalar and described.access.writes
+        if scalar and described.access is not Access.REDUCTION:
+            message = (
+                f"'{kernel.name}' changes a scalar, of which each iteration on a device has its"
+                " own."
+            )
+            yield Diagnostic("T087", message, kernel.span)
+            return
+
+
+def _looks_up(kernel: Kernel, place: Span | None) -> Iterator[Diagnostic]:
+    if any(BasisOperation.ORIENTATION in wanted.operations for wanted in kernel.functions):
+        yield Diagnostic(
+            "T087",
+            f"'{kernel.name}' asks for the orientation of a cell, which only the host can look up.",
+            place,
+        )
 
 
 def _in_place(call: KernelCall) -> Iterator[Diagnostic]:

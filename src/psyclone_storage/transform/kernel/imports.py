@@ -129,6 +129,29 @@ class ImportsToArguments:
         return replaced(schedule, self.call, replace(call, codes=(linked(changed),)))
 
 
+def may_pass_imports(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield why the variables of `code` cannot be its arguments on a device, whoever calls it."""
+    if problems := tuple(_about_names(code)):
+        yield from problems
+        return
+    yield from _about_variables(code)
+    yield from _about_procedures(code)
+    written = written_names(code.body, RoutineNames(code))
+    for variable in _variables(code):
+        name = variable.key
+        if variable.shape:
+            text = f"'{name}' is an array of a module, which nothing gives to a device."
+            yield Diagnostic("T087", text, place_of_name(code, name))
+        elif name in written:
+            text = f"'{code.name}' may change '{name}', of which each iteration has its own."
+            yield Diagnostic("T087", text, place_of_name(code, name))
+
+
+def with_imports_passed(code: KernelCode) -> KernelCode:
+    """Return `code` with the variables of modules that it uses as its last arguments."""
+    return linked(_with_arguments(code))
+
+
 def _variables(code: KernelCode) -> tuple[Symbol, ...]:
     """Return the variables that are not passed yet."""
     passed = {*code.dummy_keys}
@@ -191,6 +214,11 @@ def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
     if len(code.dummies) != len(call.dummies):
         text = f"'{code.name}' takes another number of arguments than it is passed."
         yield _reason(code, code.name, text)
+    yield from _about_procedures(code)
+
+
+def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield what the kernel calls, which may look at the variables, too."""
     names = {item.key for item in _variables(code)}
     procedures = unknown_procedures(code.body, RoutineNames(code)) - names
     if procedures or code.internal is not None:
