@@ -146,7 +146,7 @@ class Compiler:
 
     def has_modules(self, text: str) -> bool:
         """Return whether all modules that a source uses are there, compiled now if need be."""
-        return all([self._has(name) for name in used_modules(text)])
+        return all(self._has(name) for name in used_modules(text))
 
     def refuses(self, text: str) -> str:
         """Return what the compiler has against a source, nothing if it takes it."""

@@ -7,7 +7,7 @@
 
 
 
-_shtab_psyclone_storage_kern_option_strings=(-h --help -v --version -gen -check --type -d --directory -o -api -l --limit -I --include -c --config --config-opts --diagnostics --traceback --colour --warnings)
+_shtab_psyclone_storage_kern_option_strings=(-h --help -v --version -gen -check -device --type -d --directory -o -api -l --limit -I --include -c --config --config-opts --diagnostics --traceback --colour --warnings)
 
 _shtab_psyclone_storage_kern_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage_kern__d_COMPGEN=_shtab_compgen_dirs
@@ -30,6 +30,7 @@ _shtab_psyclone_storage_kern___help_nargs=0
 _shtab_psyclone_storage_kern__v_nargs=0
 _shtab_psyclone_storage_kern___version_nargs=0
 _shtab_psyclone_storage_kern__check_nargs=0
+_shtab_psyclone_storage_kern__device_nargs=0
 _shtab_psyclone_storage_kern___traceback_nargs=0
 
 

@@ -23,7 +23,11 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.unit import Declare, DirectiveLine
 from psyclone_storage.transform.device import kernel_on_host
-from psyclone_storage.transform.kernel.imports import may_pass_imports, with_imports_passed
+from psyclone_storage.transform.kernel.imports import (
+    may_be_arguments,
+    may_be_inputs,
+    with_imports_passed,
+)
 from psyclone_storage.transform.kernel.routine import may_run_on_device
 
 _ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
@@ -103,12 +107,11 @@ def _judged(name: str, path: Path, kernel: Kernel, codes: tuple[KernelCode, ...]
     imports = [code for code in codes if code.module.variables or code.module.unresolved]
     if reasons and not for_host and len(codes) == 1 and imports:
         (code,) = imports
-        left = tuple(may_pass_imports(code))
-        if not left:
+        others = [one for one in reasons if not one.remedies]
+        reasons = [*others, *may_be_arguments(code), *(() if others else may_be_inputs(code))]
+        if not reasons:
             codes, steps = (with_imports_passed(code),), ("imports-to-arguments", *steps)
             reasons = [*may_run_on_device(codes[0])]
-        else:
-            reasons = [one for one in reasons if not one.remedies] + list(left)
     if reasons:
         return KernelOnDevice(name, path, (), tuple(dict.fromkeys(reasons)))
     ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in codes)

@@ -129,22 +129,27 @@ class ImportsToArguments:
         return replaced(schedule, self.call, replace(call, codes=(linked(changed),)))
 
 
-def may_pass_imports(code: KernelCode) -> Iterator[Diagnostic]:
-    """Yield why the variables of `code` cannot be its arguments on a device, whoever calls it."""
+def may_be_arguments(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield why variables of modules cannot be arguments of `code` on a device, whoever calls."""
     if problems := tuple(_about_names(code)):
         yield from problems
         return
     yield from _about_variables(code)
-    yield from _about_procedures(code)
-    written = written_names(code.body, RoutineNames(code))
     for variable in _variables(code):
-        name = variable.key
         if variable.shape:
-            text = f"'{name}' is an array of a module, which nothing gives to a device."
-            yield Diagnostic("T087", text, place_of_name(code, name))
-        elif name in written:
-            text = f"'{code.name}' may change '{name}', of which each iteration has its own."
-            yield Diagnostic("T087", text, place_of_name(code, name))
+            text = f"'{variable.key}' is an array of a module, which nothing gives to a device."
+            yield Diagnostic("T087", text, place_of_name(code, variable.key))
+
+
+def may_be_inputs(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield why variables may have other values behind a call of `code`, or within it."""
+    if problems := tuple(_about_procedures(code)):
+        yield from problems
+        return
+    written = written_names(code.body, RoutineNames(code))
+    for name in [item.key for item in _variables(code) if item.key in written]:
+        text = f"'{code.name}' may change '{name}', of which each iteration has its own."
+        yield Diagnostic("T087", text, place_of_name(code, name))
 
 
 def with_imports_passed(code: KernelCode) -> KernelCode:
@@ -220,6 +225,8 @@ def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
 def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield what the kernel calls, which may look at the variables, too."""
     names = {item.key for item in _variables(code)}
+    if not names:
+        return
     procedures = unknown_procedures(code.body, RoutineNames(code)) - names
     if procedures or code.internal is not None:
         what = listed(sorted(procedures), "and") or "its internal procedures"

@@ -37,7 +37,7 @@ from psyclone_storage.transform.kernel.code import (
     place_of_name,
     with_each,
 )
-from psyclone_storage.transform.kernel.state import changed_and_saved
+from psyclone_storage.transform.kernel.state import changed_and_saved, variables_around
 from psyclone_storage.transform.step import Place, Reasons
 
 _LEVELS = tuple(level.value for level in DeviceLevel)
@@ -179,6 +179,9 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
         message = f"'{code.name}' saves '{name}' from call to call, which is not on the device."
         yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
     values = used_values(code) - used_kinds(code) - PURE - called
+    for name in sorted(variables_around(code) & values):
+        message = f"'{code.name}' uses '{name}', a variable of its module, which is on the host."
+        yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
     for use, imported in imports_of(code):
         name = imported.key
         if name in values and name not in code.module.constants:

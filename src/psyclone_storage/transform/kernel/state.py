@@ -142,6 +142,18 @@ def _saved(code: KernelCode) -> Mapping[str, str]:
     return dict.fromkeys(saved, "which it saves")
 
 
+def variables_around(code: KernelCode) -> frozenset[str]:
+    """Return the variables of the module around `code` that the code could see."""
+    declared = {item.key for item in code.declarations if isinstance(item, Declare)}
+    imported = {name.key for use in code.uses for name in use.names}
+    own = {
+        item.key
+        for item in code.module.declarations
+        if isinstance(item, Declare) and _is_variable(item)
+    }
+    return frozenset(own - declared - imported - {*code.dummy_keys})
+
+
 def _of_modules(code: KernelCode) -> Mapping[str, str]:
     """Return the variables that may be changed from around, with where they are from."""
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
