@@ -12,9 +12,8 @@ import os
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 PATIENCE = 1.0
 """Seconds to wait for locks before a fork; in the child, those not had by then are made anew."""
@@ -42,8 +41,7 @@ class Lock(Protocol):
         """Let the lock go."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForkHandlers:
+class ForkHandlers(NamedTuple):
     """What to do before a fork, after it in the parent, and after it in the child.
 
     `last` puts off what relies on the other steps.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.core.errors import (
@@ -126,8 +126,7 @@ def _too_little(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class IncarnationState:
+class IncarnationState(NamedTuple):
     """A report on one replica: the row that HMemo's tables show, with more detail.
 
     `valid` is true if all chunks are valid; `freshness` is that of each chunk.

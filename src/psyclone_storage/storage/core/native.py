@@ -12,7 +12,7 @@ import sysconfig
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from psyclone_storage.storage.core.twin import EDITION
+from psyclone_storage.storage.core.words import EDITION
 
 VARIABLE = "PSYCLONE_STORAGE_CORE"
 _CHOICES = ("auto", "compiled", "python")
@@ -56,11 +56,11 @@ if TYPE_CHECKING or not COMPILED:
         Replica,
         Sliceable,
         begin,
-        register,
         short,
     )
     from psyclone_storage.storage.core.twin_pages import Blocks, Hold, Lease, Piece, setting
     from psyclone_storage.storage.core.twin_records import Sides, Tallies, Windows
+    from psyclone_storage.storage.core.words import register
 else:
     from psyclone_storage.storage.core._compiled import (
         FRAMES,

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
+
+from psyclone_storage.storage.core.words import WORDS
 
 _new = object.__new__
 _get_ident = threading.get_ident
@@ -23,26 +24,8 @@ _NUMBERS = frozenset((int,))
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
-EDITION = 7
-"""Counts the changes that one of the two cores cannot make without the other."""
-
 FRAMES = 1
 """How many frames of Python are between a caller and the long way that is called for it."""
-
-WORDS = SimpleNamespace()
-"""What `register` was told: the modes, the plain request, the classes that are made here."""
-
-
-def register(**words: Any) -> None:
-    """Take the objects of other files that this one has to know.
-
-    `read`, `read_write` and `auto` are the modes and the policy of most accesses, `plain` is the
-    request with nothing unusual, `token`, `block` and `arguments` are the classes of what is made
-    here, `array` is that of NumPy. `piece` is the class of allocations and `pin` that of what keeps
-    them in place. `total` counts all copies, and `timed` says that emulated devices take the time
-    that is asked of them.
-    """
-    WORDS.__dict__.update(words)
 
 
 class Replica:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.forking import FORKS, Rank
-from psyclone_storage.storage.core.twin import WORDS
+from psyclone_storage.storage.core.words import WORDS
 
 _PAGE = mmap.PAGESIZE
 _LARGE = 1 << 17

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.storage.core.twin import WORDS
+from psyclone_storage.storage.core.words import WORDS
 
 
 class Tallies:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import index
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -97,8 +97,7 @@ class Parameters:
     cuts: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """What data to be wrapped or copied say about the parameters; None leaves one open.
 
     `layout` is that of the strides. `fixed` says that memory is taken as it is, so that a preset

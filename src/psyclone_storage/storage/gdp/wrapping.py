@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +42,7 @@ from psyclone_storage.storage.memory.registry import host_memory, memory_of
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceData:
+class SourceData(NamedTuple):
     """Data of which a storage is made: arrays of either side, or one of our own objects.
 
     With a `buffer`, that of another face, `spec` says which of its elements the face shows.
@@ -79,7 +77,7 @@ def material_of(data: Any, device_data: Any) -> SourceData | None:
             f"The two buffers must have the same shape and strides, but have {here.shape} with "
             f"{here.strides} and {there.shape} with {tuple(there.strides)}."
         )
-    return SourceData(replace(host.source, device="gpu"), here, there)
+    return SourceData(host.source._replace(device="gpu"), here, there)
 
 
 def in_shape(material: SourceData, shape: Any) -> SourceData:
@@ -98,7 +96,7 @@ def in_shape(material: SourceData, shape: Any) -> SourceData:
         raise ValueError(f"The data have the shape {source.shape}, not {wanted}.")
     seen = spec._replace(shape=wanted, strides=None)
     layout = layout_of(strides_of_spec(seen))
-    return replace(material, source=replace(source, shape=wanted, layout=layout), spec=seen)
+    return material._replace(source=source._replace(shape=wanted, layout=layout), spec=seen)
 
 
 def check_type(material: SourceData, dtype: Any) -> None:
@@ -150,7 +148,7 @@ def wrap(
 
     Raises `ValueError` where a keyword asks for what only a copy could give.
     """
-    source = replace(material.source, fixed=True)
+    source = material.source._replace(fixed=True)
     parameters = resolve(keywords, source.shape, source.dtype, source)
     kind = kind_of(parameters.device, parameters.managed)
     known = sync_state is not None and sync_state.buffer is not None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ class GpuAllocator(Memory):
         pool = _cupy().get_default_memory_pool()
         self._own.let_go()
         with self._device():
-            return replace(self._ledger.use, cached=pool.free_bytes())
+            return self._ledger.use._replace(cached=pool.free_bytes())
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return bytes of the device; CuPy aligns to 512, more is had by allocating more."""

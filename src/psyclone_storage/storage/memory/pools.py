@@ -8,7 +8,7 @@ sees the pages of somebody else. Leases and blocks are of the core.
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from psyclone_storage.storage.core.native import Blocks, register
 from psyclone_storage.storage.core.twin_pages import HostPages
@@ -16,8 +16,7 @@ from psyclone_storage.storage.core.twin_pages import HostPages
 ALIGNMENT = 64
 
 
-@dataclass(frozen=True, slots=True)
-class PoolUse:
+class PoolUse(NamedTuple):
     """A report on a pool, in bytes: handed out, kept for reuse, and the most ever handed out."""
 
     in_use: int

@@ -11,13 +11,11 @@ Work that fails spoils the bytes that it was to write, and whatever reads those 
 from __future__ import annotations
 
 import itertools
-import random
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from psyclone_storage.storage.core.device import current_emulation
@@ -41,20 +39,31 @@ _MOST_BYTES = 1 << 26
 """How many bytes work that waits in one queue may keep from others before all of it is done."""
 
 
-@dataclass(slots=True, eq=False)
 class Job:
     """Some work, what must be done before, and what it needs of the bus, in seconds.
 
     What an interrupt (Ctrl-C) has cut short is done again, unless `once` says that it cannot be.
     """
 
-    position: int
-    work: Callable[[], Any]
-    waits: tuple[QueueEvent, ...]
-    uses: tuple[MemoryUse, ...]
-    seconds: float = 0.0
-    once: bool = False
-    asked: float = field(default_factory=time.perf_counter)
+    __slots__ = ("position", "work", "waits", "uses", "seconds", "once", "asked")
+
+    def __init__(
+        self,
+        position: int,
+        work: Callable[[], Any],
+        uses: tuple[MemoryUse, ...] = (),
+        seconds: float = 0.0,
+        *,
+        once: bool = False,
+    ) -> None:
+        """Describe the work, which is asked for now and waits for nothing yet."""
+        self.position = position
+        self.work = work
+        self.waits: tuple[QueueEvent, ...] = ()
+        self.uses = uses
+        self.seconds = seconds
+        self.once = once
+        self.asked = time.perf_counter()
 
     @property
     def nbytes(self) -> int:
@@ -134,7 +143,7 @@ class DeviceQueue:
             event = QueueEvent(self, self.issued + 1, self._next_clock(self.issued + 1))
             place, marks = (self.number, event.position), tuple(use.mark() for use in uses)
             piece = WorkItem(what, self.name, *place, event.clock, marks, user_site())
-            job = Job(event.position, work, (), uses, seconds, once)
+            job = Job(event.position, work, uses, seconds, once=once)
             try:
                 RACES.note(piece, memory)
                 self._append(event, job)
@@ -152,7 +161,7 @@ class DeviceQueue:
             position = self.issued + bool(self._waits)
             event = QueueEvent(self, position, self._next_clock(position))
             if self._waits:
-                self._append(event, Job(position, nothing, (), ()))
+                self._append(event, Job(position, nothing))
             return event
 
     def wait_event(self, event: QueueEvent) -> None:
@@ -254,8 +263,24 @@ class DeviceQueue:
             _do_some(order)
 
 
+class Chance:
+    """Numbers that look like chance, and follow from a text alone."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, text: str) -> None:
+        """Begin as the text says."""
+        self._state = int.from_bytes(text.encode(), "little")
+
+    def below(self, count: int) -> int:
+        """Return a number from 0 on, below `count`."""
+        # A linear congruential generator, of which the higher bits are good (D. Knuth, MMIX).
+        self._state = (self._state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+        return (self._state >> 33) % count
+
+
 _QUEUES: weakref.WeakValueDictionary[int, DeviceQueue] = weakref.WeakValueDictionary()
-_CHANCE: dict[str, random.Random] = {}
+_CHANCE: dict[str, Chance] = {}
 
 
 def finish_all() -> None:
@@ -276,10 +301,11 @@ def _all_queues() -> list[DeviceQueue]:
 def _do_some(order: str) -> None:
     """Do some of the work in any queues, by a chance that the order begins."""
     with LOCK:
-        chance = _CHANCE.setdefault(order, random.Random(order))
+        chance = _CHANCE.setdefault(order, Chance(order))
         busy = [queue for queue in _all_queues() if queue.done < queue.issued]
-        chosen = chance.sample(busy, chance.randint(0, len(busy)))
-        ends = [(queue, chance.randint(queue.done, queue.issued)) for queue in chosen]
+        chosen = [busy.pop(chance.below(len(busy))) for _ in range(chance.below(len(busy) + 1))]
+        left = ((queue, queue.issued - queue.done) for queue in chosen)
+        ends = [(queue, queue.issued - chance.below(most + 1)) for queue, most in left]
     for queue, position in ends:
         queue.run_to(position)
 

@@ -22,7 +22,7 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from os import sep
 from types import FrameType
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ HOST = 0
 LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
 """Held for a few steps with queues and clocks, never while work is done."""
 
-_PACKAGE = str(Path(__file__).parents[2])
+_PACKAGE = __file__.rsplit(sep, 3)[0]
 _THREADING = threading.__file__
 
 

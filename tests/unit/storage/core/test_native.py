@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from psyclone_storage.storage.core import native
-from psyclone_storage.storage.core.twin import EDITION
+from psyclone_storage.storage.core.words import EDITION
 
 
 @pytest.mark.parametrize(
