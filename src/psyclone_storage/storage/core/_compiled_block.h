@@ -381,14 +381,14 @@ static PyObject *block_enter(Block *self)
     if (simple < 0 || (simple > 0 && arrays == NULL))
         return NULL;
     if (simple > 0) {
-        PyObject *me = this_thread();
+        PyObject *me = this_thread(), *known = NULL;
         Py_ssize_t done = 0;
         int begun = me == NULL ? -1 : 1;
         for (; begun > 0 && done < self->count; done++) {
             Access *token = (Access *)self->seen[done].token;
             if (token->owner != me)
                 set_field(&token->owner, me);
-            begun = ledger_begin(ledger_of((Acquirable *)token->buffer), token);
+            begun = ledger_begin(ledger_of((Acquirable *)token->buffer), token, &known);
         }
         Py_XDECREF(me);
         if (begun > 0) {
@@ -421,9 +421,10 @@ static PyObject *block_exit(Block *self, PyObject *const *args)
 {
     if (self->entered && args[1] == Py_None) {
         int ended = 1;
+        PyObject *known = NULL;
         for (Py_ssize_t i = 0; ended > 0 && i < self->count; i++) {
             Access *token = (Access *)self->seen[i].token;
-            ended = acquirable_end((Acquirable *)token->buffer, token);
+            ended = acquirable_end((Acquirable *)token->buffer, token, &known);
         }
         if (ended > 0) {
             self->entered = 0;

@@ -70,8 +70,9 @@ static PyObject *Acquirable_acquire(Acquirable *self, PyObject *const *args, Py_
         PyObject *asked = space == Py_None ? ((Replica *)replica)->space : space;
         Access *token =
             access_new((PyObject *)self, replica, asked, self->whole, mode, policy);
+        PyObject *known = NULL;
         Ledger *ledger = ledger_of(self);
-        int begun = token == NULL ? -1 : ledger == NULL ? 0 : ledger_begin(ledger, token);
+        int begun = token == NULL ? -1 : ledger == NULL ? 0 : ledger_begin(ledger, token, &known);
         if (begun > 0)
             return (PyObject *)token;
         Py_XDECREF((PyObject *)token);
@@ -83,13 +84,13 @@ static PyObject *Acquirable_acquire(Acquirable *self, PyObject *const *args, Py_
 }
 
 /* End an access the short way: yes (1), no (0), or with an error (-1). */
-static inline Py_ALWAYS_INLINE int acquirable_end(Acquirable *self, Access *token)
+static inline Py_ALWAYS_INLINE int acquirable_end(Acquirable *self, Access *token, PyObject **known)
 {
     Ledger *ledger = ledger_of(self);
     int writes = access_writes(token);
     if (writes < 0)
         return -1;
-    int ended = self->has_wishes || ledger == NULL ? 0 : ledger_end(ledger, token);
+    int ended = self->has_wishes || ledger == NULL ? 0 : ledger_end(ledger, token, known);
     if (ended > 0)
         self->version += writes;
     return ended;
@@ -100,7 +101,8 @@ static PyObject *buffer_release(PyObject *buffer, Access *token, PyObject *error
     if (!IS(buffer, Acquirable))
         return PyObject_CallMethodObjArgs(buffer, names.release, token, error, NULL);
     if (error == Py_None) {
-        int ended = acquirable_end((Acquirable *)buffer, token);
+        PyObject *known = NULL;
+        int ended = acquirable_end((Acquirable *)buffer, token, &known);
         if (ended < 0)
             return NULL;
         if (ended)
@@ -251,6 +253,7 @@ static PyObject *module_begin(PyObject *module, PyObject *tokens)
     if (items == NULL)
         return NULL;
     Py_ssize_t count = PyTuple_Size(items), done = 0;
+    PyObject *known = NULL;
     int begun = 1;
     for (; done < count && begun > 0; done++) {
         PyObject *thing = PyTuple_GetItem(items, done);
@@ -258,7 +261,7 @@ static PyObject *module_begin(PyObject *module, PyObject *tokens)
         Ledger *ledger = NULL;
         if (token != NULL && IS(token->buffer, Acquirable))
             ledger = ledger_of((Acquirable *)token->buffer);
-        begun = token == NULL ? -1 : ledger == NULL ? 0 : ledger_begin(ledger, token);
+        begun = token == NULL ? -1 : ledger == NULL ? 0 : ledger_begin(ledger, token, &known);
     }
     if (begun <= 0)
         for (done--; done-- > 0;)

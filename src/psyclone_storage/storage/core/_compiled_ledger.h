@@ -320,7 +320,7 @@ static int ledger_acquire(Ledger *self, Access *claim)
     return ledger_grant(self, claim, writes);
 }
 
-static inline Py_ALWAYS_INLINE int ledger_begin(Ledger *self, Access *token)
+static inline Py_ALWAYS_INLINE int ledger_begin(Ledger *self, Access *token, PyObject **known)
 {
     int writes = access_writes(token), queue = has_queue(self);
     if (writes < 0 || queue < 0)
@@ -328,7 +328,7 @@ static inline Py_ALWAYS_INLINE int ledger_begin(Ledger *self, Access *token)
     if (!IS(token->replica, Replica))
         return 0;
     Bits *bit = &((Replica *)token->replica)->bit;
-    if (!is_idle((Replica *)token->replica))
+    if (!is_idle((Replica *)token->replica, known))
         return 0;
     if (is_busy(self) || self->writers || queue || self->attention || bit->wide != NULL)
         return 0;
@@ -366,14 +366,14 @@ static inline Py_ALWAYS_INLINE int ledger_strike(Ledger *self, Access *claim, in
     return 1;
 }
 
-static inline Py_ALWAYS_INLINE int ledger_end(Ledger *self, Access *token)
+static inline Py_ALWAYS_INLINE int ledger_end(Ledger *self, Access *token, PyObject **known)
 {
     int writes = access_writes(token), queue = has_queue(self);
     if (writes < 0 || queue < 0)
         return -1;
     if (!token->active || is_busy(self) || queue || self->attention)
         return 0;
-    if (!IS(token->replica, Replica) || !is_idle((Replica *)token->replica))
+    if (!IS(token->replica, Replica) || !is_idle((Replica *)token->replica, known))
         return 0;
     if (writes && token->replica != self->last_writer)
         return 0;
@@ -393,16 +393,28 @@ static PyObject *answered(int answer)
     return answer < 0 ? NULL : PyBool_FromLong(answer);
 }
 
-#define ANSWERING(name)                                                                            \
+static int ledger_begin_one(Ledger *self, Access *token)
+{
+    PyObject *known = NULL;
+    return ledger_begin(self, token, &known);
+}
+
+static int ledger_end_one(Ledger *self, Access *token)
+{
+    PyObject *known = NULL;
+    return ledger_end(self, token, &known);
+}
+
+#define ANSWERING(name, work)                                                                      \
     static PyObject *Ledger_##name(Ledger *self, PyObject *thing)                                  \
     {                                                                                              \
         Access *claim = as_access(thing);                                                          \
-        return claim == NULL ? NULL : answered(ledger_##name(self, claim));                        \
+        return claim == NULL ? NULL : answered(work(self, claim));                                 \
     }
-ANSWERING(acquire)
-ANSWERING(begin)
-ANSWERING(end)
-ANSWERING(drop)
+ANSWERING(acquire, ledger_acquire)
+ANSWERING(begin, ledger_begin_one)
+ANSWERING(end, ledger_end_one)
+ANSWERING(drop, ledger_drop)
 
 static PyObject *Ledger_strike(Ledger *self, PyObject *thing)
 {

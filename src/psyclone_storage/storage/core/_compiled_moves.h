@@ -89,11 +89,12 @@ static int is_silent(PyObject *stats)
 static int move_is_short(Ledger *ledger, Replica *source, Replica *target)
 {
     Py_ssize_t nbytes = ledger->nbytes;
+    PyObject *known = NULL;
     return words.timed == Py_False && source != target && source->address != NULL &&
            target->address != NULL && nbytes > 0 && nbytes <= SHORT_COPY &&
            nbytes <= source->room && nbytes <= target->room && target->bit.wide == NULL &&
-           (source->jobs == Py_None) != (target->jobs == Py_None) && is_idle(source) &&
-           is_idle(target);
+           (source->jobs == Py_None) != (target->jobs == Py_None) && is_idle(source, &known) &&
+           is_idle(target, &known);
 }
 
 /* Say whether an allocation waits for no device, and can be written if need be; -1 with an error. */

@@ -378,9 +378,16 @@ static PyType_Slot Replica_slots[] = {
 static PyType_Spec Replica_spec = {
     "psyclone_storage.storage.core._compiled.Replica", sizeof(Replica), 0, FLAGS, Replica_slots};
 
-/* Say whether a device, if the memory has one, has nothing to do; no if that is not known. */
-static int is_idle(Replica *replica)
+/* Say whether a device, if the memory has one, has nothing to do; no if that is not known. `known` are
+ * the jobs of the device that was found idle last, without anything in between that could give it
+ * some: nearly always all replicas that are asked about are of one device. */
+static inline Py_ALWAYS_INLINE int is_idle(Replica *replica, PyObject **known)
 {
     PyObject *jobs = replica->jobs;
-    return jobs == Py_None || (jobs != NULL && PySet_Check(jobs) && !PySet_Size(jobs));
+    if (jobs == Py_None || (jobs == *known && jobs != NULL))
+        return 1;
+    if (jobs == NULL || !PySet_Check(jobs) || PySet_Size(jobs))
+        return 0;
+    *known = jobs;
+    return 1;
 }
