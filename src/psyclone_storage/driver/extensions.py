@@ -27,7 +27,7 @@ def check_extensions(asked: Iterable[AskedExtension], index: SourceIndex) -> Ite
                 f"{extension.by} asks for '{extension.name}', which the module"
                 f" '{extension.module}' in '{found[0]}' does not have."
             )
-            hint = "Leave it out, or generate for the infrastructure of this project."
+            hint = f"{extension.instead}, or generate for the infrastructure of this project."
             yield Diagnostic("S117", message, file=str(found[0]), hint=hint)
 
 

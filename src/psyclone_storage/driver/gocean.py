@@ -30,7 +30,13 @@ from psyclone_storage.driver.python import (
     python_with_c,
     python_with_cuda,
 )
-from psyclone_storage.driver.rows import ApiParts, AskedExtension, ScheduleDefaults, Target
+from psyclone_storage.driver.rows import (
+    OTHERS_FIELDS,
+    ApiParts,
+    AskedExtension,
+    ScheduleDefaults,
+    Target,
+)
 from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -103,7 +109,7 @@ def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
 
 
 def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:
-    held = AskedExtension("The target 'storage'", abi.GOceanModule.FIELD, ACQUIRE)
+    held = AskedExtension("The target 'storage'", abi.GOceanModule.FIELD, ACQUIRE, OTHERS_FIELDS)
     return (held, *_extensions(settings))
 
 

@@ -24,7 +24,13 @@ from psyclone_storage.domain.lfric.structures import STRUCTURES
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.lfric_python import LFRIC_IN_C
-from psyclone_storage.driver.rows import ApiParts, AskedExtension, ScheduleDefaults, Target
+from psyclone_storage.driver.rows import (
+    OTHERS_FIELDS,
+    ApiParts,
+    AskedExtension,
+    ScheduleDefaults,
+    Target,
+)
 from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -71,7 +77,8 @@ def _registry(settings: Settings) -> Infrastructure:
 
 def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:  # noqa: ARG001
     """Return what LFRic's own proxies do not have."""
-    return (AskedExtension("The target 'storage'", "field_parent_mod", SET_HALO_DIRTY),)
+    asked = "The target 'storage'"
+    return (AskedExtension(asked, "field_parent_mod", SET_HALO_DIRTY, OTHERS_FIELDS),)
 
 
 LFRIC = ApiParts(

@@ -88,11 +88,19 @@ def _as_they_are(settings: Settings) -> Settings:
 
 
 class AskedExtension(NamedTuple):
-    """What only infrastructures of this project have: a name in a module, and who asks for it."""
+    """What only infrastructures of this project have: a name in a module, and who asks for it.
+
+    `instead` says what to do with others.
+    """
 
     by: str
     module: str
     name: str
+    instead: str = "Leave it out"
+
+
+OTHERS_FIELDS = "Choose '--target registry', which is for fields that have no storages"
+"""What to do with the fields of LFRic and dl_esm_inf themselves."""
 
 
 def _nothing_more(_settings: Settings) -> tuple[AskedExtension, ...]:
