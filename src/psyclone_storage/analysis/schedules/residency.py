@@ -278,6 +278,7 @@ class _ResidencyWalk:
         exchange is a write of the host, which need not go to the device at once.
         """
         key = ExchangedComponent(item.datum, item.component)
+        self._send_halo(key)
         if all(self._of(one).device is Fresh.YES for one in (key, *self._twins(item))):
             self._exchange_beside(key, item)
             return
@@ -303,7 +304,6 @@ class _ResidencyWalk:
 
         What a guard decides is decided for its transfers too: if it skips them, all is as before.
         """
-        self._send_halo(key)
         now = self._of(key)
         fetches = item.phase is not Phase.FINISH and now.host is not Fresh.YES
         if item.phase is not Phase.START:
