@@ -18,7 +18,7 @@ two sections of one datum overlap. For devices without storages see `residency`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
@@ -165,15 +165,8 @@ def plan_holding(
         for number, section in enumerate(own):
             before[ends(own, number)[1]] += _ended(section)
     for key, own in sections.items():
-        twins = [
-            (ends(other, number), section)
-            for name in schedule.datum(key.datum).may_alias
-            for one, other in sections.items()
-            if one.datum == name
-            for number, section in enumerate(other)
-        ]
         for at, action in _prefetches(own):
-            if not any(one.writes and start < at < stop for (start, stop), one in twins):
+            if not _written_meanwhile(at, schedule.datum(key.datum).may_alias, sections, ends):
                 before[at].append(action)
     for key, own in sections.items():
         for number, section in enumerate(own):
@@ -480,6 +473,21 @@ def _prefetches(own: list[HeldSection]) -> Iterator[tuple[int, PrefetchData]]:
         if writer.last + 1 < section.first:
             user = [use.user for use in writer.uses if use.writes][-1]
             yield writer.last + 1, PrefetchData(*section.key, section.side, writer=user)
+
+
+def _written_meanwhile(
+    at: int,
+    names: tuple[str, ...],
+    sections: Mapping[ExchangedComponent, list[HeldSection]],
+    ends: Callable[[list[HeldSection], int], tuple[int, int]],
+) -> bool:
+    """Return whether what goes by one of `names` is held for writing at a position."""
+    return any(
+        section.writes and ends(own, number)[0] < at < ends(own, number)[1]
+        for key, own in sections.items()
+        if key.datum in names
+        for number, section in enumerate(own)
+    )
 
 
 def _is_elsewhere(side: Side, section: HeldSection) -> bool:
