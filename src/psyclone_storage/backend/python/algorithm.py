@@ -43,7 +43,7 @@ from psyclone_storage.ir.program_units import (
     UnitKind,
     UseStatement,
 )
-from psyclone_storage.ir.rewrite import place_of_line, walk_lines
+from psyclone_storage.ir.rewrite import names_in, place_of_line, walk_lines
 from psyclone_storage.ir.types import DerivedType, Intrinsic
 from psyclone_storage.ir.unit import (
     Assign,
@@ -107,10 +107,19 @@ def emit_algorithm(
     made: dict[str, None] = {}
     lines: list[PlacedLine] = []
     problems: list[Diagnostic] = []
+    authors = frozenset(key_of(unit.name) for unit in file.every_unit())
     for unit in units:
         uses = tuple(_uses(file, unit))
-        writer = _UnitWriter(unit, uses, context.home_of, _scope(unit, uses, file, context),
-                             context.data(), imports, words)  # fmt: skip
+        writer = _UnitWriter(
+            unit,
+            uses,
+            context.home_of,
+            _scope(unit, uses, file, context),
+            authors | {item.key for use in uses for item in use.names},
+            context.data(),
+            imports,
+            words,
+        )
         body = writer.lines()
         problems += writer.problems
         made |= writer.data.imports
@@ -189,6 +198,7 @@ class _UnitWriter:
     uses: tuple[Use, ...]
     home_of: HomeOf
     scope: CScope
+    authors: frozenset[str]
     data: DataForm
     imports: dict[str, None]
     words: dict[str, None]
@@ -217,6 +227,7 @@ class _UnitWriter:
             self.data.first,
             self.results,
             self.data.words,
+            self.authors,
         )
 
     @property
@@ -370,7 +381,8 @@ class _UnitWriter:
     def _invoke(self, call: Call) -> Iterator[str]:
         items: list[str] = []
         label = ""
-        found: dict[str, None] = {}
+        found: dict[str, str] = {}
+        seen: set[str] = set()
         for arg in call.args:
             match arg:
                 case Keyword("name", Literal(intrinsic=Intrinsic.CHARACTER) as text):
@@ -382,14 +394,28 @@ class _UnitWriter:
                     if name.key in self.data.reducing and passed[0] not in map(
                         _named, self.results
                     ):
-                        found.setdefault(self._result(given[0]))
+                        result = self._result(given[0])
+                        # What an earlier call of the invoke reads is the number from before.
+                        found.setdefault(result, result if result in seen else "")
+                    seen |= {_named(key) for one in given for key in names_in(one)}
                 case _:
                     raise NoPythonError(f"'{spell(arg)}' is no call of a kernel")
+        self._check_computed(call, {*found, *map(_named, self.results)})
         if found:
             self.words["Result"] = None
-        yield from (f"{one} = Result()" for one in found)
+        yield from (f"{one} = Result({before})" for one, before in found.items())
         yield from _laid_out(items, label)
         yield from (f"{one} = {one}.value" for one in found)
+
+    def _check_computed(self, call: Call, found: set[str]) -> None:
+        """Refuse arguments that are computed from a number which the invoke finds."""
+        for arg in call.args:
+            for one in arg.items if isinstance(arg, Index) else ():
+                names = set(map(_named, names_in(one))) & found
+                if names and not isinstance(one, Name):
+                    raise NoPythonError(
+                        f"'{spell(one)}' is computed from a number that the invoke finds"
+                    )
 
     def _result(self, expr: Expr) -> str:
         """Return the variable that a number is put into."""

@@ -41,7 +41,8 @@ class AlgorithmNames:
 
     Counters of loops that have `ended` are not read: they are another number in Fortran. Indices
     of data count from `first`. An invoke finds the `results`, which are objects with a number.
-    Names that are `words` of the API stay.
+    Names that are `words` of the API stay. What is in `authors` is imported by name, or a procedure
+    of the file, whatever the language calls so.
     """
 
     scope: CScope
@@ -51,6 +52,7 @@ class AlgorithmNames:
     first: int = 1
     results: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
+    authors: frozenset[str] = frozenset()
 
     @staticmethod
     def name(text: str) -> str:
@@ -102,6 +104,16 @@ class AlgorithmNames:
         for part in walk(expr):
             if isinstance(part, Member):
                 raise NoPythonError(f"the type of '{spell(part)}' is not known")
+            if isinstance(part, Index) and isinstance(part.base, Name):
+                self._check_function(part.base, part)
+
+    def _check_function(self, name: Name, part: Expr) -> None:
+        """Refuse a function that may be an author's; one of the language has its own name."""
+        if name.key in self.declared:
+            return
+        home = self.scope.code.module.key
+        if name.key in self.authors or self.scope.around.symbol(home, name.key) is not None:
+            raise NoPythonError(f"'{spell(part)}' is a function of an author's")
 
     # ------------------------------------------------------------------------ data
 

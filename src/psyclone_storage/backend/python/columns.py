@@ -32,7 +32,8 @@ from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import MetadataItem
-from psyclone_storage.ir.unit import Do
+from psyclone_storage.ir.rewrite import names_of_line, walk_lines
+from psyclone_storage.ir.unit import Declare, Do
 
 _STEP = "    "
 _OF_RANGES: Mapping[Role, str] = {role: word for word, role in words.RANGES.items()}
@@ -82,7 +83,9 @@ class ColumnForm:
 
     def begin(self, writer: TextWriter) -> None:
         """Give the arguments their names."""
-        taken = {key for key, one in self.roles.items() if one.role in _ARGUMENTS}
+        code = self.kernel.code
+        taken = {item.key for item in code.declarations if isinstance(item, Declare)}
+        taken |= {name for line in walk_lines(code.body) for name in names_of_line(line)}
         for number in range(self._count()):
             of_arg = [key for key, one in self.roles.items()
                       if one.arg == number and one.role in _ARGUMENTS]  # fmt: skip

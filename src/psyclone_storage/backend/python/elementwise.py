@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
     Index,
     Literal,
     Name,
+    Origin,
     Parenthesised,
     Range,
     Section,
@@ -169,6 +170,8 @@ class _ElementwiseWriter:
 
         def change(part: Expr) -> Expr:
             part = with_parts(part, change)
+            if not self._is_of_language(part):
+                return part
             match part:
                 case CallFunction(Name(key="sum"), (array,)):
                     terms = array
@@ -182,6 +185,12 @@ class _ElementwiseWriter:
             return self._total(terms, bounds, before, place)
 
         return change(expr)
+
+    def _is_of_language(self, expr: Expr) -> bool:
+        """Return whether an expression calls a function of the language, and no author's."""
+        if not isinstance(expr, CallFunction) or not isinstance(expr.base, Name):
+            return False
+        return self.scope.symbol(expr.base.key).origin is Origin.INTRINSIC
 
     def _total(self, terms: Expr, bounds: Bounds, before: list[Line], place: Span | None) -> Expr:
         total = Name(self._declared("total", self._type_of(terms)))
@@ -233,6 +242,8 @@ class _ElementwiseWriter:
                 return tuple(map(_of_dimension, symbol.shape)) if symbol.shape else None
             case Section(Name() as base, items):
                 return self._of_section(base, items)
+            case CallFunction() if not self._is_of_language(expr):
+                raise _NoLoopsError
             case CallFunction(Name(key="matmul"), (first, second)):
                 left, right = self._bounds(first) or (), self._bounds(second) or ()
                 if not left or len(right) != 1:

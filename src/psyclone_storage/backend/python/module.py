@@ -14,12 +14,15 @@ from psyclone_storage.backend.python.expressions import ExpressionWriter, checke
 from psyclone_storage.backend.python.values import SINGLE, NoPythonError, TypedText
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.infrastructures.lfric_words import BODY_WORDS
 from psyclone_storage.ir.expr import Expr, Name, Section, Sort, Symbol
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intrinsic
 
 _WORDS = ("kernel", "field", "scalar", "grid_property", "invoke", "configure", "math", "np",
-          "abs", "bool", "float", "int", "max", "min", "pow", "range")  # fmt: skip
+          "abs", "bool", "float", "int", "len", "max", "min", "operator", "pow", "range",
+          "reversed", "scalar_array", "columnwise_operator", "func_type", "mesh_data_type",
+          "reference_element_data_type", *BODY_WORDS)  # fmt: skip
 RESERVED = (*_WORDS, *(key_of(word) for word in keyword.kwlist), *keyword.softkwlist)
 """What the names of a kernel in Python may not be: words of the language and of kernels."""
 _NOTHING = {Intrinsic.REAL: "0.0", Intrinsic.INTEGER: "0", Intrinsic.LOGICAL: "False"}

@@ -153,3 +153,16 @@ def test_metadata_that_do_not_describe_the_arguments(tmp_path: Path) -> None:
     said = run_in_python(text, tmp_path)
     assert said.startswith("error[G006]: The kernel 'small' takes 1 argument behind its point, ")
     assert "hint: " in said
+
+
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_a_function_of_the_author_is_not_taken_for_one_of_the_language(
+    is_imported: bool, tmp_path: Path
+) -> None:
+    head = HEAD.replace("only: nstep", "only: nstep, sqrt") if is_imported else HEAD
+    own = "" if is_imported else "  function sqrt(x)\n    real(go_wp) :: sqrt, x\n  end function\n"
+    text = f"{head}    x = sqrt(4.0_go_wp)\n{TAIL}".replace("end module", f"{own}end module")
+    (tmp_path / "alg.f90").write_text(text)
+    done = run_command(["psyclone-storage-kern", "-api", "gocean", "-gen", "python", "alg.f90"],
+                       tmp_path)  # fmt: skip
+    assert "'sqrt(4.0_go_wp)' is a function of an author's" in done.err
