@@ -284,6 +284,8 @@ class _ElementwiseWriter:
         """
         match expr:
             case Name() if shape := self.scope.symbol(expr.key).shape:
+                if len(shape) != len(offsets):
+                    raise _NoLoopsError
                 first = [_of_dimension(one)[0] for one in shape]
                 return Element(expr, tuple(map(_moved, first, offsets)))
             case Section(Name() as base, items):
@@ -307,12 +309,19 @@ class _ElementwiseWriter:
         index: list[Expr] = []
         rest = list(offsets)
         for item, extent in zip(items, self.scope.symbol(base.key).shape, strict=True):
-            if isinstance(item, Range):
-                index.append(_moved(_of_triplet(item, extent)[0], rest.pop(0)))
-            elif self._bounds(item):
-                index.append(self._at(item, [rest.pop(0)], [], None))
-            else:
+            is_triplet = isinstance(item, Range)
+            if not is_triplet and not self._bounds(item):
                 index.append(item)
+                continue
+            if not rest:
+                raise _NoLoopsError
+            by = rest.pop(0)
+            if isinstance(item, Range):
+                index.append(_moved(_of_triplet(item, extent)[0], by))
+            else:
+                index.append(self._at(item, [by], [], None))
+        if rest:
+            raise _NoLoopsError
         return Element(base, tuple(index))
 
     def _row_by_column(
@@ -330,8 +339,11 @@ class _ElementwiseWriter:
             raise _NoLoopsError
 
         def body(along: list[IndexSum]) -> list[Line]:
-            first = self._at(left, [*offsets, *along], [], place)
-            second = self._at(right, list(along), [], place)
+            inner_before: list[Line] = []
+            first = self._at(left, [*offsets, *along], inner_before, place)
+            second = self._at(right, list(along), inner_before, place)
+            if inner_before:
+                raise _NoLoopsError
             term = Binary(Operator.TIMES, first, second)
             return [Assign(total, Binary(Operator.PLUS, total, term), place=place)]
 

@@ -66,6 +66,19 @@ def test_values(body: str, wanted: object, tmp_path: Path) -> None:
 
 
 REFUSED = [
+    (
+        "real(r_def) :: t(2,2), u(2)\nt = a\nu = a\nu = matmul(t, matmul(t, u))\ny(map_w3(1)) = 1",
+        "used as a whole",
+    ),
+    (
+        "real(r_def) :: t(2,2), u(2)\nt = a\nu = matmul(t(1,:), t)\ny(map_w3(1)) = u(1)",
+        "used as a whole",
+    ),
+    ("real(r_def) :: t(2,2), u(2)\nt = a\nu = t\ny(map_w3(1)) = u(1)", "used as a whole"),
+    (
+        "real(r_def) :: t(2,2), u(2)\nt = a\nu = matmul(t, t)\ny(map_w3(1)) = u(1)",
+        "used as a whole",
+    ),
     ("y(map_w0(1)) = 1.0", "which dof of which layer"),
     ("y(1) = 1.0", "which dof of which layer"),
     ("y(map_w3(1)) = cell", "Python hides"),
