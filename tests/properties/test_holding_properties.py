@@ -117,6 +117,16 @@ def test_no_plan_reads_or_leaves_what_is_stale(number: int, per_batch: int) -> N
             assert check_holding(schedule, plan, contract, codes, world) == (), (seed, world)
 
 
+@pytest.mark.parametrize("seed", [408, 726])
+def test_nothing_is_brought_while_what_may_be_the_same_is_written(seed: int) -> None:
+    """Schedules that any run leaves out: their plans began to bring what was held for writing."""
+    schedule, knowledge = case(seed)
+    contract = CONTRACTS[seed // 2 % len(CONTRACTS)]
+    plan, codes = plan_holding(schedule, knowledge, contract), codes_in(schedule, knowledge)
+    for world in storage_worlds(schedule, ALL):
+        assert check_holding(schedule, plan, contract, codes, world) == ()
+
+
 def mutants(plan: HoldingPlan, contract: HoldingContract) -> Iterator[tuple[str, HoldingPlan]]:
     """Yield the plan with one action left out, or one acquire asking for less.
 
