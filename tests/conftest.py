@@ -35,10 +35,15 @@ settings.load_profile("any-machine")
 # The folders and files whose tests take longest, those that take more first: two workers that are
 # given whole files in this order are ready at the same time. Others follow, the shortest last.
 # Before all come those that fork a hundred times, or look for garbage in each test, which costs
-# several times as much in a worker that has grown.
+# several times as much in a worker that has grown. Clocks of the detector of races have a place for
+# each queue that there ever was: those who make most queues come behind those who wait most often.
 LONGEST = (
     "unit/cli/test_kernel_folder.py",
     "unit/cli/test_cache.py",
+    "unit/storage/gdp/",
+    "unit/storage/hmemo/",
+    "unit/storage/kokkos/",
+    "properties/test_storage_faces.py",
     "unit/storage/",
     "runtime/test_lfric_storage.py",
     "builds/",

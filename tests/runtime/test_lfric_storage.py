@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -106,7 +106,10 @@ def emulated(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPath
 def answers(
     library: Path, support: Path, emulated: Parts, tmp_path_factory: pytest.TempPathFactory
 ) -> Reader:
-    """Return what gives the answers of a mode, with a device or without, on a number of ranks."""
+    """Return what gives the answers of a mode, with a device or without, on a number of ranks.
+
+    It keeps those that were asked for last: all of them would take more than a gigabyte.
+    """
 
     @cache
     def layers(mode: Mode) -> Path:
@@ -120,7 +123,7 @@ def answers(
         shutil.copytree(layers(mode), folder)
         return build_program(*(emulated if device else (library, support)), folder)
 
-    @cache
+    @lru_cache(maxsize=2)
     def read(mode: Mode, device: bool, ranks: int) -> Answers:
         made = program(mode, device)
         return merge_answers(run_program(made, mode, ranks, made.with_name(f"ranks{ranks}")))

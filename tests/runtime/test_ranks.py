@@ -55,7 +55,7 @@ Runner = Callable[[Mode, int], Run]
 Reader = Callable[[Mode, int], Answers]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def run(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
     """Return what runs the code of a mode on a number of ranks, once."""
 
@@ -73,7 +73,7 @@ def run(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) 
     return ran
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def answers(run: Runner) -> Reader:
     """Return what gives the answers of a mode on a number of ranks."""
     return cache(lambda mode, ranks: merge_answers(run(mode, ranks)))
