@@ -16,6 +16,7 @@ from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.validity import ReplicaState, Validity
 from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.uses import forget_known
 
 
 class Incarnation(Replica):
@@ -41,7 +42,11 @@ class Incarnation(Replica):
     def unsettled(self) -> bool:
         """Say whether a device may still be at the memory, or has failed there."""
         held = self.allocation
-        return held is not None and bool(held.pending or held.failures)
+        if held is None:
+            return False
+        if held.pending:
+            forget_known(held)
+        return bool(held.pending or held.failures)
 
     def allocation_there(self) -> Allocation:
         """Return the allocation; raise `MemoryException` if there is none."""

@@ -138,13 +138,13 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     ) -> None:
         """Note that what this thread has given the device so far uses `allocation`."""
 
+    @abstractmethod
     def can_copy_from(self, source: Memory) -> bool:
         """Say whether this memory can fetch from `source` by itself (HM-32)."""
-        return False
 
+    @abstractmethod
     def can_copy_to(self, target: Memory) -> bool:
         """Say whether this memory can send to `target` by itself (HM-33)."""
-        return False
 
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Fetch a span into `target`, which is of this memory (HM-36)."""

@@ -90,6 +90,11 @@ class QueueEvent:
             self.queue.learn(self)
         return done
 
+    @property
+    def known(self) -> bool:
+        """Say whether the host knows that the queue got there, as it has waited for that."""
+        return RACES.host.get(self.queue.number, 0) >= self.position
+
     def synchronize(self) -> None:
         """Let the host wait until the queue gets there."""
         self.queue.run_to(self.position)

@@ -51,6 +51,14 @@ def forget_ended(allocation: Allocation) -> None:
         allocation.pending = tuple(use for use in allocation.pending if not use.event.done)
 
 
+def forget_known(allocation: Allocation) -> None:
+    """Drop the uses that the host has waited for, without a look at any device."""
+    with _LOCK:
+        allocation.pending = tuple(
+            use for use in allocation.pending if not getattr(use.event, "known", False)
+        )
+
+
 def _stands_for(new: LastUse, old: LastUse) -> bool:
     """Say whether who waits for `new` waits for `old`, too."""
     if new.span is not None and new.span != old.span:

@@ -34,6 +34,11 @@ def assert_device_holds(array: Any, *values: float) -> None:
     assert array.get().tolist() == list(values)
 
 
+def test_arrays_describe_themselves() -> None:
+    array = gt.storage(np.ones((2, 3)), device="gpu").to_cupy()
+    assert (array.ndim, array.size, array.shape, array.dtype) == (2, 6, (2, 3), np.float64)
+
+
 def test_operands_of_the_host_are_as_they_were() -> None:
     array = gt.storage(np.ones(2), device="gpu").to_cupy()
     scalar, values, other = np.array(2.0), [2.0, 3.0], array.copy()

@@ -13,8 +13,10 @@ from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import AccessConflictError, ConstBufferError
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.native import COMPILED
 from psyclone_storage.storage.core.spaces import device_space, memory_space
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, Direction, TransferEvent
+from psyclone_storage.storage.memory.queues import finish_all
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 from storage_threads import PATIENCE, RUNS, THREADS, race
 
@@ -161,6 +163,23 @@ def test_a_copy_comes_after_what_the_device_still_does() -> None:
     bring(buffer, "host")
     assert values(buffer) == {8.0}
     assert not memory.jobs
+
+
+def test_copies_are_short_again_once_the_device_is_at_rest() -> None:
+    """What it was asked for to make the values is over, which nobody has looked at yet."""
+    use_device("emulated", Emulation(order=""))
+    fields = [gt.ones((8,), device="gpu") for _ in range(3)]
+    memory = memory_of(device_space())
+    for field in fields:
+        field.host_to_device()
+    assert memory.jobs
+    finish_all()
+    for field in fields:
+        field.set_host_modified()
+        assert not field.buffer.table.attention
+        field.host_to_device()
+        assert not COMPILED or not memory.jobs
+        assert field.is_current("gpu")
 
 
 def test_wishes_and_chunks_are_heard() -> None:

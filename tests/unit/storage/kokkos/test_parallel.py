@@ -273,6 +273,12 @@ def test_a_sum_as_in_cpp(place: Any, mark: Any) -> None:
     assert total == 45.0
     assert parallel_reduce(RangePolicy[place](0, 0), body) == 0
 
+    @mark
+    def difference(i: Any, update: Any) -> None:
+        update -= a(i)
+
+    assert parallel_reduce(RangePolicy[place](0, 10), difference) == -45.0
+
 
 @both_ways
 @pytest.mark.parametrize(
