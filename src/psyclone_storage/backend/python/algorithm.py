@@ -123,15 +123,31 @@ def emit_algorithm(
         body = writer.lines()
         problems += writer.problems
         made |= writer.data.imports
-        head = f"def {_named(unit.name)}({', '.join(map(_named, unit.dummies))}):"
-        lines += [PlacedLine(""), PlacedLine(""), PlacedLine(head, unit.place)]
-        lines += [line.indented() for line in body or [PlacedLine("pass")]]
-        if unit.kind is UnitKind.PROGRAM:
-            call = f"{_named(unit.name)}()"
-            lines += map(PlacedLine, ["", "", 'if __name__ == "__main__":', f"{_STEP}{call}"])
+        lines += _function(unit, body)
     if problems:
         raise CompileError(*problems)
-    data = context.data()
+    opening = _opening(title, context.data(), (imports, words, made), lines)
+    return laid_out([*map(PlacedLine, opening), *lines])
+
+
+def _function(unit: ProgramUnit, body: list[PlacedLine]) -> Iterator[PlacedLine]:
+    """Yield a function, and its call where it is a program."""
+    head = f"def {_named(unit.name)}({', '.join(map(_named, unit.dummies))}):"
+    yield from (PlacedLine(""), PlacedLine(""), PlacedLine(head, unit.place))
+    yield from (line.indented() for line in body or [PlacedLine("pass")])
+    if unit.kind is UnitKind.PROGRAM:
+        call = f"{_named(unit.name)}()"
+        yield from map(PlacedLine, ["", "", 'if __name__ == "__main__":', f"{_STEP}{call}"])
+
+
+def _opening(
+    title: str,
+    data: DataForm,
+    needed: tuple[dict[str, None], dict[str, None], dict[str, None]],
+    lines: list[PlacedLine],
+) -> list[str]:
+    """Return what stands before the functions: imports of what is needed."""
+    imports, words, made = needed
     text = "\n".join(line.text for line in lines)
     opening = [f'"""{title}"""', ""]
     opening += ["import math", ""] if "math." in text else []
@@ -139,7 +155,7 @@ def emit_algorithm(
     opening += [*sorted(imports), ""] if imports else []
     opening += _imported(data.module, sorted([*words, _INVOKE], key=key_of))
     opening += [f"from {data.runtime} import {', '.join(sorted(made))}"] if made else []
-    return laid_out([*map(PlacedLine, opening), *lines])
+    return opening
 
 
 def _imported(module: str, words: list[str]) -> list[str]:

@@ -59,6 +59,7 @@ class DataForm(Protocol):
 
     def made(self, numbers: AlgorithmNames, line: Assign) -> list[str] | None:
         """Return what makes data by an assignment, None if it makes none."""
+        raise NotImplementedError
 
     def called(self, numbers: AlgorithmNames, line: Call) -> list[str]:
         """Return what makes data by a call; raise `NoPythonError` if nobody knows what it does."""

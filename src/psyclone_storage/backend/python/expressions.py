@@ -81,6 +81,7 @@ class NamesInPython(Protocol):
 
     def summed(self, section: Section) -> TypedText | None:
         """Return the sum of a section; refuse as `element` does."""
+        raise NotImplementedError
 
     def scalar(self, symbol: Symbol, scope: CScope) -> TypedText:
         """Return a scalar; raise `NoPythonError` if Python knows none such."""

@@ -54,31 +54,33 @@ def emit_kernels(
     lines: list[PlacedLine] = []
     problems: list[Diagnostic] = []
     for one in kernels:
-        if len(one.parsed.implementations) > 1:
-            message = f"The kernel '{one.parsed.name}' has several subroutines, one for each type."
-            hint = "Write a kernel for each type, with one subroutine."
-            problems.append(Diagnostic("G006", message, one.parsed.span, hint=hint))
-            continue
         try:
-            of = form.of(one)
-            code = one.code
-            if of.has_arrays:
-                code = elementwise(code, CScope(code, around))
-            writer = KernelWriter(code, CScope(code, around), names, of)
-            body = writer.lines()
-            head = writer.form.head(writer)
-            lines += [PlacedLine(""), PlacedLine(""), *head, *(line.indented() for line in body)]
-            problems += writer.problems
+            found, wrong = _kernel(one, around, form, names)
+            lines += found
+            problems += wrong
         except NoPythonError as error:
-            problems.append(
-                Diagnostic(
-                    "G006", f"{error.reason}.", error.place or one.parsed.span, hint=_DESCRIBED
-                )
-            )
+            place = error.place or one.parsed.span
+            problems.append(Diagnostic("G006", f"{error.reason}.", place, hint=_DESCRIBED))
     if problems:
         raise CompileError(*problems)
     opening = [PlacedLine(line) for line in _opening(title, form.module, names, lines)]
     return laid_out([*opening, *lines])
+
+
+def _kernel(
+    one: TranslatedKernel, around: ModuleContext, form: KernelForm, names: ModuleNames
+) -> tuple[list[PlacedLine], list[Diagnostic]]:
+    """Return the lines of a kernel, and what is wrong with it."""
+    if len(one.parsed.implementations) > 1:
+        message = f"The kernel '{one.parsed.name}' has several subroutines, one for each type."
+        hint = "Write a kernel for each type, with one subroutine."
+        return [], [Diagnostic("G006", message, one.parsed.span, hint=hint)]
+    of, code = form.of(one), one.code
+    if of.has_arrays:
+        code = elementwise(code, CScope(code, around))
+    writer = KernelWriter(code, CScope(code, around), names, of)
+    body = [line.indented() for line in writer.lines()]
+    return [PlacedLine(""), PlacedLine(""), *of.head(writer), *body], writer.problems
 
 
 def _opening(

@@ -100,6 +100,7 @@ class ArgumentForm(Protocol):
 
     def head(self, writer: TextWriter) -> Iterable[PlacedLine]:
         """Yield the decorator and the head of the function; refuse as others do."""
+        raise NotImplementedError
 
 
 class KernelForm(Protocol):

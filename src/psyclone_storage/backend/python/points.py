@@ -105,10 +105,10 @@ class PointForm:
         return found.constant
 
     def number(self, writer: TextWriter, key: str) -> TypedText | None:
-        """Return None: a kernel's numbers are its own."""
-        if key in self._index:
-            raise NoPythonError(f"'{key}' is the number of a point, which Python hides")
-        return None
+        """Return None: a kernel's numbers are its own, but those of its point."""
+        if key not in self._index:
+            return None
+        raise NoPythonError(f"'{key}' is the number of a point, which Python hides")
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
         """Return None: there are no words to count."""

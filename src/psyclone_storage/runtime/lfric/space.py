@@ -16,9 +16,9 @@ from psyclone_storage.runtime.lfric.quadrature import Quadrature
 from psyclone_storage.runtime.lfric.routing import Routing, routing_of
 
 STENCILS = ("point", "x1d", "y1d", "cross", "region", "cross2d")
+"""The shapes of stencils, in the order in which the library counts them."""
 LINES = {1: "x1d", 2: "y1d"}
 """The stencils whose direction is chosen at run time, by its number."""
-"""The shapes of stencils, in the order in which the library counts them."""
 
 _HIGHEST_ORDER = 16
 
