@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
+from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.sums import IndexSum, summed
 from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError, TypedText
 from psyclone_storage.base.records import dataclass, field
@@ -116,6 +117,8 @@ class ColumnForm:
             return None
         if any(isinstance(part, Range) for item in items for part in walk(item)):
             raise NoPythonError(f"'{spell(Index(name, items))}' is a section of an array")
+        if items:
+            _check_begins_at_one(writer, name.key)
         index = [summed(writer.inlined(item)) for item in items]
         if dummy.role in _VALUES:
             return self._of_argument(writer, name, (dummy, index))
@@ -198,6 +201,7 @@ class ColumnForm:
     ) -> list[str] | None:
         """Return what an element of a map says: the dof, and the cell where it is not this one."""
         by = self.roles[key]
+        _check_begins_at_one(writer, key)
         if by.role is Role.STENCIL_MAP and by.arg == dummy.arg:
             return _texts(writer, map(summed, items), 1)
         if by.role not in _MAPS or key != self._map(dummy):
@@ -206,6 +210,7 @@ class ColumnForm:
         if by.role is Role.WHOLE_DOFMAP and Role.CELL_MAP in self._roles():
             match cell:
                 case [Index(Name() as fine, places)] if fine.key == self._key(Role.CELL_MAP):
+                    _check_begins_at_one(writer, fine.key)
                     return _texts(writer, map(summed, (dof, *places)), 1)
             return None
         return _texts(writer, map(summed, items), 1)
@@ -252,6 +257,8 @@ class ColumnForm:
                 continue
             index = _of_branch(last, key, dummy)
             if index is not None:
+                if index:
+                    _check_begins_at_one(writer, key)
                 word = self._word(_OF_RANGES[dummy.role], dummy, _texts(writer, index, 1))
                 return (word if step > 0 else f"reversed({word})"), bool(least)
         return None
@@ -302,6 +309,14 @@ class ColumnForm:
         for name, entry in zip(self.own, self._entries(), strict=True):
             yield PlacedLine(f"{_STEP}{name}: {_annotation(entry)},", entry.span)
         yield PlacedLine("):")
+
+
+def _check_begins_at_one(writer: TextWriter, key: str) -> None:
+    """Refuse a dummy whose elements are counted otherwise than those of Python."""
+    declared = writer.code.declared(key)
+    if declared is None:
+        raise NoPythonError(f"'{key}' is not declared")
+    check_begins_at_one(declared, writer.scope)
 
 
 def _of_branch(last: IndexSum, key: str, dummy: Dummy) -> list[IndexSum] | None:

@@ -379,7 +379,9 @@ class KernelWriter:
         spelled, one_less = self._counted(line)
         changed = _assigned_in(line.body) | {line.variable.key}
         self._forget(changed)
-        before = {key: _DIFFERS if key in changed else one for key, one in self.hidden.items()}
+        # A local is at the loop's head what the last turn left, an address among it.
+        counting = _counting_in(line.body, self.form.hidden | self.hidden.keys())
+        before = {**self.hidden, **dict.fromkeys(changed & counting, _DIFFERS)}
         self.hidden = {key: one for key, one in before.items() if key != line.variable.key}
         head = f"for {self.local(line.variable.key)} in {spelled}:"
         self.loops.append(line.name)
@@ -408,6 +410,16 @@ def _counts_from(value: Expr, hidden: frozenset[str]) -> bool:
         case Element(Name() as array) | Section(Name() as array):
             return array.key in hidden
     return any(_counts_from(part, hidden) for part in children(value))
+
+
+def _counting_in(body: tuple[Line, ...], hidden: frozenset[str]) -> frozenset[str]:
+    """Return hidden names, and those that statements compute from them, through each other."""
+    given = [(line.target.key, line.value) for line in walk_lines(body)
+             if isinstance(line, Assign) and isinstance(line.target, Name)]  # fmt: skip
+    found = hidden
+    while more := {key for key, value in given if key not in found and _counts_from(value, found)}:
+        found |= more
+    return found
 
 
 def key_in_python(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
+from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.sums import summed
 from psyclone_storage.backend.python.values import DOUBLE, SUM, NoPythonError, TypedText
 from psyclone_storage.base.records import dataclass
@@ -84,10 +85,7 @@ class PointForm:
         declared = code.declared(key)
         if key not in code.dummy_keys or declared is None or not declared.shape:
             return False
-        for bound in declared.shape:
-            lower = bound.lower if isinstance(bound, Range) else None
-            if lower is not None and writer.scope.integer(lower) != 1:
-                raise NoPythonError(f"'{declared.name}' begins at {spell(lower)}, not at 1")
+        check_begins_at_one(declared, writer.scope)
         return True
 
     def _offset(self, writer: TextWriter, items: tuple[Expr, ...]) -> tuple[int, int]:

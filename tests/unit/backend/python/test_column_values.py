@@ -95,6 +95,20 @@ REFUSED = [
         "integer :: ij, k\nij = map_w3(1)\ndo k = 1, 2\ny(ij) = 1.0\nij = ij + 1\nend do",
         "tells where",
     ),
+    (
+        (
+            "integer :: ij, k\nij = 3\ndo k = 0, nlayers-1\ny(map_w3(1)+k) = ij\n"
+            "ij = map_w3(1)+k\nend do"
+        ),
+        "tells where",
+    ),
+    (
+        (
+            "integer :: ij, n, k\nn = 3\ndo k = 0, nlayers-1\ny(map_w3(1)+k) = n\n"
+            "if (k == 1) n = ij\nij = map_w3(1)\nend do"
+        ),
+        "tells where",
+    ),
     ("integer :: n(2), ij\nn(1) = 0\nij = map_w3(1) + n(1)\nn(1) = 1\ny(ij) = 1.0", "tells where"),
     ("real(r_def) :: b(3)\nb(1) = a\nb(2:3) = b(1:2)\ny(map_w3(1)) = b(3)", "used as a whole"),
     ("real(r_def) :: b(3)\nb = a\nb = b / b(1)\ny(map_w3(1)) = b(3)", "used as a whole"),
@@ -113,6 +127,27 @@ def test_what_is_not_certain_is_refused_at_its_line(body: str, why: str, tmp_pat
     assert why in said
     assert "--> small_mod.f90:" in said
     assert "hint: " in said
+
+
+@pytest.mark.parametrize(
+    ("declared", "instead", "used", "why"),
+    [
+        ("y(undf_w3)", "y(0:undf_w3-1)", "y(map_w3(1)+k-1) = a", "'y' begins at 0, not at 1"),
+        ("map_w3(ndf_w3)", "map_w3(0:ndf_w3-1)", "y(map_w3(0)+k) = a", "'map_w3' begins at 0"),
+        ("map_w3(ndf_w3)", "map_w3(cell:)", "y(map_w3(1)+k) = a", "'map_w3' begins at cell"),
+        ("m(ncell_3d, ndf_w3, ", "m(ncell_3d, 2:ndf_w3+1, ",
+         "y(map_w3(1)+k) = m((cell-1)*nlayers+k+1, 2, 1)", "'m' begins at 2, not at 1"),
+        ("real(r_def), intent(inout) :: y(undf_w3)", "real(r_def), pointer, intent(in) :: y(:)",
+         "y(map_w3(1)+k) = a", "'y' is pointer"),
+    ],
+)  # fmt: skip
+def test_arguments_begin_at_one(
+    declared: str, instead: str, used: str, why: str, tmp_path: Path
+) -> None:
+    body = f"integer :: k\ndo k = 0, nlayers-1\n{used}\nend do"
+    said = in_python(module_text(body).replace(declared, instead), tmp_path)
+    assert said.startswith("error[G006]")
+    assert why in said
 
 
 def test_metadata_that_do_not_describe_the_arguments(tmp_path: Path) -> None:

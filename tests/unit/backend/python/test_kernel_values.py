@@ -106,6 +106,10 @@ def test_whole_numbers_are_divided_as_reals_where_one_is_real(
             "    integer :: ii, n\n    ii = i\n    do n = 1, 5\n      y(i,j) = x(ii,ii)\n"
             "      ii = i + 1\n    end do"
         ),
+        (
+            "    integer :: ii, n\n    ii = 3\n    do n = 1, 2\n      y(i,j) = ii * x(i,j)\n"
+            "      if (n == 1) ii = i\n    end do"
+        ),
     ],
 )
 def test_an_index_counts_along_its_own_axis(body: str, tmp_path: Path) -> None:
