@@ -14,6 +14,7 @@ import pytest
 from properties.random_schedules import RULES, random_case
 from psyclone_storage.analysis.schedules.check_devices import check_transfers
 from psyclone_storage.analysis.schedules.worlds import device_worlds
+from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, Update, Wait
@@ -23,7 +24,7 @@ from psyclone_storage.transform.catalogue import STEPS
 from psyclone_storage.transform.openacc import AccKernels
 from psyclone_storage.transform.openacc_data import AccUpdate
 from psyclone_storage.transform.step import Step
-from psyclone_storage.transform.transfers import with_derived
+from psyclone_storage.transform.transfers import with_derived, with_transfers
 from psyclone_storage.transform.workbench import Workbench
 
 BATCHES = range(4)
@@ -111,6 +112,31 @@ def test_no_accepted_schedule_reads_a_stale_copy(number: int) -> None:
         assert check_schedule(schedule) == ()
         for world in device_worlds(schedule, random.Random(seed)):
             assert check_transfers(schedule, world) == (), (seed, world)
+
+
+def on_host(seed: int) -> Schedule:
+    """Return a schedule that knows of no device, some of its exchanges in two parts."""
+    rules, schedule = rules_of(seed), random_case(seed).schedule
+    if seed % 3 == 0 and len(schedule.data) > 3:
+        schedule = aliased(schedule)
+    bench = Workbench(with_derived(schedule, rules), rules)
+    for place in list(STEPS["split-exchange"].places(bench.schedule))[: seed % 4]:
+        step = STEPS["split-exchange"](**place)
+        if not bench.check(step):
+            bench.apply(step)
+    return bench.schedule
+
+
+def test_what_stays_on_the_host_beside_a_device_reads_no_stale_copy() -> None:
+    moved = 0
+    for seed in range(PER_BATCH):
+        schedule, strips = on_host(seed), rules_of(seed).exchanges_in_strips()
+        beside = with_transfers(schedule, in_strips=strips, beside_device=True)
+        assert with_transfers(beside, in_strips=strips, beside_device=True) == beside
+        moved += has_device(beside)
+        for world in device_worlds(beside, random.Random(seed)):
+            assert check_transfers(beside, world) == (), (seed, world)
+    assert moved > PER_BATCH // 2
 
 
 @pytest.mark.parametrize("number", BATCHES)

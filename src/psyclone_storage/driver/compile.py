@@ -38,6 +38,7 @@ from psyclone_storage.driver.rows import ApiParts, ApiRow, Language, Target
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
@@ -49,6 +50,7 @@ from psyclone_storage.transform.finish import with_shared_loops
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.joint import with_joint_exchanges
 from psyclone_storage.transform.marks import eliminate_dead_halo_flags
+from psyclone_storage.transform.transfers import with_transfers
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.requested import Requested
@@ -215,6 +217,12 @@ class Compiler:
         """Return `program` with what settings and target ask for once all steps are applied."""
         if self.api.choices(self.settings).fuses_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=rules))
+        contract = self.target.infrastructure(self.settings).holding
+        if contract is None and self._shares_device(program):
+            in_strips = rules.exchanges_in_strips()
+            program = _with_each(
+                program, partial(with_transfers, in_strips=in_strips, beside_device=True)
+            )
         if self.settings.joint_exchanges:
             program = _with_each(program, with_joint_exchanges)
         program = _with_each(program, eliminate_dead_halo_flags)
@@ -222,12 +230,20 @@ class Compiler:
             _check_coherence(program, rules)
         if self.target.language.prints_kernels:
             program = with_codes(program, self.kernels)
-        contract = self.target.infrastructure(self.settings).holding
         if contract is not None:
             program = _with_holding(program, contract, rules, self.kernels)
             if checks:
                 _check_plans(program, contract, self.kernels)
         return program
+
+    def _shares_device(self, program: Program) -> bool:
+        """Return whether an invoke may find on a device what another has left there.
+
+        Steps that ask for a device are asked of all files of a model: if all of them are refused
+        in one, others may leave data there.
+        """
+        asked = self.requested is not None and self.requested.asks_for_device
+        return asked or any(has_device(invoke.schedule) for invoke in program.invokes)
 
     def _lowered(
         self, program: Program, numbering: KernelNumbering

@@ -10,6 +10,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.driver.steps import (
+    TO_DEVICE,
     Refused,
     apply_steps,
     left_on_host,
@@ -47,6 +48,11 @@ class Requested:
         if self.recipe is None:
             return ()
         return tuple(dict.fromkeys((self.recipe.path, *self.recipe.reads.files)))
+
+    @property
+    def asks_for_device(self) -> bool:
+        """Whether steps are to put kernels on a device with a memory of its own."""
+        return any(request.step.name in TO_DEVICE for request in self.steps)
 
     def apply(
         self, program: Program, rules: Rules, kernels: KernelSource, journal: Journal | None = None

@@ -121,24 +121,26 @@ def _after_refusals(problem: Diagnostic, tried: list[Refusal]) -> Diagnostic:
     return replace(problem, hint=hint)
 
 
-_TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})
+TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})
+"""The steps that put loops on a device with a memory of its own."""
 
 
 def left_on_host(program: Program, refused: Refused, rules: Rules) -> Iterator[Diagnostic]:
-    """Yield the kernels that stay on the host where others run on a device (T090, warnings).
+    """Yield the kernels that stay on the host although a device was asked for (T090, warnings).
 
-    They are those where steps were tried in vain; what no step was tried for is meant to stay.
+    They are those where steps were tried in vain; what no step was tried for is meant to stay. What
+    they use may be on the device even if nothing else of their invoke, or of this program, is.
     """
     refusals = dict(refused)
     for invoke in program.invokes:
         schedule = invoke.schedule
         there = {call.uid for call in device_calls(schedule)}
-        for loop in outer_loops(schedule) if there else ():
+        for loop in outer_loops(schedule):
             inside = {loop.uid, *(item.uid for item in statements(loop))}
             reasons = [
                 reason.message
                 for refusal in refusals.get(invoke.name, ())
-                if refusal.step.name in _TO_DEVICE and refusal.uid in inside
+                if refusal.step.name in TO_DEVICE and refusal.uid in inside
                 for reason in refusal.reasons
             ]
             names = [call.kernel.name for call in kernel_calls(loop) if call.uid not in there]

@@ -80,8 +80,9 @@ class AccUpdate:
 
     At `end`, it is all that the regions for a device have written, after the last statement, such
     as for output. `data` names a single field or operator instead. What the schedule itself needs
-    is derived and not to be asked for. In a schedule without a region for a device, this is how the
-    host comes to know that another invoke may have left newer values there: all else follows.
+    is derived and not to be asked for. Where neither steps nor another invoke of the file use a
+    device, this says that invokes of other files may have left newer values there: all else
+    follows.
 
     before: loop1 [read u]
     after:  update-host(u)@loop1 [if a device has one], loop1

@@ -30,20 +30,23 @@ def with_derived(schedule: Schedule, rules: Rules) -> Schedule:
     return with_transfers(with_halos(schedule, rules), in_strips=rules.exchanges_in_strips())
 
 
-def with_transfers(schedule: Schedule, *, in_strips: bool = False) -> Schedule:
+def with_transfers(
+    schedule: Schedule, *, in_strips: bool = False, beside_device: bool = False
+) -> Schedule:
     """Return `schedule`, which has its exchanges, with the transfers that it needs.
 
     With `in_strips` an exchange brings from a device what it sends, and to it what it receives.
 
     What enters data comes first of all. A schedule that has nothing to do with a device is
-    returned as it is. Applying it twice changes nothing. Names are `update-host(u)@loop2` for what
-    happens before `loop2`, and `wait(1)@end` for what happens after the last statement.
+    returned as it is, unless it is `beside_device`: other invokes may have left there what it uses.
+    Applying it twice changes nothing. Names are `update-host(u)@loop2` for what happens before
+    `loop2`, and `wait(1)@end` for what happens after the last statement.
 
     before: acc-parallel(loop1) [write u], halo(u)@loop2, loop2 [read u]
     after:  acc-parallel(loop1), halo(u)@loop2 [from and to the device],
             update-host(u)@loop2, loop2
     """
-    if not has_device(schedule):
+    if not (beside_device or has_device(schedule)):
         return schedule
     bare = _first_of_all(replace(schedule, body=tuple(_without(schedule.body))))
     plan = plan_transfers(bare, in_strips=in_strips)

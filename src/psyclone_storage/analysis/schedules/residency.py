@@ -29,7 +29,6 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.devices import (
     device_calls,
     device_regions,
-    has_device,
     moved_data,
 )
 from psyclone_storage.ir.schedule import (
@@ -128,10 +127,9 @@ def queue_of(item: Statement) -> int:
 def plan_transfers(schedule: Schedule, *, in_strips: bool = False) -> TransferPlan:
     """Return the transfers and waits that `schedule`, without any that are derived, needs.
 
-    With `in_strips` the infrastructure can bring what an exchange sends from a device.
+    A schedule without a region for a device is planned as any other: what it uses may have been
+    left on one. With `in_strips` the infrastructure can bring what an exchange sends from there.
     """
-    if not has_device(schedule):
-        return TransferPlan()
     walk = _ResidencyWalk(schedule, in_strips)
     for item in opened(schedule.body):
         walk.step(item)
