@@ -253,7 +253,7 @@ CURES: dict[str, str] = {
     "T087": "Leave the loop to the host.",
     "T088": "Name data that are used here, or leave the step out.",
     "T089": "Put nothing beside it in the region, or leave the region out.",
-    "T090": "Apply 'acc-kernels' to its loop, or accept that its data are copied to and fro.",
+    "T090": "Accept that its data are copied to and fro, or change the kernel for a device.",
     **dict.fromkeys((f"V{number:03}" for number in range(1, 20)), _DEFECT),
 }
 

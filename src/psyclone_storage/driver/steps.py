@@ -145,9 +145,17 @@ def left_on_host(program: Program, refused: Refused, rules: Rules) -> Iterator[D
             ]
             names = [call.kernel.name for call in kernel_calls(loop) if call.uid not in there]
             if names and reasons:
-                yield _left(
-                    loop, names, reasons[0], AccKernels(loop.uid, loop.uid).check(schedule, rules)
-                )
+                yield _left(loop, names, reasons[0], _against_kernels(schedule, loop, rules))
+
+
+def _against_kernels(schedule: Schedule, loop: Loop, rules: Rules) -> Reasons:
+    """Return what is against 'acc-kernels' around `loop`, or what it would leave unfinished."""
+    step = AccKernels(loop.uid, loop.uid)
+    if reasons := step.check(schedule, rules):
+        return reasons
+    before = check_finished(schedule)
+    after = check_finished(step.apply(schedule, rules))
+    return tuple(problem for problem in after if problem not in before)
 
 
 def _left(loop: Loop, names: list[str], reason: str, against: Reasons) -> Diagnostic:

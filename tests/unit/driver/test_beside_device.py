@@ -120,3 +120,16 @@ def test_nothing_moves_where_nobody_uses_a_device_or_storages_do_it(
     done = compiled(tmp_path, "gocean", ONLY_HERE, *words)
     assert "!$acc" not in done.written["psy.f90"]
     assert "data_on_device" not in done.written["psy.f90"]
+
+
+@pytest.mark.parametrize("calls", [False, True])
+def test_what_no_device_runs_is_not_recommended_for_one(calls: bool, tmp_path: Path) -> None:
+    shutil.copytree(SWEEPS, tmp_path / "kernels")
+    if calls:
+        file = tmp_path / "kernels" / "sweep_mod.f90"
+        text = file.read_text(encoding="utf-8")
+        before = "    height(i, j) ="
+        assert text.count(before) == 1
+        file.write_text(text.replace(before, f"    call other(height)\n{before}"), encoding="utf-8")
+    hint = compiled(tmp_path, "gocean", THERE_AND_HERE, "--apply", "openacc").err.partition("hint:")
+    assert ("acc-kernels" in hint[2]) is not calls
