@@ -36,9 +36,13 @@ class CPrinter:
 
     def read(self, source: SourceText, name: str) -> KernelCode:
         """Return the subroutine `name` of a module in `source`, its names looked up."""
+        self.know(source)
+        return resolve_code(read_code(source, name), self._finder)
+
+    def know(self, source: SourceText) -> None:
+        """Take the modules of a file for those that are seen from within."""
         for module in defined_modules(source.text):
             self._sources[module] = source
-        return resolve_code(read_code(source, name), self._finder)
 
     def _symbol(self, module: str, name: str) -> Symbol | None:
         source = self._sources.get(module)

@@ -7,7 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from psyclone_storage.backend.c.scope import ModuleContext
-from psyclone_storage.backend.python.algorithm import AlgorithmContext, emit_algorithm, has_invokes
+from psyclone_storage.backend.python.algorithm import (
+    AlgorithmContext,
+    Surrounding,
+    emit_algorithm,
+    has_invokes,
+)
 from psyclone_storage.backend.python.columns import ColumnKernels
 from psyclone_storage.backend.python.data_forms import ColumnData, DataForm, GridData
 from psyclone_storage.backend.python.file import PythonText, emit_kernels
@@ -33,7 +38,6 @@ from psyclone_storage.frontend.python.algorithm import read_algorithm as read_py
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.ir.expr import Sort, Symbol
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.unit import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,34 +95,60 @@ def _algorithm(
     if not units:
         message = f"'{path}' holds no kernel type and no invoke."
         raise CompileError(Diagnostic("L006", message, file=str(path)))
-    context = AlgorithmContext(partial(_home_of, finder), partial(_seen, finder), words.data)
+    context = AlgorithmContext(
+        partial(_home_of, finder), partial(_seen, finder, source), words.data
+    )
     made = emit_algorithm(file, units, context, f"Translated from {path.name}.")
     text = SourceText(path.with_suffix(".py").name, made.text)
-    read_python_algorithm(words.dialect, text)
+    try:
+        read_python_algorithm(words.dialect, text)
+    except CompileError as error:
+        raise CompileError(*_in_fortran(made, error, "The algorithm")) from None
     return made.text
 
 
-def _seen(finder: ModuleFinder, uses: tuple[Use, ...]) -> ModuleContext:
-    """Return what a procedure sees of modules by its imports."""
-    known = CPrinter(finder).around
+def _seen(
+    finder: ModuleFinder, source: SourceText, around: tuple[Surrounding, ...]
+) -> ModuleContext:
+    """Return what a procedure sees: of the units `around` it, and of modules by their imports."""
+    printer = CPrinter(finder)
+    printer.know(source)
+    known = printer.around
+
+    def own(name: str) -> Symbol | None:
+        doubt: Symbol | None = None
+        for one in around:
+            found = finder.imported(one.uses, name)
+            if one.module and (found is None or not found.is_resolved):
+                found = known.symbol(key_of(one.module), name) or found
+            is_named = any(item.key == name for use in one.uses for item in use.names)
+            if found is not None and (found.is_resolved or is_named):
+                return found
+            doubt = doubt or found
+        return doubt
 
     def symbol(module: str, name: str) -> Symbol | None:
-        is_own = not module.isidentifier()
-        return finder.imported(uses, name) if is_own else known.symbol(module, name)
+        return known.symbol(module, name) if module.isidentifier() else own(name)
 
     return ModuleContext(symbol, known.procedures)
 
 
-def _home_of(finder: ModuleFinder, name: str, uses: tuple[Use, ...]) -> tuple[str, str] | None:
-    """Return the module that gives a kernel, and the kernel's name there."""
-    for use in uses:
-        for item in use.names:
-            if item.key == name:
-                return use.module_key, item.original_key
-    for use in uses:
-        found = finder.offered(use.module, name) if use.whole else None
-        if found is not None and found.sort is Sort.TYPE:
-            return use.module_key, name
+def _home_of(
+    finder: ModuleFinder, name: str, around: tuple[Surrounding, ...]
+) -> tuple[str, str] | None:
+    """Return the module that gives a kernel, and the kernel's name there.
+
+    What a procedure imports hides what the units around it import, named or not.
+    """
+    for one in around:
+        for use in one.uses:
+            for item in use.names:
+                if item.key == name:
+                    return use.module_key, item.original_key
+        for use in one.uses:
+            found = finder.offered(use.module, name) if use.whole else None
+            if found is not None and found.sort is Sort.TYPE:
+                return use.module_key, name
     return None
 
 
@@ -135,13 +165,18 @@ def _read_back(
             dummies = parts_of(api).dummies(kernel)
             python_body.read_code(dialect, source, parsed.procedure, dummies)
         except CompileError as error:
-            # A name that is read twice in one statement is one thing that is wrong with it.
-            found = {}
-            for problem in error.problems:
-                message = f"The kernel '{name}' has no form in Python: {problem.message}"
-                place = _origin(made, problem)
-                found[message, place] = Diagnostic("G006", message, place, hint=problem.hint)
-            yield from found.values()
+            yield from _in_fortran(made, error, f"The kernel '{name}'")
+
+
+def _in_fortran(made: PythonText, error: CompileError, what: str) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a text that was written, at the places that it comes from."""
+    # A name that is read twice in one statement is one thing that is wrong with it.
+    found = {}
+    for problem in error.problems:
+        message = f"{what} has no form in Python: {problem.message}"
+        place = _origin(made, problem)
+        found[message, place] = Diagnostic("G006", message, place, hint=problem.hint)
+    yield from found.values()
 
 
 def _origin(made: PythonText, problem: Diagnostic) -> Span | None:

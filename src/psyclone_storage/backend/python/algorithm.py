@@ -12,13 +12,16 @@ from functools import reduce
 
 from psyclone_storage.backend.c.scope import CScope, ModuleContext
 from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.python.algorithm_imports import KernelImports
 from psyclone_storage.backend.python.algorithm_names import AlgorithmNames
+from psyclone_storage.backend.python.arguments import is_passed_as_written, without_brackets
 from psyclone_storage.backend.python.data_forms import DataForm
 from psyclone_storage.backend.python.file import PythonText, laid_out
 from psyclone_storage.backend.python.forms import PlacedLine
 from psyclone_storage.backend.python.kernel import without_end
 from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, KernelModule
@@ -69,7 +72,17 @@ _STEP = "    "
 _WIDTH = 100
 _INVOKE = "invoke"
 _HINT = "Translate the rest by hand, or keep the algorithm in Fortran."
-HomeOf = Callable[[str, tuple[Use, ...]], tuple[str, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Surrounding:
+    """A procedure, or a unit around it: its imports, and the name of a module."""
+
+    uses: tuple[Use, ...]
+    module: str = ""
+
+
+HomeOf = Callable[[str, tuple[Surrounding, ...]], tuple[str, str] | None]
 """Gives the module of a kernel and its name there, None where no import has it."""
 
 
@@ -90,7 +103,7 @@ class AlgorithmContext:
     """
 
     home_of: HomeOf
-    around: Callable[[tuple[Use, ...]], ModuleContext]
+    around: Callable[[tuple[Surrounding, ...]], ModuleContext]
     data: Callable[[], DataForm]
 
 
@@ -102,20 +115,20 @@ def emit_algorithm(
     Raises:
         CompileError: G006, at each statement that has no form in Python.
     """
-    imports: dict[str, None] = {}
+    imports = KernelImports(frozenset(_named(unit.name) for unit in units))
     words: dict[str, None] = {}
     made: dict[str, None] = {}
     lines: list[PlacedLine] = []
     problems: list[Diagnostic] = []
     authors = frozenset(key_of(unit.name) for unit in file.every_unit())
     for unit in units:
-        uses = tuple(_uses(file, unit))
+        around = tuple(_surroundings(file, unit))
         writer = _UnitWriter(
             unit,
-            uses,
+            around,
             context.home_of,
-            _scope(unit, uses, file, context),
-            authors | {item.key for use in uses for item in use.names},
+            _scope(unit, around, file, context),
+            authors | {item.key for one in around for use in one.uses for item in use.names},
             context.data(),
             imports,
             words,
@@ -143,7 +156,7 @@ def _function(unit: ProgramUnit, body: list[PlacedLine]) -> Iterator[PlacedLine]
 def _opening(
     title: str,
     data: DataForm,
-    needed: tuple[dict[str, None], dict[str, None], dict[str, None]],
+    needed: tuple[KernelImports, dict[str, None], dict[str, None]],
     lines: list[PlacedLine],
 ) -> list[str]:
     """Return what stands before the functions: imports of what is needed."""
@@ -152,7 +165,7 @@ def _opening(
     opening = [f'"""{title}"""', ""]
     opening += ["import math", ""] if "math." in text else []
     opening += ["import numpy as np", ""] if "np." in text else []
-    opening += [*sorted(imports), ""] if imports else []
+    opening += [*imports.lines(), ""] if imports.homes else []
     opening += _imported(data.module, sorted([*words, _INVOKE], key=key_of))
     opening += [f"from {data.runtime} import {', '.join(sorted(made))}"] if made else []
     return opening
@@ -167,7 +180,10 @@ def _imported(module: str, words: list[str]) -> list[str]:
 
 
 def _scope(
-    unit: ProgramUnit, uses: tuple[Use, ...], file: SourceFile, context: AlgorithmContext
+    unit: ProgramUnit,
+    around: tuple[Surrounding, ...],
+    file: SourceFile,
+    context: AlgorithmContext,
 ) -> CScope:
     """Return the names that a unit sees."""
     declares = tuple(
@@ -177,16 +193,15 @@ def _scope(
     whole = file.source.whole()
     module = KernelModule(f"{unit.name} ", whole, unit.extent or whole)
     code = KernelCode(unit.name, unit.dummies, declares, unit.body, module)
-    return CScope(code, context.around(uses))
+    return CScope(code, context.around(around))
 
 
-def _uses(file: SourceFile, unit: ProgramUnit) -> Iterator[Use]:
-    """Yield the imports that a unit sees, its own first."""
+def _surroundings(file: SourceFile, unit: ProgramUnit) -> Iterator[Surrounding]:
+    """Yield a unit and those around it, the innermost first."""
     around = [one for one in file.every_unit() if unit in _within(one)]
     for one in (unit, *reversed(around)):
-        for item in one.specification:
-            if isinstance(item, UseStatement):
-                yield item.use
+        uses = tuple(item.use for item in one.specification if isinstance(item, UseStatement))
+        yield Surrounding(uses, one.name if one.kind is UnitKind.MODULE else "")
 
 
 def _within(unit: ProgramUnit) -> Iterator[ProgramUnit]:
@@ -211,15 +226,16 @@ class _UnitWriter:
     """The writer of one procedure."""
 
     unit: ProgramUnit
-    uses: tuple[Use, ...]
+    around: tuple[Surrounding, ...]
     home_of: HomeOf
     scope: CScope
     authors: frozenset[str]
     data: DataForm
-    imports: dict[str, None]
+    imports: KernelImports
     words: dict[str, None]
     problems: list[Diagnostic] = field(default_factory=list)
     ended: frozenset[str] = frozenset()
+    taken: set[str] = field(default_factory=set)
 
     @property
     def declared(self) -> dict[str, Declare]:
@@ -262,6 +278,8 @@ class _UnitWriter:
         """Return the body of the function."""
         found: list[PlacedLine] = []
         self._check_names()
+        if self.unit.kind is UnitKind.SEPARATE:
+            self._refuse("its arguments are declared elsewhere", self.unit.place)
         for one in self.declared.values():
             if one.value is not None and "parameter" in one.attributes:
                 try:
@@ -272,12 +290,28 @@ class _UnitWriter:
                     self._refuse(error.reason, self.unit.place)
             elif one.value is not None:
                 self._refuse(f"'{one.name}' keeps its value between calls", self.unit.place)
-        return [*found, *self._block(self.unit.body)]
+        found += self._block(self.unit.body)
+        if self.unit.kind is UnitKind.FUNCTION:
+            try:
+                found.append(PlacedLine(self._return(), self.unit.end))
+            except (NoPythonError, PrintError) as error:
+                self._refuse(error.reason, self.unit.place)
+        return found
+
+    def _return(self) -> str:
+        """Return the statement that ends the procedure; a function gives its result."""
+        if self.unit.kind is not UnitKind.FUNCTION:
+            return "return"
+        result = Name(self.unit.result or self.unit.name)
+        declared = self.declared.get(result.key)
+        if declared is None or declared.shape or isinstance(declared.type, DerivedType):
+            raise NoPythonError(f"it is not declared that its result '{result.text}' is a number")
+        return f"return {self.numbers.passed(result)}"
 
     def _check_names(self) -> None:
         """Refuse names that differ in Fortran alone."""
         keys = {*self.declared, *map(key_of, self.unit.dummies), key_of(self.unit.name)}
-        keys |= {item.key for use in self.uses for item in use.names}
+        keys |= {item.key for one in self.around for use in one.uses for item in use.names}
         for key in sorted(keys):
             if (named := _named(key)) != key and named in keys:
                 self._refuse(f"'{key}' and '{named}' would be one name", self.unit.place)
@@ -320,7 +354,7 @@ class _UnitWriter:
             case Assign():
                 return [PlacedLine(text) for text in self._assign(line)]
             case Return(None):
-                return [PlacedLine("return")]
+                return [PlacedLine(self._return())]
             case Exit("") | Cycle(""):
                 return [PlacedLine("break" if isinstance(line, Exit) else "continue")]
         return self._control(line)
@@ -399,13 +433,14 @@ class _UnitWriter:
         label = ""
         found: dict[str, str] = {}
         seen: set[str] = set()
+        before: list[str] = []
         for arg in call.args:
             match arg:
                 case Keyword("name", Literal(intrinsic=Intrinsic.CHARACTER) as text):
                     label = f'name="{text.value}"'
                 case Index(Name() as name, given):
                     self._check_made(given)
-                    passed = [self.numbers.passed(one) for one in given]
+                    passed = [self._passed(one, before) for one in given]
                     items.append(f"{self._kernel(name)}({', '.join(passed)})")
                     if name.key in self.data.reducing and passed[0] not in map(
                         _named, self.results
@@ -419,9 +454,21 @@ class _UnitWriter:
         self._check_computed(call, {*found, *map(_named, self.results)})
         if found:
             self.words["Result"] = None
-        yield from (f"{one} = Result({before})" for one, before in found.items())
+        yield from before
+        yield from (f"{one} = Result({value})" for one, value in found.items())
         yield from _laid_out(items, label)
         yield from (f"{one} = {one}.value" for one in found)
+
+    def _passed(self, expr: Expr, before: list[str]) -> str:
+        """Return what a kernel is passed; what has to be computed is a local made `before`."""
+        text = self.numbers.passed(expr)
+        if is_passed_as_written(text):
+            return text
+        taken = {*self.declared, *map(key_of, self.unit.dummies), *self.taken}
+        name = NameTable(map(_named, taken)).fresh("value")
+        self.taken.add(name)
+        before.append(f"{name} = {without_brackets(text)}")
+        return name
 
     def _check_computed(self, call: Call, found: set[str]) -> None:
         """Refuse arguments that are computed from a number which the invoke finds."""
@@ -453,16 +500,17 @@ class _UnitWriter:
                     raise NoPythonError(f"it is not known what '{one.name}' is made of")
 
     def _kernel(self, name: Name) -> str:
-        home = self.home_of(name.key, self.uses)
-        if home is None and name.key in self.data.built_ins:
-            self.words[self.data.built_ins[name.key]] = None
-            return self.data.built_ins[name.key]
-        if home is None:
-            raise NoPythonError(f"it is not known which module has the kernel '{name.text}'")
-        module, original = home
-        renamed = "" if original == name.key else f" as {_named(name.key)}"
-        self.imports[f"from {module} import {original}{renamed}"] = None
-        return _named(name.key)
+        home = self.home_of(name.key, self.around)
+        built_in = self.data.built_ins.get(name.key)
+        if built_in is None:
+            if home is None:
+                raise NoPythonError(f"it is not known which module has the kernel '{name.text}'")
+            return self.imports.named(_named(name.key), home)
+        names = {*map(_named, self.declared), *self.imports.units}
+        if home is not None or built_in in names:
+            raise NoPythonError(f"'{name.text}' is a built-in, and something else")
+        self.words[built_in] = None
+        return built_in
 
     def _assign(self, line: Assign) -> Iterator[str]:
         made = self.data.made(self.numbers, line)

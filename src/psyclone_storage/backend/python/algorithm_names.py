@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import CType, PrintError
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
+from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.module import ModuleNames
 from psyclone_storage.backend.python.sums import summed
 from psyclone_storage.backend.python.values import NoPythonError, TypedText
@@ -134,10 +135,45 @@ class AlgorithmNames:
                 known = self.declared.get(base.key)
                 if known is None or not known.shape:
                     return None
+                self._check_first(known)
                 return f"{self._data_name(base)}[{', '.join(map(self._index, items))}]"
-            case Index(base, items):
+            case Index(Member() as base, items):
+                component, scope = self._component(base)
+                self._check_first(component, scope)
                 return f"{self._path(base)}[{', '.join(map(self._index, items))}]"
         return None
+
+    def _check_first(self, array: Declare | Symbol, scope: CScope | None = None) -> None:
+        """Refuse an array that does not begin at 1, where indices are moved."""
+        if not self.first:
+            check_begins_at_one(array, scope or self.scope)
+
+    def _component(self, expr: Member) -> tuple[Symbol, CScope]:
+        """Return the component of a structure, and what its definition sees."""
+        type_, scope = self._structure_of(expr.base)
+        while type_ is not None:
+            try:
+                found = scope.symbol(key_of(type_.name))
+            except PrintError:
+                break
+            scope = scope.home_of(found)
+            for one in found.components:
+                if one.key == key_of(expr.name):
+                    return one, scope
+            type_ = DerivedType(found.extends) if found.extends else None
+        raise NoPythonError(f"it is not known where '{spell(expr)}' begins")
+
+    def _structure_of(self, expr: Expr) -> tuple[DerivedType | None, CScope]:
+        match expr:
+            case Name() if expr.key in self.declared:
+                type_ = self.declared[expr.key].type
+                return type_ if isinstance(type_, DerivedType) else None, self.scope
+            case Index(base):
+                return self._structure_of(base)
+            case Member():
+                found, scope = self._component(expr)
+                return found.type if isinstance(found.type, DerivedType) else None, scope
+        return None, self.scope
 
     def _index(self, item: Expr) -> str:
         self._check_types(item)
@@ -183,6 +219,7 @@ class AlgorithmNames:
             raise NoPythonError(f"the value of '{spell(Index(name, items))}' is not known")
         type_ = self.scope.type_of(self.scope.symbol(name.key))
         checked(type_, name.text)
+        self._check_first(known)
         return TypedText(f"{self._data_name(name)}[{', '.join(map(self._index, items))}]", type_)
 
     def summed(self, section: Section) -> TypedText | None:

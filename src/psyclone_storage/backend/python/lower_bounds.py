@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.python.values import NoPythonError
-from psyclone_storage.ir.expr import Range, spell
+from psyclone_storage.ir.expr import Range, Symbol, spell
 from psyclone_storage.ir.unit import Declare
 
 _WITH_BOUNDS_OF_THEIR_OWN = ("pointer", "allocatable")
 
 
-def check_begins_at_one(declared: Declare, scope: CScope) -> None:
-    """Raise `NoPythonError` if the first element of a dummy is not certainly that of number 1."""
+def check_begins_at_one(declared: Declare | Symbol, scope: CScope) -> None:
+    """Raise `NoPythonError` if the first element of an array is not certainly that of number 1."""
     if not declared.shape:
         raise NoPythonError(f"it is not known where '{declared.name}' begins")
     if attributes := set(declared.attributes) & set(_WITH_BOUNDS_OF_THEIR_OWN):
