@@ -92,7 +92,7 @@ def _build_parser() -> Parser:
         "-gen", choices=("stub", "alg", "c", "c-loops", "cuda", "python"), default="stub",
         help="what to generate: a stub of the subroutine; alg, an algorithm that calls it; c, the"
         " subroutine as it is written; of a kernel for grids c-loops, loops over points around it,"
-        " or cuda; python, kernels for grids and algorithms in Python",
+        " or cuda; python, kernels and algorithms in Python",
     )  # fmt: skip
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"
