@@ -191,6 +191,7 @@ CURES: dict[str, str] = {
     "S115": "Declare it, or check its name.",
     "S116": "Let storages keep all data, or none.",
     "S117": "Leave it out, or generate for the infrastructure of this project.",
+    "S118": "Rename one of the two where it is imported: 'use <module>, only: <new> => <old>'.",
     "T001": "Check the name of the script, and that it is a text of Python in UTF-8.",
     "T002": "Mend the script at this line; '--traceback' shows all calls of Python.",
     "T003": "Name a statement that '--schedule' shows.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.names import did_you_mean
@@ -24,7 +24,8 @@ class Import:
 
     `local` is its name in the algorithm, `original` that in its module. Where no `use` statement
     names it, `modules` are all that are used as a whole, and `doubt` is what to report if none of
-    them defines it.
+    them defines it. What modules in `hiding` define by the local name is meant instead: scopes
+    within the one that names the kernel use these as a whole.
     """
 
     local: str
@@ -32,11 +33,15 @@ class Import:
     modules: tuple[str, ...]
     call: ParsedCall
     doubt: Diagnostic | None = None
+    hiding: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class InvokeImports:
-    """What an algorithm asks for by name in its invokes, and what is wrong with that."""
+    """What an algorithm asks for by name in its invokes, and what is wrong with that.
+
+    A name is among the kernels once for each way in which scopes import it.
+    """
 
     kernels: tuple[Import, ...]
     builtins: tuple[str, ...]
@@ -57,13 +62,14 @@ def find_imports(
     imports a name, for hints.
     """
     known = {key_of(name): name for name in builtins}
-    kernels: dict[str, Import] = {}
+    kernels: dict[tuple[str, tuple[ParsedUse, ...]], Import] = {}
     used: dict[str, str] = {}
     problems: list[Diagnostic] = []
     for invoke in algorithm.invokes:
+        uses = tuple(_uses(invoke))
         for call in invoke.calls:
             name = call.key
-            if name in kernels or name in used:
+            if (name, uses) in kernels or name in used:
                 continue
             if name in known:
                 used[name] = known[name]
@@ -73,7 +79,7 @@ def find_imports(
             if isinstance(found, Diagnostic):
                 problems.append(found)
             else:
-                kernels[name] = found
+                kernels[name, uses] = found
     return InvokeImports(tuple(kernels.values()), tuple(used.values()), tuple(problems))
 
 
@@ -81,11 +87,13 @@ def _find(
     call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str], form: str
 ) -> Import | Diagnostic:
     name = call.key
-    for use, item in _named(invoke):
-        if item.key == name:
-            return Import(name, item.original_key, (use.module_key,), call)
+    whole: tuple[str, ...] = ()
+    for scope in invoke.scopes:
+        for use, item in _named_in(scope.uses):
+            if item.key == name:
+                return Import(name, item.original_key, (use.module_key,), call, hiding=whole)
+        whole += tuple(use.module_key for use in scope.uses if use.only is None)
     unknown = _unknown(call, invoke, builtins, form)
-    whole = tuple(use.module_key for use in _uses(invoke) if use.only is None)
     return Import(name, name, whole, call, unknown) if whole else unknown
 
 
@@ -95,7 +103,11 @@ def _uses(invoke: ParsedInvoke) -> Iterator[ParsedUse]:
 
 
 def _named(invoke: ParsedInvoke) -> Iterator[tuple[ParsedUse, UsedName]]:
-    for use in _uses(invoke):
+    return _named_in(_uses(invoke))
+
+
+def _named_in(uses: Iterable[ParsedUse]) -> Iterator[tuple[ParsedUse, UsedName]]:
+    for use in uses:
         for item in (*(use.only or ()), *use.renames):
             yield use, item
 

@@ -9,6 +9,7 @@ from psyclone_storage.base.diagnostic import (
     CompileError,
     Diagnostic,
     InternalError,
+    Related,
     raise_if_any,
 )
 from psyclone_storage.base.records import dataclass, field, replace
@@ -62,6 +63,7 @@ class Kernels:
         Raises:
             CompileError: it is not found, or its metadata is wrong.
         """
+        wanted = self._innermost(wanted)
         path = self._file_of(wanted)
         key = (path, wanted.original)
         if key not in self._known:
@@ -127,6 +129,14 @@ class Kernels:
             self._codes[source, name] = self.language.resolve(code, self._modules, dummies)
         return self._codes[source, name]
 
+    def _innermost(self, wanted: Import) -> Import:
+        """Return what is imported, or what is used as a whole within and hides it."""
+        for module in wanted.hiding:
+            for path in self.index.candidates(module):
+                if wanted.local in self.language.kernel_types(self.index.read(path)):
+                    return replace(wanted, original=wanted.local, modules=(module,), hiding=())
+        return wanted
+
     def _file_of(self, wanted: Import) -> Path:
         """Return the file of the module that `wanted` comes from.
 
@@ -174,13 +184,25 @@ def find_kernels(algorithm: ParsedAlgorithm, kernels: Kernels) -> CalledKernels:
     builtin = kernels.api.builtin
     found = {key_of(name): kernel for name in imports.builtins if (kernel := builtin(name))}
     files: dict[Path, None] = {}
+    first: dict[str, Import] = {}
     for wanted in imports.kernels:
         try:
-            found[wanted.local], path = kernels.find(wanted)
+            kernel, path = kernels.find(wanted)
+            if found.setdefault(wanted.local, kernel) is not kernel:
+                problems.append(_of_two(wanted, first[wanted.local]))
+            first.setdefault(wanted.local, wanted)
             files[path] = None
         except CompileError as error:
             problems += error.problems
     return CalledKernels(found, tuple(files), tuple(problems))
+
+
+def _of_two(wanted: Import, first: Import) -> Diagnostic:
+    """Return what is wrong with a name that scopes import from two places."""
+    message = f"'{wanted.local}' is another kernel here than in another procedure of the file."
+    hint = "Rename one of the two where it is imported: 'use <module>, only: <new> => <old>'."
+    related = (Related(first.call.name_span, "another kernel is called here"),)
+    return Diagnostic("S118", message, wanted.call.name_span, hint=hint, related=related)
 
 
 def read_checked(index: SourceIndex, path: Path, line_limit: bool) -> SourceText:

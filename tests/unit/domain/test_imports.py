@@ -36,6 +36,11 @@ def test_the_innermost_scope_decides() -> None:
     assert found.kernels[0].modules == ("inner_mod",)
 
 
+def test_a_module_used_as_a_whole_within_may_hide_a_name() -> None:
+    (kernel,) = imports("k(a)", "use outer_mod, only : k", "use inner_mod").kernels
+    assert (kernel.modules, kernel.hiding) == (("outer_mod",), ("inner_mod",))
+
+
 def test_modules_used_as_a_whole_are_all_candidates() -> None:
     found = imports("k(a)", "use one_mod\nuse two_mod", "use three_mod")
     (kernel,) = found.kernels
