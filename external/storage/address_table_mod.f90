@@ -4,10 +4,13 @@
 !> it meanwhile, so nothing here takes it.
 module address_table_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_intptr_t, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_intptr_t, c_null_ptr, &
+                                         c_ptr
 
   implicit none
   private
+
+  public :: name_of_array
 
   type :: entry_type
     type(c_ptr) :: address = c_null_ptr
@@ -48,6 +51,26 @@ contains
   end subroutine unlock
 
   include 'latch_procedures.inc'
+
+  !> Return what messages call the array at an address, so that a debugger finds it.
+  function name_of_array(kind, address, extents) result(name)
+    character(*), intent(in) :: kind
+    type(c_ptr), intent(in) :: address
+    integer(c_int64_t), intent(in) :: extents(:)
+    character(:), allocatable :: name
+
+    character(20) :: number
+    integer :: n
+
+    name = kind // ' of'
+    do n = 1, size(extents)
+      write (number, '(i0)') extents(n)
+      if (n > 1) name = name // ' x'
+      name = name // ' ' // trim(number)
+    end do
+    write (number, '(z0)') transfer(address, 0_c_intptr_t)
+    name = name // ' elements at 0x' // trim(number)
+  end function name_of_array
 
   !> Return the item of an address, null if it has none.
   pure function item_at(self, address) result(item)

@@ -8,7 +8,7 @@ module storage_tables_mod
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
   use field_storage_mod, only: field_storage_type
-  use storage_registry_mod, only: forget_address, storage_of_table
+  use storage_registry_mod, only: begin_table, end_table, forget_address
   use storage_words_mod, only: access_read, element_int32, element_logical, element_real32, &
                                element_real64
 
@@ -42,6 +42,9 @@ module storage_tables_mod
                      forget_logical_1, forget_logical_2, forget_logical_3, forget_logical_4
   end interface forget_table
 
+  !> What arrays without elements, which have no address, are said to lie at.
+  integer(c_int), target, save :: nothing = 0
+
 contains
 
   !> Begin to read the array at an address.
@@ -54,7 +57,9 @@ contains
 
     type(field_storage_type), pointer :: storage
 
-    storage => storage_of_table(address, element, int(count, c_int64_t))
+    values = c_loc(nothing)
+    if (count == 0) return
+    storage => begin_table(address, element, int(count, c_int64_t))
     call storage%acquire(space, access_read)
     values = storage%get_kernel_address(space)
   end subroutine acquire_at
@@ -66,10 +71,7 @@ contains
     integer, intent(in) :: count
     integer(c_int), intent(in) :: space
 
-    type(field_storage_type), pointer :: storage
-
-    storage => storage_of_table(address, element, int(count, c_int64_t))
-    call storage%release(space)
+    if (count > 0) call end_table(address, element, int(count, c_int64_t), space)
   end subroutine release_at
 
   ! -- one procedure for each type and number of dimensions ---------------------------------------
