@@ -58,6 +58,7 @@ module storage_coherence_mod
     procedure, public :: may_end_exchange
     procedure, public :: is_exchanged
     procedure, public :: get_exchanged_space
+    procedure, public :: get_readers
     procedure, public :: describe_users
     procedure, public :: begin_access
     procedure, public :: end_access
@@ -287,6 +288,14 @@ contains
 
     space = self%exchange
   end function get_exchanged_space
+
+  !> Return how many read in each space.
+  pure function get_readers(self) result(readers)
+    class(coherence_type), intent(in) :: self
+    integer :: readers(space_host:space_device)
+
+    readers = self%readers
+  end function get_readers
 
   !> Return who uses the field, for messages.
   pure function describe_users(self) result(text)

@@ -16,24 +16,30 @@ module wrapped_arrays_mod
   use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int64_t, c_intptr_t, &
                                          c_loc, c_null_ptr, c_ptr, c_size_t
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
-  use address_table_mod, only: address_table_type
+  use address_table_mod, only: address_table_type, name_of_array
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: element_bytes, field_storage_type
   use storage_device_mod, only: device_has_memory
-  use storage_errors_mod, only: report_error
+  use storage_errors_mod, only: last_error, report_error
   use storage_parts_mod, only: boxes_around
   use storage_watch_mod, only: count_marks, digest_of, mark_host
-  use storage_words_mod, only: access_read, access_write, element_int32, element_real32, &
-                               element_real64, error_access_conflict, error_lost_values, &
-                               error_window, space_device, space_host
+  use storage_words_mod, only: access_read, access_read_write, access_write, element_int32, &
+                               element_real32, element_real64, error_access_conflict, &
+                               error_lost_values, error_window, no_error, space_device, space_host
 
   implicit none
   private
 
+  integer(c_intptr_t), parameter :: no_thread = 0
+
   public :: storage_of, bring_to_host, wrote_on_host, release_storage, set_program_tells
 
-  !> The storage of an array. `shares` counts those who have it once more under another name; the
-  !> digest is that of values which are current on both sides while nobody uses them.
+  !> The storage of an array. `shares` counts those who have it once more under another name, and
+  !> who writes it has the values that were there before if they were `brought`. The digest is that
+  !> of values which are current on both sides while nobody uses them.
+  !>
+  !> A storage that is `gone` from the table stays in memory while some thread looked it up last:
+  !> there are `pending` of them. Those who use it now are of one thread, or of `no_thread` alone.
   type, public :: wrapped_array_type
     private
     type(field_storage_type) :: storage
@@ -44,7 +50,11 @@ module wrapped_arrays_mod
     integer(c_size_t) :: bytes = 0
     integer(c_int) :: latch = 0
     integer :: shares = 0
+    logical :: brought = .true.
     integer(c_int64_t) :: digest = 0
+    integer :: pending = 0
+    logical :: gone = .false.
+    integer(c_intptr_t) :: thread = no_thread
   contains
     procedure, private :: acquire_real64_1, acquire_real64_2, acquire_real64_3
     procedure, private :: acquire_real32_1, acquire_real32_2, acquire_real32_3
@@ -60,6 +70,7 @@ module wrapped_arrays_mod
   end type wrapped_array_type
 
   !> Return the storage of an array. One that nobody has asked for yet has its values on the host.
+  !> It is there until the thread looks another one up, and longer while somebody uses it.
   !>
   !> Stops with 220 for an array with gaps, with 201 or 200 if another array, which lies in part or
   !> with another shape in the same memory, is used or has its only current values on the device.
@@ -71,6 +82,10 @@ module wrapped_arrays_mod
 
   type(address_table_type), save :: table
   logical, save :: program_tells = .false.
+
+  !> What the thread has looked up last.
+  type(wrapped_array_type), pointer, save :: looked_up => null()
+  !$omp threadprivate(looked_up)
 
 contains
 
@@ -87,11 +102,13 @@ contains
     do place = 1, table%get_places()
       array => array_from(table%item_in(place))
       if (tells .or. .not. associated(array)) cycle
+      call close_latch(array%latch)
       if (is_on_device_alone(array)) then
-        call report_error(error_lost_values, 'A program that tells no more what it does with ' // &
-                          'arrays has one of which only the device has the values: bring_to_host')
+        call stop_at(array, error_lost_values, 'A program that tells no more what it does with ' &
+                     // 'arrays has one of which only the device has the values: bring_to_host')
       end if
       call assume_host_alone(array)
+      call open_latch(array%latch)
     end do
     program_tells = tells
     call table%unlock()
@@ -113,17 +130,20 @@ contains
 
     integer(c_size_t) :: left, all_marks
 
+    integer(c_int) :: status
+
     if (array%bytes == 0) return
-    call close_latch(array%latch)
+    call enter_latch(array)
     left = 0
     if (is_on_device_alone(array)) then
       call count_marks(array%address, array%bytes, left, all_marks)
     end if
     if (left > 0) then
-      call report_error(error_lost_values, 'The host has written a part of an array of which ' // &
-                        'only the device has the values: call bring_to_host before that.')
+      call stop_at(array, error_lost_values, 'The host has written a part of an array of which ' &
+                   // 'only the device has the values: call bring_to_host before that.')
     end if
-    call array%storage%touch(space_host)
+    call array%storage%touch(space_host, status)
+    call stop_unless_done(array, status)
     call open_latch(array%latch)
   end subroutine wrote_on_host
 
@@ -136,12 +156,16 @@ contains
     type(wrapped_array_type), pointer :: gone
 
     if (array%bytes == 0) return
-    gone => array
     call table%lock()
-    if (is_used(gone)) then
-      call report_error(error_access_conflict, 'The storage of an array is released that is used.')
+    gone => array
+    if (.not. gone%gone) then
+      call close_latch(gone%latch)
+      if (is_used(gone)) then
+        call stop_at(gone, error_access_conflict, 'The storage of an array is released that is ' &
+                     // 'used: end what uses it before.')
+      end if
+      call remove(gone)
     end if
-    call remove(gone)
     call table%unlock()
   end subroutine release_storage
 
@@ -149,49 +173,51 @@ contains
 
   !> Begin to use the values in a space, where they are current from then on. One who `may_share`
   !> has maybe acquired them already, for the same and under another name: then nothing is done.
+  !> As the other name may read what this one overwrites, who `may_share` has all values brought.
   subroutine begin_use(self, space, access, may_share)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: access
     logical, optional, intent(in) :: may_share
 
+    integer(c_int) :: wanted, status
+    logical :: sharing
+
     if (self%bytes == 0) return
-    call close_latch(self%latch)
-    if (is_shared(self, space, access, may_share)) then
+    sharing = .false.
+    if (present(may_share)) sharing = may_share .and. access /= access_read
+    wanted = access
+    if (sharing .and. access == access_write) wanted = access_read_write
+    call enter_latch(self)
+    if (sharing) sharing = self%brought .and. self%storage%is_written(space)
+    if (sharing) then
       self%shares = self%shares + 1
     else
-      if (access /= access_write) then
-        call notice_changes(self, space == space_host .and. access /= access_read)
+      if (wanted /= access_write) then
+        call notice_changes(self, space == space_host .and. wanted /= access_read)
       end if
-      call self%storage%acquire(space, access)
+      call note_thread(self)
+      call self%storage%acquire(space, wanted, status)
+      call stop_unless_done(self, status)
+      if (wanted /= access_read) self%brought = wanted /= access_write
     end if
     call open_latch(self%latch)
   end subroutine begin_use
-
-  !> Say whether the values are acquired already for what somebody wants to do with them, too.
-  function is_shared(self, space, access, may_share)
-    type(wrapped_array_type), intent(in) :: self
-    integer(c_int), intent(in) :: space
-    integer(c_int), intent(in) :: access
-    logical, optional, intent(in) :: may_share
-    logical :: is_shared
-
-    is_shared = .false.
-    if (present(may_share)) is_shared = may_share .and. access /= access_read
-    if (is_shared) is_shared = self%storage%is_written(space)
-  end function is_shared
 
   !> End the use of the values in a space that began last.
   subroutine release(self, space)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
 
+    integer(c_int) :: status
+
     if (self%bytes == 0) return
-    call close_latch(self%latch)
+    call enter_latch(self)
     if (self%shares > 0) then
       self%shares = self%shares - 1
     else
-      call self%storage%release(space)
+      call self%storage%release(space, status)
+      call stop_unless_done(self, status)
       call end_last_use(self)
     end if
     call open_latch(self%latch)
@@ -205,7 +231,7 @@ contains
     integer(c_int), intent(in) :: space
 
     if (self%bytes == 0 .or. .not. program_tells .or. space == space_host) return
-    call close_latch(self%latch)
+    call enter_latch(self)
     if (.not. self%storage%is_written()) then
       call notice_changes(self, .false.)
       call self%storage%acquire(space, access_read, queue=1)
@@ -224,30 +250,52 @@ contains
     integer, optional, intent(in) :: depth
 
     integer(c_int64_t) :: owned(4), kept(4)
+    integer(c_int) :: status
 
     if (self%bytes == 0) return
-    call close_latch(self%latch)
+    call enter_latch(self)
     call notice_changes(self, .false.)
+    call note_thread(self)
     if (present(inner) .and. present(depth)) then
       owned = inner
       kept(1::2) = owned(1::2) + depth
       kept(2::2) = max(owned(2::2) - depth, kept(1::2) - 1)
       call self%storage%begin_exchange_of_parts(space_host, 1, &
                                                 boxes_around(kept, self%extents(:2)), &
-                                                boxes_around(owned, self%extents(:2)))
+                                                boxes_around(owned, self%extents(:2)), status)
     else
-      call self%storage%begin_exchange(space_host, 1)
+      call self%storage%begin_exchange(space_host, 1, status)
     end if
+    call stop_unless_done(self, status)
     call open_latch(self%latch)
   end subroutine begin_exchange
 
-  !> End an exchange: what was received lies in the memory of the host.
+  !> End an exchange: what was received lies in the memory of the host. The thread itself may read
+  !> the array under another name meanwhile: it does nothing with it now, and goes on reading, in
+  !> the same memory, when that has what was received, too.
   subroutine end_exchange(self)
     class(wrapped_array_type), intent(inout) :: self
 
+    integer :: readers(space_host:space_device)
+    integer(c_int) :: space, status
+    integer :: n
+
     if (self%bytes == 0) return
-    call close_latch(self%latch)
-    call self%storage%end_exchange(0_c_int64_t, 0_c_int64_t)
+    call enter_latch(self)
+    readers = 0
+    if (self%thread == this_thread()) readers = self%storage%state%coherence%get_readers()
+    do space = space_host, space_device
+      do n = 1, readers(space)
+        call self%storage%release(space)
+      end do
+    end do
+    call self%storage%end_exchange(0_c_int64_t, 0_c_int64_t, status=status)
+    call stop_unless_done(self, status)
+    do space = space_host, space_device
+      do n = 1, readers(space)
+        call self%storage%acquire(space, access_read)
+      end do
+    end do
     call end_last_use(self)
     call open_latch(self%latch)
   end subroutine end_exchange
@@ -272,9 +320,9 @@ contains
       if (takes_over) return
       digest = digest_of(self%address, self%bytes)
       if (digest == self%digest) return
-      call report_error(error_lost_values, 'The host has written an array that the device ' // &
-                        'has, too, and has not told so: call wrote_on_host behind, or ' // &
-                        'release_storage before an array is freed.')
+      call stop_at(self, error_lost_values, 'The host has written an array that the device ' // &
+                   'has, too, and has not told so: call wrote_on_host behind, or ' // &
+                   'release_storage before an array is freed.')
     end if
     call self%storage%wait()
     call count_marks(self%address, self%bytes, left, all_marks)
@@ -283,9 +331,9 @@ contains
       call self%storage%touch(space_host)
       return
     end if
-    call report_error(error_lost_values, 'The host has written a part of an array of which ' // &
-                      'only the device has the values: call bring_to_host before, and ' // &
-                      'wrote_on_host behind, or release_storage before an array is freed.')
+    call stop_at(self, error_lost_values, 'The host has written a part of an array of which ' // &
+                 'only the device has the values: call bring_to_host before, and ' // &
+                 'wrote_on_host behind, or release_storage before an array is freed.')
   end subroutine notice_changes
 
   !> Make ready for a time in which nobody uses the values through their storage.
@@ -348,6 +396,59 @@ contains
     is_used = self%storage%state%coherence%is_used()
   end function is_used
 
+  !> Return what tells the thread from others.
+  function this_thread() result(thread)
+    integer(c_intptr_t) :: thread
+
+    integer(c_int), target, save :: own = 0
+    !$omp threadprivate(own)
+
+    thread = transfer(c_loc(own), thread)
+  end function this_thread
+
+  !> Note that the thread begins to use the values.
+  subroutine note_thread(self)
+    class(wrapped_array_type), intent(inout) :: self
+
+    if (.not. is_used(self)) then
+      self%thread = this_thread()
+    else if (self%thread /= this_thread()) then
+      self%thread = no_thread
+    end if
+  end subroutine note_thread
+
+  ! -- errors --------------------------------------------------------------------------------------
+
+  !> Stop with a sentence, and say which array it is about.
+  subroutine stop_at(self, code, sentence)
+    class(wrapped_array_type), intent(in) :: self
+    integer(c_int), intent(in) :: code
+    character(*), intent(in) :: sentence
+
+    call report_error(code, sentence // ' It is the ' // self%storage%get_name() // '.')
+  end subroutine stop_at
+
+  !> Stop if a storage has refused something, and say what to do.
+  subroutine stop_unless_done(self, status)
+    class(wrapped_array_type), intent(in) :: self
+    integer(c_int), intent(in) :: status
+
+    if (status == no_error) return
+    if (status /= error_access_conflict) call report_error(status, last_error())
+    call report_error(status, last_error() // ' One array, under one name or two, is read by ' // &
+                      'several or written by one: pass another field, or copy it before.')
+  end subroutine stop_unless_done
+
+  !> Take the latch of a storage that is not gone.
+  subroutine enter_latch(self)
+    class(wrapped_array_type), intent(inout) :: self
+
+    call close_latch(self%latch)
+    if (.not. self%gone) return
+    call stop_at(self, error_access_conflict, 'The storage of an array is used, and it was ' // &
+                 'released, or another array has taken the memory: call storage_of at each use.')
+  end subroutine enter_latch
+
   ! -- the table -----------------------------------------------------------------------------------
 
   !> Return the storage of the array at an address. Arrays without elements, which have no address,
@@ -363,21 +464,25 @@ contains
     array => nothing
     if (.not. c_associated(address)) return
     call table%lock()
-    array => known_at(address)
+    array => array_from(table%item_at(address))
     if (associated(array)) then
       if (.not. is_of(array, element, extents)) nullify (array)
     end if
     if (.not. associated(array)) array => entered(address, element, extents)
+    array%pending = array%pending + 1
+    call drop_pending(looked_up)
+    looked_up => array
     call table%unlock()
   end function storage_at
 
-  !> Return what is known of the array at an address, null if nothing is.
-  function known_at(address) result(array)
-    type(c_ptr), intent(in) :: address
-    type(wrapped_array_type), pointer :: array
+  !> Note that a thread looks up another storage than the one that it had before.
+  subroutine drop_pending(array)
+    type(wrapped_array_type), pointer, intent(inout) :: array
 
-    array => array_from(table%item_at(address))
-  end function known_at
+    if (.not. associated(array)) return
+    array%pending = array%pending - 1
+    if (array%gone .and. array%pending == 0) deallocate (array)
+  end subroutine drop_pending
 
   !> Return the array that is an item of the table, null if that is null.
   function array_from(item) result(array)
@@ -415,7 +520,7 @@ contains
     array%extents(:size(extents)) = extents
     array%bytes = element_bytes(element) * product(extents)
     call remove_overlapping(array)
-    options%name = 'wrapped array'
+    options%name = name_of_array('array', address, extents)
     options%host = address
     options%has_values = .true.
     options%spoils = .true.
@@ -438,14 +543,14 @@ contains
       place = place + 1
       if (.not. associated(other)) cycle
       if (.not. overlap(array, other)) cycle
+      call close_latch(other%latch)
       if (is_used(other)) then
-        call report_error(error_access_conflict, 'An array is asked for its storage, and ' // &
-                          'another one that lies in the same memory is used.')
+        call stop_at(other, error_access_conflict, 'An array is asked for its storage, and ' // &
+                     'another one that lies in the same memory is used: end that before.')
       else if (is_on_device_alone(other)) then
-        call report_error(error_lost_values, 'An array is asked for its storage, and only ' // &
-                          'the device has the values of another one that lies, or lay, in ' // &
-                          'the same memory: call bring_to_host for that, or release_storage ' // &
-                          'before it is freed.')
+        call stop_at(other, error_lost_values, 'An array is asked for its storage, and only ' // &
+                     'the device has the values of another one that lies, or lay, in the same ' // &
+                     'memory: call bring_to_host for that, or release_storage before it is freed.')
       end if
       call remove(other)
       ! Another entry may lie there now.
@@ -470,113 +575,20 @@ contains
     number = transfer(array%address, number)
   end function first_byte
 
-  !> Free what is known of an array.
+  !> Free what is known of an array, whose latch is taken, or the device's memory alone while it
+  !> is pending.
   subroutine remove(array)
     type(wrapped_array_type), pointer, intent(inout) :: array
 
     call table%leave(array%address)
     call array%storage%destroy()
-    deallocate (array)
+    array%gone = .true.
+    call open_latch(array%latch)
+    if (array%pending == 0) deallocate (array)
   end subroutine remove
 
   include 'latch_procedures.inc'
 
-  ! -- one procedure for each type and number of dimensions ---------------------------------------
-
-  function storage_real64_1(values) result(storage)
-    real(real64), target, intent(in) :: values(:)
-    integer(c_int), parameter :: element = element_real64
-    include 'wrapped_array_storage.inc'
-  end function storage_real64_1
-
-  subroutine acquire_real64_1(self, space, access, values, may_share)
-    real(real64), pointer, contiguous, intent(out) :: values(:)
-    integer, parameter :: dimensions = 1
-    include 'wrapped_array_window.inc'
-  end subroutine acquire_real64_1
-
-  function storage_real64_2(values) result(storage)
-    real(real64), target, intent(in) :: values(:, :)
-    integer(c_int), parameter :: element = element_real64
-    include 'wrapped_array_storage.inc'
-  end function storage_real64_2
-
-  subroutine acquire_real64_2(self, space, access, values, may_share)
-    real(real64), pointer, contiguous, intent(out) :: values(:, :)
-    integer, parameter :: dimensions = 2
-    include 'wrapped_array_window.inc'
-  end subroutine acquire_real64_2
-
-  function storage_real64_3(values) result(storage)
-    real(real64), target, intent(in) :: values(:, :, :)
-    integer(c_int), parameter :: element = element_real64
-    include 'wrapped_array_storage.inc'
-  end function storage_real64_3
-
-  subroutine acquire_real64_3(self, space, access, values, may_share)
-    real(real64), pointer, contiguous, intent(out) :: values(:, :, :)
-    integer, parameter :: dimensions = 3
-    include 'wrapped_array_window.inc'
-  end subroutine acquire_real64_3
-
-  function storage_real32_1(values) result(storage)
-    real(real32), target, intent(in) :: values(:)
-    integer(c_int), parameter :: element = element_real32
-    include 'wrapped_array_storage.inc'
-  end function storage_real32_1
-
-  subroutine acquire_real32_1(self, space, access, values, may_share)
-    real(real32), pointer, contiguous, intent(out) :: values(:)
-    integer, parameter :: dimensions = 1
-    include 'wrapped_array_window.inc'
-  end subroutine acquire_real32_1
-
-  function storage_real32_2(values) result(storage)
-    real(real32), target, intent(in) :: values(:, :)
-    integer(c_int), parameter :: element = element_real32
-    include 'wrapped_array_storage.inc'
-  end function storage_real32_2
-
-  subroutine acquire_real32_2(self, space, access, values, may_share)
-    real(real32), pointer, contiguous, intent(out) :: values(:, :)
-    integer, parameter :: dimensions = 2
-    include 'wrapped_array_window.inc'
-  end subroutine acquire_real32_2
-
-  function storage_real32_3(values) result(storage)
-    real(real32), target, intent(in) :: values(:, :, :)
-    integer(c_int), parameter :: element = element_real32
-    include 'wrapped_array_storage.inc'
-  end function storage_real32_3
-
-  subroutine acquire_real32_3(self, space, access, values, may_share)
-    real(real32), pointer, contiguous, intent(out) :: values(:, :, :)
-    integer, parameter :: dimensions = 3
-    include 'wrapped_array_window.inc'
-  end subroutine acquire_real32_3
-
-  function storage_int32_1(values) result(storage)
-    integer(int32), target, intent(in) :: values(:)
-    integer(c_int), parameter :: element = element_int32
-    include 'wrapped_array_storage.inc'
-  end function storage_int32_1
-
-  subroutine acquire_int32_1(self, space, access, values, may_share)
-    integer(int32), pointer, contiguous, intent(out) :: values(:)
-    integer, parameter :: dimensions = 1
-    include 'wrapped_array_window.inc'
-  end subroutine acquire_int32_1
-
-  function storage_int32_2(values) result(storage)
-    integer(int32), target, intent(in) :: values(:, :)
-    integer(c_int), parameter :: element = element_int32
-    include 'wrapped_array_storage.inc'
-  end function storage_int32_2
-
-  subroutine acquire_int32_2(self, space, access, values, may_share)
-    integer(int32), pointer, contiguous, intent(out) :: values(:, :)
-    integer, parameter :: dimensions = 2
-    include 'wrapped_array_window.inc'
-  end subroutine acquire_int32_2
+  include 'wrapped_array_kinds.inc'
 
 end module wrapped_arrays_mod

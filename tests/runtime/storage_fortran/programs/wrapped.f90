@@ -6,11 +6,14 @@ program wrapped
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use checks_mod, only: check, finish
   use storage_device_mod, only: device_has_memory, device_kind
+  use storage_tables_mod, only: acquire_table, forget_table, release_table
   use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
   use storage_watch_mod, only: count_marks, digest_of, mark_host
   use storage_words_mod
   use wrapped_arrays_mod, only: bring_to_host, release_storage, set_program_tells, storage_of, &
                                 wrapped_array_type, wrote_on_host
+
+  !$ use omp_lib, only: omp_get_thread_num
 
   implicit none
 
@@ -31,10 +34,12 @@ program wrapped
   call check_nothing()
   call check_kinds()
   call check_threads()
+  call check_tables()
   call set_program_tells(.true.)
   call check_told()
   call check_overwritten()
   call check_exchanges()
+  call check_names()
   call check_threads()
   call set_program_tells(.false.)
   call check_untold()
@@ -167,12 +172,78 @@ contains
     call one%release(space_device)
     second = second + 1
     call other%release(space_device)
+    call bring_to_host(one)
     call check(here(values, 4.0_real64), 'one array is written under two names')
     call one%acquire(space_host, access_read, first)
     call check(there(values, 4.0_real64), 'who reads within a reading finds the values')
     call check(all(abs(first - 4) < 1.0e-9_real64), 'who reads goes on reading')
     call one%release(space_host)
+    call one%acquire(space_device, access_write, first, may_share=.true.)
+    first(1, :) = 5
+    call other%acquire(space_device, access_read_write, second, may_share=.true.)
+    call check(all(abs(second(2:, :) - 4) < 1.0e-9_real64), 'who writes first leaves what was there')
+    call other%release(space_device)
+    call one%release(space_device)
+    call check_exchanged_names(values)
+    call release_storage(storage_of(values))
   end subroutine check_names
+
+  !> An array is read under one name while it is exchanged under another one.
+  subroutine check_exchanged_names(values)
+    real(real64), intent(inout) :: values(:, :)
+    type(wrapped_array_type), pointer :: one, other
+    real(real64), pointer, contiguous :: first(:, :), there(:, :)
+
+    one => storage_of(values)
+    call one%acquire(space_device, access_read, first)
+    call one%acquire(space_host, access_read, there)
+    other => storage_of(values)
+    call other%begin_exchange([2, 4, 2, 3], 1)
+    values(1, :) = 7
+    call other%end_exchange()
+    call check(all(abs(first(1, :) - 7) < 1.0e-9_real64), 'who reads finds a part received')
+    call check(all(abs(first(2:, :) - 4) < 1.0e-9_real64), 'and the other values')
+    call other%begin_exchange()
+    values(5, :) = 8
+    call other%end_exchange()
+    call check(all(abs(first(5, :) - 8) < 1.0e-9_real64), 'who reads finds what was received')
+    call check(all(abs(there(5, :) - 8) < 1.0e-9_real64), 'on the host, too')
+    call one%release(space_host)
+    call one%release(space_device)
+  end subroutine check_exchanged_names
+
+  !> Threads read one table, and each forgets it in the end, as code for LFRic does.
+  subroutine check_tables()
+    integer(int32), target :: map(4, 250), none(4, 0)
+    integer(int32), pointer, contiguous :: there(:, :)
+    logical :: right
+    integer :: n
+
+    map = 7
+    right = .true.
+    !$omp parallel do num_threads(4) private(there) reduction(.and.:right)
+    do n = 1, 4000
+      call acquire_table(map, space_device, there)
+      right = right .and. all(there == 7)
+      call release_table(map, space_device)
+      call forget_table(map)
+    end do
+    !$omp end parallel do
+    call check(right, 'every thread finds the table')
+    call acquire_table(map, space_device, there)
+    call forget_table(map)
+    call check(all(there == 7), 'what is forgotten stays while it is used')
+    call release_table(map, space_device)
+    map = 8
+    call acquire_table(map, space_device, there)
+    call check(all(there == 8), 'what was forgotten is brought anew')
+    call release_table(map, space_device)
+    call forget_table(map)
+    call acquire_table(none, space_device, there)
+    call check(size(there) == 0, 'a table without elements')
+    call release_table(none, space_device)
+    call forget_table(none)
+  end subroutine check_tables
 
   !> Arrays without elements are all alike, and never in each other's way.
   subroutine check_nothing()
@@ -353,6 +424,24 @@ contains
       if (what == 'used') call release_storage(storage)
       storage => storage_of(memory(18:30))
     end if
+    if (what == 'overtaken') call overtake()
+    if (what == 'two names') then
+      call storage%acquire(space_device, access_read, window)
+      call storage%acquire(space_host, access_write, window)
+    end if
+    if (what == 'exchanged by another') then
+      call storage%acquire(space_device, access_read, window)
+      !$omp parallel num_threads(2)
+      !$ if (omp_get_thread_num() == 1) then
+      call storage%begin_exchange()
+      call storage%end_exchange()
+      !$ end if
+      !$omp end parallel
+    end if
+    if (what == 'gone') then
+      call release_storage(storage)
+      call bring_to_host(storage)
+    end if
     call add_there(values, 1.0_real64)
     select case (what)
     case ('part written')
@@ -379,5 +468,18 @@ contains
       call set_program_tells(.false.)
     end select
   end subroutine use_wrongly
+
+  !> Ask in one thread for another array in the memory of one that another thread is about to use.
+  subroutine overtake()
+    type(wrapped_array_type), pointer :: storage
+
+    !$omp parallel num_threads(2) private(storage)
+    !$ if (omp_get_thread_num() == 0) storage => storage_of(memory(1:20))
+    !$omp barrier
+    !$ if (omp_get_thread_num() == 1) storage => storage_of(memory(1:30))
+    !$omp barrier
+    !$ if (omp_get_thread_num() == 0) call bring_to_host(storage)
+    !$omp end parallel
+  end subroutine overtake
 
 end program wrapped
