@@ -18,7 +18,7 @@ pytestmark = pytest.mark.fortran
 
 PROGRAMS = HERE / "programs"
 STOPS = {
-    "two names": 'R201: "array of 5 x 4 elements at 0x[0-9A-F]+" cannot give write-only access at .* '
+    "two names": 'R201: "array of 5 x 4 elements at 0x[0-9A-F]+" cannot give write-only access .* '
     "read by several or written by one: pass another field",
     "exchanged by another": 'R201: "array of 5 x 4 elements at .*" cannot end its exchange',
     "gone": "R201: The storage of an array is used, and it was released.* array of 5 x 4 elements",
