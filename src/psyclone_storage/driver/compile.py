@@ -348,6 +348,8 @@ def _requested(request: CompileRequest, made: Compiler, name: Api) -> Requested 
 
     found = read_requested(request, made.settings, name, made.distributed, made.text_of)
     holding = made.target.infrastructure(made.settings).holding
+    if holding is not None and holding.directives_act:
+        found = found.without_moves()
     return replace(found, in_storages=holding is not None)
 
 

@@ -22,7 +22,7 @@ from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.recipe import Recipe, read_recipe
 from psyclone_storage.scripting.settings import Compilation
-from psyclone_storage.transform.catalogue import StepRequest, read_steps
+from psyclone_storage.transform.catalogue import StepRequest, read_steps, without_moves
 from psyclone_storage.transform.profile import ProfileGranularity
 from psyclone_storage.transform.workbench import Journal
 
@@ -53,6 +53,10 @@ class Requested:
     def asks_for_device(self) -> bool:
         """Whether steps are to put kernels on a device with a memory of its own."""
         return any(request.step.name in TO_DEVICE for request in self.steps)
+
+    def without_moves(self) -> Requested:
+        """Return this for storages that move data themselves: recipes do not enter them."""
+        return replace(self, steps=without_moves(self.steps))
 
     def apply(
         self, program: Program, rules: Rules, kernels: KernelSource, journal: Journal | None = None

@@ -10,12 +10,12 @@ its steps.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
-from psyclone_storage.base.records import MISSING, dataclass, fields
+from psyclone_storage.base.records import MISSING, dataclass, fields, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import (
     SourceText,
@@ -145,10 +145,11 @@ _REQUEST = regex(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """A step that is asked for, with the values of some of its fields."""
+    """A step that is asked for, itself or by a recipe, with the values of some of its fields."""
 
     step: type[Step]
     values: tuple[tuple[str, Value], ...]
+    of_recipe: bool = False
 
     @property
     def has_place(self) -> bool:
@@ -179,14 +180,22 @@ def read_steps(text: str) -> tuple[StepRequest, ...]:
     """
     problems: list[Diagnostic] = []
     requests: list[StepRequest] = []
-    for part, place in _parts(text):
+    for part, of_recipe, place in _parts(text):
         try:
-            requests.append(_read_step(part, place))
+            requests.append(replace(_read_step(part, place), of_recipe=of_recipe))
         except CompileError as error:
             problems += error.problems
     if problems:
         raise CompileError(*problems)
     return tuple(requests)
+
+
+def without_moves(requests: Iterable[StepRequest]) -> tuple[StepRequest, ...]:
+    """Return `requests` for data that something else brings to devices.
+
+    A recipe then does not enter them. Who asks for that step by its name is told why it is wrong.
+    """
+    return tuple(one for one in requests if not (one.of_recipe and one.step is AccEnterData))
 
 
 def apply_request(bench: Workbench, request: StepRequest) -> tuple[Refusal, ...]:
@@ -267,15 +276,19 @@ def _options(kind: type[Step]) -> dict[str, Value]:
 # ---------------------------------------------------------------------------- reading
 
 
-def _parts(text: str) -> Iterator[tuple[str, Span]]:
-    """Yield the steps of `text` one by one, those of recipes in their place, with that place."""
+def _parts(text: str) -> Iterator[tuple[str, bool, Span]]:
+    """Yield the steps of `text` one by one, those of recipes in their place.
+
+    With each comes whether it is of a recipe, and that place.
+    """
     source, start = SourceText(_OPTION, text), 0
     for part in text.split(";"):
         blanks = len(part) - len(part.lstrip())
         place = source.span(start + blanks, start + blanks + len(part.strip()))
         start += len(part) + 1
+        of_recipe = part.strip() in RECIPES
         for step in RECIPES.get(part.strip(), part).split(";") if part.strip() else ():
-            yield step, place
+            yield step, of_recipe, place
 
 
 def _read_step(text: str, place: Span) -> StepRequest:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lfric_in_python import CORPUS, KERNELS, in_python
-from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
@@ -17,6 +17,7 @@ from psyclone_storage.driver import holding
 from psyclone_storage.driver.compile import make_compiler
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.holding import AcquireData, HoldingPlan, PlacedAction, TouchData
+from psyclone_storage.transform.catalogue import RECIPES
 from unit.backend.native.test_loops import built
 
 PLAN = holding.plan_holding
@@ -117,3 +118,22 @@ def test_a_kernel_for_dofs_that_keeps_a_value_is_not_taken_to_set_it(
     monkeypatch.setattr(holding, "plan_holding", trusting)
     with pytest.raises(InternalError, match="'hits' inside on the host, where it is stale"):
         compile_corpus("dof_kernel_continuous", ".x90", tmp_path)
+
+
+@pytest.mark.parametrize("target", ["storage", "registry"])
+def test_a_recipe_for_devices_leaves_moving_data_to_storages(target: str) -> None:
+    file = CORPUS.parent / "gocean" / "read_between.x90"
+
+    def generated(steps: str) -> str:
+        request = CompileRequest(
+            "gocean", directories=(file.parent / "kernels",), target=target, steps=steps
+        )
+        compiler = make_compiler(default_settings(), request)
+        return compiler.compile_text(SourceText(file.name, file.read_text())).psy_text
+
+    without = RECIPES["openacc"].replace("; acc-enter-data", "")
+    assert without != RECIPES["openacc"]
+    assert generated("openacc") == generated(without)
+    for steps in (RECIPES["openacc"], "openacc; acc-enter-data"):
+        with pytest.raises(CompileError, match="'enter-data' moves data that storages keep"):
+            generated(steps)
