@@ -38,10 +38,14 @@ def acquire_registered(
     """Return what acquires `values`.
 
     They are brought unless all of them are overwritten: nobody knows of an array what of it is
-    padding, or how many values a dof has.
+    padding, or how many values a dof has. One that may be acquired under another name is brought
+    by the registry in any case, as that may need the values.
     """
     if asked.writes and asked.covered is Fresh.MAYBE:
         asked = replace(asked, covered=Fresh.NO, why=f"{asked.why}, which may not be all values")
+    elif asked.writes and asked.may_be and asked.covered is Fresh.YES:
+        why = f"{asked.why}, but it may be what '{asked.may_be[0]}' is, which needs values"
+        asked = replace(asked, covered=Fresh.NO, why=why)
     sharing = (Keyword(abi.MAY_SHARE, logical(value=True)),) if asked.may_be else ()
     comment, call = acquire_lines(context, asked, storage, window, *sharing)
     return (comment, look_up(context, storage, values), call)

@@ -137,3 +137,24 @@ def test_a_recipe_for_devices_leaves_moving_data_to_storages(target: str) -> Non
     for steps in (RECIPES["openacc"], "openacc; acc-enter-data"):
         with pytest.raises(CompileError, match="'enter-data' moves data that storages keep"):
             generated(steps)
+
+
+def test_a_registry_brings_what_may_go_by_another_name() -> None:
+    text = """module scaled_mod
+  use constants_mod, only: i_def, r_def
+  use field_mod, only: field_type
+  implicit none
+contains
+  subroutine step(f, m, n)
+    type(field_type), intent(inout) :: f(:)
+    integer(i_def), intent(in) :: m, n
+    call invoke(setval_c(f(m), 1.0_r_def), inc_a_times_X(2.0_r_def, f(n)))
+  end subroutine step
+end module scaled_mod
+"""
+    request = CompileRequest("lfric", False, target="registry", steps="openacc")
+    compiler = make_compiler(default_settings(), request)
+    psy = compiler.compile_text(SourceText("scaled_mod.x90", text)).psy_text
+    assert "but it may be what 'f_n' is" in psy
+    assert "access_write, " not in psy
+    assert "not brought" not in psy
