@@ -34,6 +34,7 @@ from psyclone_storage.ir.expr import (
     Unary,
     canonical,
     integer_value,
+    walk,
 )
 from psyclone_storage.ir.intrinsics import ELEMENTAL, LIKE_FIRST
 from psyclone_storage.ir.operators import Operator
@@ -51,29 +52,39 @@ from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
 _ONE = Literal("1", Intrinsic.INTEGER)
 _ZERO = Literal("0", Intrinsic.INTEGER)
 _NOTHING = Literal("0.0", Intrinsic.REAL)
+_GUARDS = (Operator.AND, Operator.OR)
+_SUMS = ("sum", "dot_product")
 Bounds = tuple[tuple[Expr, Expr], ...]
 
 
 class _NoLoopsError(Exception):
-    """A statement that has no form as loops which certainly do the same."""
+    """A statement that has no form as loops which certainly do the same; the text may say why."""
 
 
-def elementwise(code: KernelCode, scope: CScope) -> KernelCode:
-    """Return `code` with loops in the place of statements on arrays."""
+def elementwise(code: KernelCode, scope: CScope) -> tuple[KernelCode, dict[Span | None, str]]:
+    """Return `code` with loops in the place of statements on arrays.
+
+    Beside it stands by its place why a statement on arrays is left as it is.
+    """
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
     writer = _ElementwiseWriter(scope, NameTable((*used, *declared, *code.dummy_keys)))
     body = rewritten(code.body, writer.line)
-    return replace(code, body=body, declarations=(*code.declarations, *writer.declared))
+    made = replace(code, body=body, declarations=(*code.declarations, *writer.declared))
+    return made, writer.reasons
 
 
 @dataclass(slots=True)
 class _ElementwiseWriter:
-    """The writer of loops; the counters and sums that these need are `declared`."""
+    """The writer of loops; the counters and sums that these need are `declared`.
+
+    What is left as it is has `reasons`, by its place.
+    """
 
     scope: CScope
     names: NameTable
     declared: list[Declare] = field(default_factory=list)
+    reasons: dict[Span | None, str] = field(default_factory=dict)
 
     def line(self, line: Line) -> Iterable[Line]:
         """Return what a statement becomes: itself, where there is nothing to do."""
@@ -83,7 +94,10 @@ class _ElementwiseWriter:
                     return self._assign(line)
                 case If():
                     return self._if(line)
-        except (_NoLoopsError, PrintError):
+        except _NoLoopsError as error:
+            if why := str(error):
+                self.reasons[place_of_line(line)] = why
+        except PrintError:
             pass
         return [line]
 
@@ -121,7 +135,7 @@ class _ElementwiseWriter:
             if base.key in names_in(_without(value, target)) or any(
                 base.key in names_of_line(one) for one in walk_lines(before)
             ):
-                raise _NoLoopsError
+                raise _NoLoopsError(f"other elements of '{base.text}' are read where it is written")
             return [*before, Assign(target, value, place=line.place)]
 
         return self._loops(bounds, body, line.place)
@@ -169,6 +183,8 @@ class _ElementwiseWriter:
         """Return an expression with variables in the place of sums, which `before` computes."""
 
         def change(part: Expr) -> Expr:
+            if isinstance(part, Binary) and part.op in _GUARDS and _has_sums(part.right):
+                raise _NoLoopsError("a sum is computed only if what stands before it allows that")
             part = with_parts(part, change)
             if not self._is_of_language(part):
                 return part
@@ -351,6 +367,13 @@ class _ElementwiseWriter:
         return total
 
 
+def _has_sums(expr: Expr) -> bool:
+    return any(
+        isinstance(part, CallFunction) and isinstance(part.base, Name) and part.base.key in _SUMS
+        for part in walk(expr)
+    )
+
+
 def _of_dimension(one: Expr) -> tuple[Expr, Expr]:
     """Return the bounds that a declaration gives a dimension."""
     if not isinstance(one, Range):
@@ -363,7 +386,7 @@ def _of_dimension(one: Expr) -> tuple[Expr, Expr]:
 def _of_triplet(item: Range, extent: Expr) -> tuple[Expr, Expr]:
     """Return the bounds of a triplet in a dimension."""
     if item.step is not None and integer_value(item.step) != 1:
-        raise _NoLoopsError
+        raise _NoLoopsError("a section has a step")
     if item.lower is not None and item.upper is not None:
         return item.lower, item.upper
     lower, upper = _of_dimension(extent)

@@ -76,9 +76,10 @@ def _kernel(
         hint = "Write a kernel for each type, with one subroutine."
         return [], [Diagnostic("G006", message, one.parsed.span, hint=hint)]
     of, code = form.of(one), one.code
+    reasons: dict[Span | None, str] = {}
     if of.has_arrays:
-        code = elementwise(code, CScope(code, around))
-    writer = KernelWriter(code, CScope(code, around), names, of)
+        code, reasons = elementwise(code, CScope(code, around))
+    writer = KernelWriter(code, CScope(code, around), names, of, reasons=reasons)
     body = [line.indented() for line in writer.lines()]
     return [PlacedLine(""), PlacedLine(""), *of.head(writer), *body], writer.problems
 

@@ -7,7 +7,7 @@ join is followed, so that no element is taken for another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
@@ -87,6 +87,7 @@ HiddenValues = dict[str, HiddenValue]
 class KernelWriter:
     """The writer of one kernel; what has no form in Python is noted in `problems`.
 
+    `reasons` says by the places of statements on arrays why these have no loops.
     `hidden` are the locals that Python has no variables for, `one_less` the counters whose value in
     Python is one less.
     """
@@ -102,6 +103,7 @@ class KernelWriter:
     ever_hidden: set[str] = field(default_factory=set)
     one_less: set[str] = field(default_factory=set)
     arrays: dict[str, LocalArray] = field(default_factory=dict)
+    reasons: Mapping[Span | None, str] = field(default_factory=dict)
 
     def lines(self) -> list[PlacedLine]:
         """Return the body of the function."""
@@ -226,10 +228,10 @@ class KernelWriter:
         for line in lines:
             try:
                 found += self._line(line)
-            except NoPythonError as error:
-                self._refuse(error.reason, error.place or place_of_line(line))
-            except PrintError as error:
-                self._refuse(error.reason, place_of_line(line))
+            except (NoPythonError, PrintError) as error:
+                place = place_of_line(line)
+                own = error.place if isinstance(error, NoPythonError) else None
+                self._refuse(self.reasons.get(place, error.reason), own or place)
         return found
 
     def _line(self, line: Line) -> list[PlacedLine]:

@@ -17,7 +17,7 @@ from psyclone_storage.frontend.python.scope import (
     LocalVariable,
     TypedExpression,
 )
-from psyclone_storage.ir.expr import Element, Expr, Name, integer_value
+from psyclone_storage.ir.expr import CallFunction, Element, Expr, Name, integer_value, walk
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Line
@@ -102,13 +102,23 @@ def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:
         return None
     value = integer_value(read.expr)
     known = {name.lower() for name, one in scope.passed.items() if not one.access.writes}
-    own = names_in(read.expr) - known - {name.lower() for name in scope.constants}
+    constants = {name.lower() for name in (*scope.constants, scope.real.kind or "")}
+    own = names_in(read.expr) - _functions(read.expr) - known - constants
     if read.type is not Intrinsic.INTEGER or own or (value is not None and value < 0):
         what = f"'{scope.text(part)}' is no extent that is known where the kernel is called."
         hint = "Write whole numbers, arguments, or lengths as 'len(layers())'."
         scope.refuse("P054", what, part, hint)
         return None
     return read.expr
+
+
+def _functions(expr: Expr) -> frozenset[str]:
+    """Return the names of the functions of the language in an expression."""
+    return frozenset(
+        part.base.key
+        for part in walk(expr)
+        if isinstance(part, CallFunction) and isinstance(part.base, Name)
+    )
 
 
 # ---------------------------------------------------------------------------- elements

@@ -57,6 +57,8 @@ M = 0.5 + np.arange(12.0).reshape(DOFS, LAYERS)
           " y(map_w3(1)+k) = x_1(map_w0(1) + max(n, 0))\nend do"), X1[0, [1, 0, 0]]),
         (("integer :: k, n, ij\nij = map_w3(1)\ndo k = 0, nlayers-1\n n = idx(ij + k)\n"
           " y(ij + k) = n + x_1(map_w0(1) + n)\nend do"), X1[0, [2, 1, 0]] + [2, 1, 0]),
+        (("integer :: k\nreal(r_def) :: x(2), t(ndf_w0/2)\nx = a\nt = a\ndo k = 0, nlayers-1\n"
+          " y(map_w3(1)+k) = x(1) + x_1(map_w0(1)+k) + t(2)\nend do"), X1[0] + 0.5),
         ("y(map_w3(1)) = sum(x_1(map_w0(1):map_w0(1)+1)) / ndf_w0\ny(map_w3(1)+1) = nlayers/2",
          [201.0 / 4, 1.0, 0.0]),
     ],
@@ -110,8 +112,19 @@ REFUSED = [
         "tells where",
     ),
     ("integer :: n(2), ij\nn(1) = 0\nij = map_w3(1) + n(1)\nn(1) = 1\ny(ij) = 1.0", "tells where"),
-    ("real(r_def) :: b(3)\nb(1) = a\nb(2:3) = b(1:2)\ny(map_w3(1)) = b(3)", "used as a whole"),
-    ("real(r_def) :: b(3)\nb = a\nb = b / b(1)\ny(map_w3(1)) = b(3)", "used as a whole"),
+    (
+        "real(r_def) :: b(3)\nb(1) = a\nb(2:3) = b(1:2)\ny(map_w3(1)) = b(3)",
+        "other elements of 'b'",
+    ),
+    ("real(r_def) :: b(3)\nb = a\nb = b / b(1)\ny(map_w3(1)) = b(3)", "other elements of 'b'"),
+    ("real(r_def) :: b(3)\nb = a\nb = b(3:1:-1)\ny(map_w3(1)) = b(3)", "a section has a step"),
+    (
+        (
+            "real(r_def) :: b(4)\nb = a\nif (nlayers < 4 .and. sum(b(1:nlayers)) > a) b(1) = 2\n"
+            "y(map_w3(1)) = b(1)"
+        ),
+        "only if what stands before",
+    ),
     ("real(r_def), save :: b(3)\nb(1) = a\ny(map_w3(1)) = b(1)", "kernels in Python do not know"),
     ("real(r_def), allocatable :: b(:)\nallocate(b(3))\ny(map_w3(1)) = b(1)", "no words"),
     ("real :: b(3)\nb(1) = 1.0\ny(map_w3(1)) = b(1)", "real of 4 bytes"),
