@@ -90,6 +90,7 @@ def test_tables_have_all_types_and_dimensions(name: str, takes: str, kind: str, 
 @pytest.mark.parametrize("kind", ["real64_1", "real64_2", "real64_3", "real32_1", "int32_2"])
 def test_the_registry_has_what_is_asked_of_it(kind: str) -> None:
     text = fortran(f"storage/{registry.MODULE}.f90")
+    text += fortran("storage/wrapped_array_kinds.inc")
     assert f"type, public :: {registry.STORAGE.name}\n" in text
     assert f"interface {registry.STORAGE_OF}\n" in text
     text += fortran("storage/wrapped_array_kinds.inc")
