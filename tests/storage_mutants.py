@@ -43,7 +43,7 @@ ROOM = Path("src/psyclone_storage/storage")
 TESTS = ("tests/unit/storage",)
 FORTRAN = "interop/fortran.py"
 FORTRAN_TESTS = tuple(
-    f"tests/runtime/storage_fortran/test_{name}.py" for name in ("lending", "parts")
+    f"tests/runtime/storage_fortran/test_{name}.py" for name in ("lending", "one_theory", "parts")
 )
 CORE_TESTS = ("tests/unit/storage/core", "tests/unit/storage/gdp/test_binding.py")
 COPIED = ("src", "external")

@@ -6,6 +6,8 @@ The procedures in Fortran are those of `programs/scaling_mod.f90`, linked with t
 from __future__ import annotations
 
 import ctypes
+import gc
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -186,11 +188,13 @@ def test_a_loan_to_be_overwritten_moves_nothing(
     library: FortranLibrary, storage: gt.Storage
 ) -> None:
     field = FortranField(storage, library)
-    with field.lent(AccessMode.WRITE_ONLY):
-        assert not field.fortran.is_valid()
-        field.fortran.acquire("gpu", AccessMode.WRITE_ONLY)
-        field.fortran.release("gpu")
-    assert traffic(field) == (0, 1)
+    for done in (1, 2):
+        with field.lent(AccessMode.WRITE_ONLY):
+            assert not field.fortran.is_valid()
+            assert not field.fortran.is_valid("gpu")
+            field.fortran.acquire("gpu", AccessMode.WRITE_ONLY)
+            field.fortran.release("gpu")
+        assert traffic(field) == (0, done)
 
 
 def test_who_uses_the_values_in_python_is_in_the_way(
@@ -324,6 +328,103 @@ def test_a_failed_block_leaves_a_storage_closed(library: FortranLibrary) -> None
         made.is_dirty(1)
     with pytest.raises(AccessReleasedError, match="closed"):
         made.touch()
+
+
+def test_a_copy_that_fortran_wrote_on_its_own_device_is_kept(
+    library: FortranLibrary, scale: Model, total: Model, storage: gt.Storage
+) -> None:
+    field = FortranField(storage, library)
+    with field.lent() as handle:
+        scale(handle, DEVICE, 2.0)
+    with field.lent(AccessMode.READ) as handle:
+        assert total(handle, DEVICE) == 30.0
+    assert traffic(field) == (1, 1)
+    assert repr(field).startswith('<FortranField <CoherentBuffer "x" 6 x float64')
+
+
+def test_values_are_lent_from_the_host_if_they_are_there(
+    library: FortranLibrary, total: Model, storage: gt.Storage
+) -> None:
+    field = FortranField(storage, library, device="gpu")
+    storage[...] = 1.0
+    storage.buffer.stats.reset()
+    with field.lent(AccessMode.READ) as handle:
+        assert total(handle, HOST) == 6.0
+    assert storage.buffer.stats.count == 0
+
+
+def test_a_part_that_runs_backwards_is_lent_in_the_order_of_memory(
+    library: FortranLibrary, scale: Model
+) -> None:
+    whole = gt.storage(np.arange(6.0))
+    with FortranField(whole[3:0:-1], library).lent() as handle:
+        scale(handle, HOST, 2.0)
+    assert np.asarray(whole).tolist() == [0.0, 2.0, 4.0, 6.0, 4.0, 5.0]
+
+
+def test_what_fails_in_a_loan_is_what_is_told(library: FortranLibrary, storage: gt.Storage) -> None:
+    with pytest.raises(ZeroDivisionError), FortranField(storage, library).lent():
+        1 / 0  # noqa: B018
+    assert isinstance(storage.buffer.poisoned, ZeroDivisionError)
+
+
+def test_a_block_that_fails_amid_an_exchange_ends_it(library: FortranLibrary) -> None:
+    library.reset_statistics()
+    made = library.create((4,), options=FortranOptions("x", halo_depth=1))
+    made.touch()
+    made.begin_exchange(1)
+    with pytest.raises(ZeroDivisionError), made:
+        1 / 0  # noqa: B018
+    assert (library.statistics().messages, library.statistics().message_bytes) == (0, 0)
+
+
+def test_a_storage_in_use_is_not_closed(library: FortranLibrary) -> None:
+    made = library.create((4,), options=FortranOptions("temperature"))
+    with pytest.raises(AccessConflictError, match="temperature"), made:
+        made.acquire(mode=AccessMode.READ_WRITE)
+    made.release()
+    made.close()
+    assert repr(made) == '<FortranStorage "temperature">'
+    nameless = library.create((4,))
+    nameless.acquire(mode=AccessMode.READ_WRITE)
+    with pytest.raises(AccessConflictError, match="unnamed"):
+        nameless.close()
+
+
+def test_wrapped_memory_stays_until_the_storage_is_closed(library: FortranLibrary) -> None:
+    class Owned(np.ndarray):
+        """An array that can be looked for."""
+
+    array = np.arange(4.0).view(Owned)
+    found, wrapped = weakref.ref(array), library.wrap(array)
+    del array
+    gc.collect()
+    assert found() is not None
+    wrapped.close()
+    gc.collect()
+    assert found() is None
+
+
+def test_a_part_that_is_lent_for_reading_is_not_written(
+    library: FortranLibrary, scale: Model
+) -> None:
+    field = FortranField(gt.storage(np.arange(6.0))[1:4], library)
+    with pytest.raises(ConstBufferError), field.lent(AccessMode.READ) as handle:
+        scale(handle, HOST, 2.0)
+
+
+def test_a_copy_on_its_own_device_is_not_trusted_after_a_failure(
+    library: FortranLibrary, scale: Model, total: Model, storage: gt.Storage
+) -> None:
+    field = FortranField(storage, library)
+    with field.lent(AccessMode.READ) as handle:
+        assert total(handle, DEVICE) == 15.0
+    with pytest.raises(ConstBufferError), field.lent(AccessMode.READ) as handle:
+        scale(handle, DEVICE, 2.0)
+    before = traffic(field)[0]
+    with field.lent(AccessMode.READ) as handle:
+        total(handle, DEVICE)
+    assert traffic(field)[0] == before + 1
 
 
 def test_statistics_are_for_one_storage_and_for_all(library: FortranLibrary) -> None:
