@@ -433,7 +433,7 @@ class _UnitWriter:
         label = ""
         found: dict[str, str] = {}
         seen: set[str] = set()
-        before: list[str] = []
+        before: dict[str, str] = {}
         for arg in call.args:
             match arg:
                 case Keyword("name", Literal(intrinsic=Intrinsic.CHARACTER) as text):
@@ -454,20 +454,25 @@ class _UnitWriter:
         self._check_computed(call, {*found, *map(_named, self.results)})
         if found:
             self.words["Result"] = None
-        yield from before
+        yield from (f"{name} = {without_brackets(text)}" for text, name in before.items())
         yield from (f"{one} = Result({value})" for one, value in found.items())
         yield from _laid_out(items, label)
         yield from (f"{one} = {one}.value" for one in found)
 
-    def _passed(self, expr: Expr, before: list[str]) -> str:
-        """Return what a kernel is passed; what has to be computed is a local made `before`."""
+    def _passed(self, expr: Expr, before: dict[str, str]) -> str:
+        """Return what a kernel is passed; what has to be computed is a local made `before`.
+
+        What is computed twice is one local, so that a field is known to be the same.
+        """
         text = self.numbers.passed(expr)
         if is_passed_as_written(text):
             return text
+        if text in before:
+            return before[text]
         taken = {*self.declared, *map(key_of, self.unit.dummies), *self.taken}
         name = NameTable(map(_named, taken)).fresh("value")
         self.taken.add(name)
-        before.append(f"{name} = {without_brackets(text)}")
+        before[text] = name
         return name
 
     def _check_computed(self, call: Call, found: set[str]) -> None:
