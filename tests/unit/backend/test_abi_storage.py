@@ -93,7 +93,6 @@ def test_the_registry_has_what_is_asked_of_it(kind: str) -> None:
     text += fortran("storage/wrapped_array_kinds.inc")
     assert f"type, public :: {registry.STORAGE.name}\n" in text
     assert f"interface {registry.STORAGE_OF}\n" in text
-    text += fortran("storage/wrapped_array_kinds.inc")
     assert f"function storage_{kind}(values)" in text
     found = re.search(rf"subroutine {abi_storage.ACQUIRE}_{kind}\(self, (.*?)\)", text)
     assert found is not None
