@@ -28,6 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "benchmarks" / "dl_esm_inf"
+TIMER = ROOT / "benchmarks" / "nemolite2d" / "dl_timer.f90"
 STORAGES = ROOT / "external" / "storage"
 FIELDS = ("ua", "va", "un", "vn", "sshn_t", "sshn_u", "sshn_v", "ssha_t", "ssha_u", "ssha_v",
           "hu", "hv", "ht")  # fmt: skip
@@ -133,7 +134,7 @@ def build(way: Way, model: Path, folder: Path) -> Path:
             "psy.f90")  # fmt: skip
     kernels = sorted((model / "kernels" / "fortran").glob("*_mod.f90"))
     common = [model / "common" / name for name in COMMON]
-    sources = [HERE / "dl_timer.f90", *common, *kernels, HERE / "values_mod.f90", "psy.f90",
+    sources = [TIMER, *common, *kernels, HERE / "values_mod.f90", "psy.f90",
                "alg.f90"]  # fmt: skip
     storages = folder / way.device
     command(there, "mpif90", *FLAGS, f"-I{folder / 'library'}", f"-I{storages}", *sources,

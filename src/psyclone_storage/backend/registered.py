@@ -10,13 +10,13 @@ from collections.abc import Hashable, Iterable
 
 from psyclone_storage.backend import abi_registry as abi
 from psyclone_storage.backend import abi_storage
-from psyclone_storage.backend.held import acquire_lines, prefetch_lines, release_lines
+from psyclone_storage.backend.held import acquire_lines, prefetch_lines
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import CallFunction, Expr, Keyword, Member, Name, logical
-from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.holding import AcquireData, PrefetchData
 from psyclone_storage.ir.unit import Call, Declare, Line, PointerAssign
 
 
@@ -49,13 +49,6 @@ def acquire_registered(
     sharing = (Keyword(abi.MAY_SHARE, logical(value=True)),) if asked.may_be else ()
     comment, call = acquire_lines(context, asked, storage, window, *sharing)
     return (comment, look_up(context, storage, values), call)
-
-
-def release_registered(
-    context: LoweringContext, asked: ReleaseData, storage: Name
-) -> tuple[Line, ...]:
-    """Return what releases the values that were acquired."""
-    return release_lines(context, asked, storage)
 
 
 def prefetch_registered(

@@ -40,6 +40,8 @@ def report_devices(options: KernelOptions, api: Api, settings: Settings) -> tupl
             problems += error.problems
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             problems.append(failure(error, file))
+    if problems and not found:
+        return tuple(problems)
     text = "".join(f"{line}\n" for line in _lines(found))
     if options.output is None:
         print(text, end="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.reduction import reductions_in
+from psyclone_storage.analysis.schedules.reduction import against_plain_sums
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access, ArgKind
@@ -62,7 +62,7 @@ class OutlineLoop:
         reasons = (
             *_about_place(schedule, loop),
             *_about_calls(schedule, loop),
-            *about_sums(schedule, loop, rules),
+            *against_plain_sums(schedule, loop, rules),
         )
         return tuple(
             Diagnostic(
@@ -83,18 +83,6 @@ class OutlineLoop:
 
 _Reason = tuple[str, str]
 """What stands in the way, and what may be done about it."""
-
-
-def about_sums(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator[_Reason]:
-    """Yield why what `loop` reduces to is no plain number, to which each iteration adds."""
-    if not (reduced := reductions_in(loop)):
-        return
-    names = " and ".join(f"'{one.datum}'" for one in reduced)
-    if rules.sums_exactly():
-        yield f"it sums exactly to {names}, as EXACT_SUMS asks", ""
-    for item in path_to(schedule, loop.uid)[:-1]:
-        if isinstance(item, DirectiveRegion) and item.options.reproducible:
-            yield f"it sums to {names} in the order of threads", "Leave its sums as they are."
 
 
 def _about_place(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.races import may_run_parallel
-from psyclone_storage.analysis.schedules.reduction import reductions_in
+from psyclone_storage.analysis.schedules.reduction import against_plain_sums, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.directive import Directive, RegionOptions
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_of, replaced, statements
-from psyclone_storage.transform.outline import about_sums
 from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop, under_directive
 
 _OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
@@ -82,9 +81,7 @@ class VectoriseLoop:
         if region is not None:
             made = replace(region, options=replace(region.options, lanes=True))
             return replaced(schedule, region.uid, made)
-        made = DirectiveRegion(
-            f"omp-simd({loop.uid})", Directive.OMP_SIMD, (loop,), RegionOptions()
-        )
+        made = DirectiveRegion(f"omp-simd({loop.uid})", Directive.OMP_SIMD, (loop,))
         return replaced(schedule, loop.uid, made)
 
 
@@ -104,6 +101,6 @@ def _against_lanes(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator[tup
             yield f"it calls '{call.kernel.name}'", ""
         elif formula.is_random:
             yield f"'{call.kernel.name}' asks for random numbers, one after the other", ""
-    yield from about_sums(schedule, loop, rules)
+    yield from against_plain_sums(schedule, loop, rules)
     if rules.sums_in_order() and reductions_in(loop):
         yield "its sums are to be reproducible, as REPRODUCIBLE_REDUCTIONS asks", ""

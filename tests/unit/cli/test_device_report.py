@@ -137,6 +137,11 @@ def test_a_report_goes_to_a_file_and_a_missing_file_is_an_error(tmp_path: Path) 
     assert done.written["report.txt"].startswith("plain_mod.f90: plain_type runs on a device")
 
 
+def test_where_nothing_could_be_read_nothing_is_counted(tmp_path: Path) -> None:
+    done = run_command(["psyclone-storage-kern", "-device", "none.f90"], tmp_path)
+    assert (done.status, done.out) == (1, "")
+
+
 def test_kernels_for_grids_are_judged_too(tmp_path: Path) -> None:
     corpus = Path(__file__).parents[2] / "corpus" / "gocean" / "kernels"
     done = run_command(

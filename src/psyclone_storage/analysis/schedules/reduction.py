@@ -11,8 +11,16 @@ from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.kernel import Access, ReductionOp
-from psyclone_storage.ir.schedule import Compound, KernelCall, Statement
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import (
+    Compound,
+    DirectiveRegion,
+    KernelCall,
+    Loop,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.walk import kernel_calls, path_to
 
 Reasons = tuple[Diagnostic, ...]
 
@@ -62,6 +70,18 @@ def may_share_region(blocks: Sequence[Statement]) -> Reasons:
                 ),
             )
     return tuple(problems.values())
+
+
+def against_plain_sums(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator[tuple[str, str]]:
+    """Yield why what `loop` reduces to is no plain number, and what may be done about it."""
+    if not (reduced := reductions_in(loop)):
+        return
+    names = " and ".join(f"'{one.datum}'" for one in reduced)
+    if rules.sums_exactly():
+        yield f"it sums exactly to {names}, as EXACT_SUMS asks", ""
+    for item in path_to(schedule, loop.uid)[:-1]:
+        if isinstance(item, DirectiveRegion) and item.options.reproducible:
+            yield f"it sums to {names} in the order of threads", "Leave its sums as they are."
 
 
 def _reduced(calls: Sequence[KernelCall]) -> Iterator[tuple[KernelCall, str]]:

@@ -14,7 +14,7 @@ from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.gocean.table import exchanged_together, gocean_infrastructure
 from psyclone_storage.backend.gocean_registry import abi
 from psyclone_storage.backend.gocean_storage.table import GridArrays, field_window, gocean_storage
-from psyclone_storage.backend.held import marks_itself
+from psyclone_storage.backend.held import marks_itself, release_lines
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.registered import (
     acquire_registered,
@@ -22,7 +22,6 @@ from psyclone_storage.backend.registered import (
     end_exchange,
     prefetch_registered,
     read_lines,
-    release_registered,
     storage_named,
 )
 from psyclone_storage.base.diagnostic import InternalError
@@ -57,7 +56,7 @@ def gocean_registry(
         storages={
             AcquireData: known.acquired,
             TouchData: marks_itself,
-            ReleaseData: lambda context, asked: release_registered(
+            ReleaseData: lambda context, asked: release_lines(
                 context, asked, _storage(context, asked.datum)
             ),
             PrefetchData: known.prefetched,

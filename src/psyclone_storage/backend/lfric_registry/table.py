@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from psyclone_storage.backend.held import marks_itself
+from psyclone_storage.backend.held import marks_itself, release_lines
 from psyclone_storage.backend.infrastructure import PADDING, Infrastructure, LoweringContext
 from psyclone_storage.backend.lfric import abi as members
 from psyclone_storage.backend.lfric.checks import CheckLevel
@@ -25,7 +25,6 @@ from psyclone_storage.backend.registered import (
     begin_exchange,
     end_exchange,
     prefetch_registered,
-    release_registered,
     storage_named,
 )
 from psyclone_storage.base.records import replace
@@ -95,7 +94,7 @@ def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
 
 def _released(context: LoweringContext, asked: ReleaseData) -> tuple[Line, ...]:
     storage = _storage(context, asked.datum, asked.component)
-    return release_registered(context, asked, storage)
+    return release_lines(context, asked, storage)
 
 
 def _prefetched(context: LoweringContext, asked: PrefetchData) -> tuple[Line, ...]:
