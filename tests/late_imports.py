@@ -5,6 +5,7 @@ from __future__ import annotations
 # What most calls do not need is imported once it is (docs/adr/0010-commands-import-late.md):
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE: dict[str, set[str]] = {
+    "base/digest.py": {"hashlib.sha256"},
     "base/records.py": {"dataclasses"},
     "cli/examples.py": {"shutil"},
     "cli/guard.py": {"psyclone_storage.base.render_tools", "traceback"},
@@ -23,11 +24,13 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.driver.factories.make_scripted_compiler",
     },
     "cli/report.py": {
+        "json",
         "psyclone_storage.cli.page.page_text",
         "psyclone_storage.cli.verbose.kernel_lines",
         "psyclone_storage.driver.page.page_object",
         "psyclone_storage.driver.reports",
     },
+    "cli/results.py": {"json"},
     "embedded/invoke.py": {
         "psyclone_storage.driver.traced.asked_for",
         "psyclone_storage.driver.traced.run_invoke",

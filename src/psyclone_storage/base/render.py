@@ -1,10 +1,8 @@
-"""Diagnostics as text, with or without colour, and as JSON. Nothing else lays them out."""
+"""Diagnostics as text for people, with or without colour; `render_tools` has forms for programs."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from typing import Any
 
 from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
@@ -21,16 +19,6 @@ _ELLIPSIS = "..."
 def render_text(problems: Iterable[Diagnostic], *, colour: bool = False) -> str:
     """Lay `problems` out for a person: a blank line between two, none at the end."""
     return "\n\n".join(_rendered(problem, colour) for problem in problems)
-
-
-def render_json(problems: Iterable[Diagnostic]) -> str:
-    """Lay `problems` out for a program: a JSON array of objects.
-
-    Keys: `code`, `severity`, `message`, `hint`, and, where a place is known, `file`, `line`,
-    `column`, `end_line`, `end_column` (1-based, the end not included), `label`, `related`; `trace`
-    where there is one. `config/schemas/diagnostics.schema.json` says the same to programs.
-    """
-    return json.dumps([_as_json(problem) for problem in problems], indent=2)
 
 
 def _rendered(problem: Diagnostic, colour: bool) -> str:
@@ -84,33 +72,3 @@ def _cut(text: str, column: int) -> tuple[str, int, int]:
     if first:
         part, column = f"{_ELLIPSIS}{part}", column - first + len(_ELLIPSIS)
     return f"{part}{_ELLIPSIS if first + _WIDTH < len(text) else ''}", column, len(part)
-
-
-def _as_json(problem: Diagnostic) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "code": problem.code,
-        "severity": problem.severity.value,
-        "message": problem.message,
-        "hint": cure_of(problem),
-    }
-    if problem.span:
-        entry |= _span_as_json(problem.span) | {"label": problem.label}
-    elif problem.file:
-        entry["file"] = problem.file
-    entry["related"] = [
-        _span_as_json(related.span) | {"label": related.label} for related in problem.related
-    ]
-    if problem.trace:
-        entry["trace"] = problem.trace
-    return entry
-
-
-def _span_as_json(span: Span) -> dict[str, Any]:
-    end = Span(span.source, span.stop, span.stop)
-    return {
-        "file": span.source.name,
-        "line": span.line,
-        "column": span.column,
-        "end_line": end.line,
-        "end_column": end.column,
-    }

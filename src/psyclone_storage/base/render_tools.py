@@ -1,4 +1,4 @@
-"""Diagnostics in the forms of other tools: SARIF for code scanners, annotations for GitHub."""
+"""Diagnostics for programs: JSON, SARIF for code scanners, annotations for GitHub."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ from psyclone_storage.base.diagnostic import Diagnostic, Severity
 from psyclone_storage.base.source import Span
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def render_json(problems: Iterable[Diagnostic]) -> str:
+    """Lay `problems` out for a program: a JSON array of objects.
+
+    Keys: `code`, `severity`, `message`, `hint`, and, where a place is known, `file`, `line`,
+    `column`, `end_line`, `end_column` (1-based, the end not included), `label`, `related`; `trace`
+    where there is one. `config/schemas/diagnostics.schema.json` says the same to programs.
+    """
+    return json.dumps([_as_json(problem) for problem in problems], indent=2)
 
 
 def render_sarif(problems: Iterable[Diagnostic], version: str) -> str:
@@ -103,3 +113,33 @@ def _of_message(text: str) -> str:
 
 def _of_property(text: str) -> str:
     return _of_message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _as_json(problem: Diagnostic) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "hint": cure_of(problem),
+    }
+    if problem.span:
+        entry |= _span_as_json(problem.span) | {"label": problem.label}
+    elif problem.file:
+        entry["file"] = problem.file
+    entry["related"] = [
+        _span_as_json(related.span) | {"label": related.label} for related in problem.related
+    ]
+    if problem.trace:
+        entry["trace"] = problem.trace
+    return entry
+
+
+def _span_as_json(span: Span) -> dict[str, Any]:
+    end = Span(span.source, span.stop, span.stop)
+    return {
+        "file": span.source.name,
+        "line": span.line,
+        "column": span.column,
+        "end_line": end.line,
+        "end_column": end.column,
+    }

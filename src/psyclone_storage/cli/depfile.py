@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from pathlib import Path
 
+from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.regex import regex
 from psyclone_storage.cli.write import encoded
 
@@ -47,7 +47,7 @@ def dyndep_text(target: str, kernels: Mapping[Path, str]) -> str:
     """
     names = [_escaped_for_ninja(str(one)) for one in kernels]
     inputs = " ".join(("", "|", *names)) if names else ""
-    digests = "".join(f"# {sha256(encoded(text)).hexdigest()}\n" for text in kernels.values())
+    digests = "".join(f"# {digest_of(encoded(text))}\n" for text in kernels.values())
     return (
         f"ninja_dyndep_version = 1\n{digests}build {_escaped_for_ninja(target)}: dyndep{inputs}\n"
     )

@@ -12,9 +12,9 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
+from psyclone_storage.base.digest import digest_of
 from psyclone_storage.cli.cache import Cache
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -24,17 +24,17 @@ _SETTLED = 5.0  # seconds; clocks of file systems are coarser than those of proc
 def tool_digest(cache: Cache, package: Path = _PACKAGE) -> str:
     """Return the digest of the sources in `package` and of the Python that runs them."""
     stamps = sorted(_stamps(str(package)))
-    key = sha256(ascii((sys.version, str(package), stamps)).encode()).hexdigest()
+    key = digest_of(ascii((sys.version, str(package), stamps)))
     known = cache.find(key)
     if known is not None:
         return known.decode()
-    digest = sha256(sys.version.encode())
-    for name, *_ in stamps:
-        content = sha256(Path(name).read_bytes()).hexdigest()
-        digest.update(ascii((os.path.relpath(name, package), content)).encode())
+    contents = [
+        (os.path.relpath(name, package), digest_of(Path(name).read_bytes())) for name, *_ in stamps
+    ]
+    digest = digest_of(ascii((sys.version, contents)))
     if max(changed for *_, changed in stamps) < (time.time() - _SETTLED) * 1e9:
-        cache.keep(key, digest.hexdigest().encode())
-    return digest.hexdigest()
+        cache.keep(key, digest.encode())
+    return digest
 
 
 def _stamps(package: str) -> Iterator[tuple[str, int, int, int, int]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
 from psyclone_storage.base.records import replace
-from psyclone_storage.base.render import render_json, render_text
+from psyclone_storage.base.render import render_text
 from psyclone_storage.cli.style import Style, in_colour
 
 DEFECT = "I001"
@@ -117,9 +117,7 @@ def _status(problems: Iterable[Diagnostic]) -> int:
 def _print(problems: tuple[Diagnostic, ...], style: Style) -> None:
     if not style.traces:
         problems = tuple(replace(one, trace="") if one.trace else one for one in problems)
-    if style.form == "json":
-        print(render_json(problems), file=sys.stderr)
-    elif style.form in ("sarif", "github"):
+    if style.form in ("json", "sarif", "github"):
         _print_for_tools(problems, style.form)
     elif problems:
         colour = in_colour(style.colour, sys.stderr)
@@ -129,7 +127,9 @@ def _print(problems: tuple[Diagnostic, ...], style: Style) -> None:
 def _print_for_tools(problems: tuple[Diagnostic, ...], form: str) -> None:
     from psyclone_storage.base import render_tools  # noqa: PLC0415
 
-    if form == "sarif":
+    if form == "json":
+        print(render_tools.render_json(problems), file=sys.stderr)
+    elif form == "sarif":
         print(render_tools.render_sarif(problems, __version__), file=sys.stderr)
     elif problems:
         print(render_tools.render_github(problems), file=sys.stderr)

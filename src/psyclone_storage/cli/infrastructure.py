@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.shipped import shared_file
@@ -75,10 +75,9 @@ def _fingerprint(sources: list[Path], compiler: str) -> str:
 
     Sources are also the files that they include.
     """
-    digest = hashlib.sha256(" ".join((_version(compiler), *_FLAGS)).encode())
-    for source in _with_included(sources):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+    facts = " ".join((_version(compiler), *_FLAGS)).encode()
+    contents = (source.read_bytes() for source in _with_included(sources))
+    return digest_of(b"".join((facts, *contents)))[:16]
 
 
 def _with_included(sources: list[Path]) -> tuple[Path, ...]:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.cli.collector import rare_collections
 from psyclone_storage.cli.guard import run_guarded
 from psyclone_storage.cli.kern_options import KernelOptions, read_kernel_options
 from psyclone_storage.cli.style import read_style
@@ -14,7 +15,8 @@ from psyclone_storage.cli.style import read_style
 def main(words: Sequence[str] | None = None) -> int:
     """Run `psyclone-storage-kern` on `words` (default: those of the process)."""
     given = sys.argv[1:] if words is None else list(words)
-    return run_guarded(lambda: _run(read_kernel_options(given)), read_style(given))
+    with rare_collections(ending=words is None):
+        return run_guarded(lambda: _run(read_kernel_options(given)), read_style(given))
 
 
 def _run(options: KernelOptions) -> tuple[Diagnostic, ...]:

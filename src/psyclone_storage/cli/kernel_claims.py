@@ -13,9 +13,9 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
+from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 
@@ -41,7 +41,11 @@ def owner_name(path: Path, folder: Path) -> str:
         lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")),
         os.path.relpath(path.resolve(), folder.resolve()),
     )
-    return word if len(word) <= _LONGEST else f"...{word[-_LONGEST + 20 :]}~{_digest(word)}"
+    return (
+        word
+        if len(word) <= _LONGEST
+        else f"...{word[-_LONGEST + 20 :]}~{digest_of(word)[:_DIGITS]}"
+    )
 
 
 def belonging_to(owner: str, text: str) -> str:
@@ -51,7 +55,7 @@ def belonging_to(owner: str, text: str) -> str:
 
 def made_from(name: str, original: str, text: str) -> str:
     """Return `text` with a first line that says of which text it was made, and of which file."""
-    return f"{_MADE_FROM}{name} as of {_digest(original)}\n{text}"
+    return f"{_MADE_FROM}{name} as of {digest_of(original)[:_DIGITS]}\n{text}"
 
 
 def is_outdated(found: str, text: str, owner: str) -> bool:
@@ -159,7 +163,3 @@ def _names_in(folder: Path) -> list[str]:
         return os.listdir(folder)  # noqa: PTH208  (names are enough, paths take longer)
     except OSError:
         return []
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]

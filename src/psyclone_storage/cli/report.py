@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -73,6 +72,8 @@ def gathered_reports(
     if text:
         yield None, text
     if options.schedule_json is not None:
+        import json  # noqa: PLC0415
+
         objects = [item for report in reports for item in report.schedules]
         yield _destination(options.schedule_json), json.dumps(objects, indent=2) + "\n"
     if options.dag is not None:

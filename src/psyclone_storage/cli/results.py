@@ -9,14 +9,13 @@ one. Failures are not kept either (docs/adr/0049-results-are-kept-by-content.md)
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, Severity
+from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.cli.cache import Cache
@@ -58,6 +57,8 @@ class Results:
         data = self.cache.find(key) if key else None
         if data is None:
             return None
+        import json  # noqa: PLC0415
+
         try:
             return self._decoded(json.loads(data))
         except (ValueError, KeyError, TypeError, CompileError):
@@ -67,11 +68,13 @@ class Results:
         """Keep what was `made` of `file`, if it can be had again from what is written."""
         key, entry = self._key(file), self._encoded(made)
         if key and entry is not None:
+            import json  # noqa: PLC0415
+
             self.cache.keep(key, json.dumps(entry).encode())
 
     def _key(self, file: Path) -> str | None:
         digest = self.inputs.digest(file)
-        return sha256(f"{self.common} {digest}".encode()).hexdigest() if digest else None
+        return digest_of(f"{self.common} {digest}") if digest else None
 
     def _encoded(self, made: Translation) -> dict[str, Any] | None:
         """Return `made` as JSON has it, None if a place is in a text that is no file."""
@@ -137,12 +140,12 @@ class Results:
         name = span.source.name
         if self.inputs.index.texts.read(Path(name)).text != span.source.text:
             raise CompileError
-        return [name, _digest(span.source.text), span.start, span.stop]
+        return [name, digest_of(span.source.text), span.start, span.stop]
 
     def _decoded_span(self, entry: list[Any]) -> Span:
         name, digest, start, stop = entry
         source = self.inputs.index.texts.read(Path(name))
-        if _digest(source.text) != digest:
+        if digest_of(source.text) != digest:
             raise CompileError
         return source.span(start, stop)
 
@@ -168,8 +171,4 @@ def open_results(
         (options.schedule or options.explain) and len(options.files) > 1,
     )
     common = (tool_digest(cache), settings, options.config_opts, asked, reports, options.strict)
-    return Results(cache, inputs, _digest(ascii(common)))
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    return Results(cache, inputs, digest_of(ascii(common)))

@@ -10,10 +10,10 @@ More files may count than the compiler reads, never less. Nothing of the compile
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
@@ -56,7 +56,7 @@ class Inputs:
             facts = tuple(self._facts(file))
         except (CompileError, OSError):
             return None
-        return sha256(ascii(facts).encode()).hexdigest()
+        return digest_of(ascii(facts))
 
     def used(self, file: Path) -> tuple[Path, ...]:
         """Return the files that were read so far and that the translation of `file` depends on.
@@ -124,8 +124,7 @@ class Inputs:
 
     def _digest(self, path: Path) -> str:
         if path not in self._digests:
-            text = self.index.texts.read(path).text
-            self._digests[path] = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+            self._digests[path] = digest_of(self.index.texts.read(path).text)
         return self._digests[path]
 
     def _used_by(self, path: Path) -> frozenset[str]:

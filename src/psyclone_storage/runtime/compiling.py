@@ -19,11 +19,11 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from psyclone_storage.base.compilers import VARIABLE, NoCompilerError, find_c_compiler
+from psyclone_storage.base.digest import digest_of
 
 FOLDER_VARIABLE = "PSYCLONE_STORAGE_LIBRARIES"
 OPTIONS_VARIABLE = "PSYCLONE_STORAGE_CFLAGS"
@@ -167,12 +167,12 @@ def _options(text: str) -> tuple[str, ...]:
 
 def _digest(text: str) -> str:
     """Return what tells libraries apart. The compiler counts by its place, size and time."""
-    return digest_of(_machine(), _identity(), " ".join(_options(text)), text)
+    return library_key(_machine(), _identity(), " ".join(_options(text)), text)
 
 
-def digest_of(*parts: str) -> str:
+def library_key(*parts: str) -> str:
     """Return what tells apart libraries that are made of different things."""
-    return sha256("\0".join((str(_EDITION), *parts)).encode()).hexdigest()
+    return digest_of("\0".join((str(_EDITION), *parts)))
 
 
 @cache

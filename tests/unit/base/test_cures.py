@@ -12,8 +12,8 @@ import pytest
 from psyclone_storage.base.codes import CODES
 from psyclone_storage.base.cures import CURES, cure_of
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.render import render_json, render_text
-from psyclone_storage.base.render_tools import render_github
+from psyclone_storage.base.render import render_text
+from psyclone_storage.base.render_tools import render_github, render_json
 from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.cli import kern_options
 from psyclone_storage.cli import options as cli_options

@@ -13,7 +13,8 @@ from psyclone_storage.base.diagnostic import (
     Severity,
     raise_if_any,
 )
-from psyclone_storage.base.render import render_json, render_text
+from psyclone_storage.base.render import render_text
+from psyclone_storage.base.render_tools import render_json
 from psyclone_storage.base.source import SourceText, Span
 
 ALGORITHM = SourceText("alg.x90", "program alg\n\tcall invoke( k(u), &\n     k(U) )\nend program\n")

@@ -26,7 +26,7 @@ from psyclone_storage.base.compilers import (
     find_fortran_compiler,
 )
 from psyclone_storage.base.shipped import shared_file
-from psyclone_storage.runtime.compiling import digest_of, identity_of, load_kept, run_compiler
+from psyclone_storage.runtime.compiling import identity_of, library_key, load_kept, run_compiler
 from psyclone_storage.runtime.ranks import Ranks
 
 Array = np.ndarray[Any, Any]
@@ -354,7 +354,7 @@ def infrastructure(ranks: Ranks) -> InfrastructureLibrary:
 def _library() -> InfrastructureLibrary:
     root = shared_file(_SOURCES)
     sources = [root / name for name in (root / _LISTED).read_text(encoding="utf-8").split()]
-    digest = digest_of(
+    digest = library_key(
         platform.machine(),
         identity_of(find_fortran_compiler()),
         " ".join(_OPTIONS),
