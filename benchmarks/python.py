@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.driver import traced
 from psyclone_storage.gocean import (
     GO_CT,
     GO_INTERNAL_PTS,
@@ -49,7 +48,6 @@ FIRST = """
 import resource, sys, time
 sys.path.insert(0, {folder!r})
 import python as benchmark
-from psyclone_storage.driver import traced
 fields = benchmark.made_fields(8)
 WHOSE = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 before = [resource.getrusage(who).ru_utime for who in WHOSE]
@@ -100,7 +98,9 @@ def costs() -> None:
     fields = made_fields(8)
     configure(distributed=False)
     flow(*fields)
-    ahead = list(traced._known().values())[-1].routine  # noqa: SLF001
+    from psyclone_storage.driver import invokes  # noqa: PLC0415
+
+    ahead = list(invokes._known().values())[-1].routine  # noqa: SLF001
     made = next(value for name, value in ahead.__globals__.items() if name == "_INVOKE_FLOW")
     prepared = next(iter(made._known.values()))  # noqa: SLF001
     function = prepared.functions[0]
@@ -119,7 +119,11 @@ def first_uses() -> None:
     """Print what the first use of an invoke costs, cold and with a kept library."""
     folder = str(Path(__file__).resolve().parent)
     with tempfile.TemporaryDirectory() as kept:
-        surroundings = os.environ | {"PSYCLONE_STORAGE_LIBRARIES": kept}
+        folders = {
+            "PSYCLONE_STORAGE_LIBRARIES": f"{kept}/so",
+            "PSYCLONE_STORAGE_CACHE": f"{kept}/results",
+        }
+        surroundings = os.environ | folders
         print("first use in a process, in s: it takes, and of that CPU")
         for name, asked in (("cold", 1.5), ("kept", 0.05)):
             done = subprocess.run(

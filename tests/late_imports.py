@@ -32,9 +32,10 @@ LATE: dict[str, set[str]] = {
     },
     "cli/results.py": {"json"},
     "embedded/invoke.py": {
-        "psyclone_storage.driver.traced.asked_for",
-        "psyclone_storage.driver.traced.run_invoke",
+        "psyclone_storage.driver.tracing.asked_for",
+        "psyclone_storage.driver.invokes.run_invoke",
     },
+    "driver/invokes.py": {"psyclone_storage.driver.traced.compile_invoke"},
     "driver/apis.py": {
         "psyclone_storage.driver.gocean.GOCEAN",
         "psyclone_storage.driver.gocean.TARGETS",

@@ -14,13 +14,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from psyclone_storage.base.cache import Cache
+from psyclone_storage.base.cache_folders import results_folder
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, Severity
 from psyclone_storage.base.digest import digest_of
+from psyclone_storage.base.fingerprint import tool_digest
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.cli.cache import Cache
-from psyclone_storage.cli.fingerprint import tool_digest
-from psyclone_storage.cli.folders import results_folder
 from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.report import Reports
 from psyclone_storage.cli.style import in_colour

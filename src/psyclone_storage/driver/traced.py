@@ -1,8 +1,7 @@
-"""Invokes of a program that runs: compiled where they stand, when they are first reached.
+"""Invokes of a program that runs become routines, by the stages that compile a file.
 
 The same stages make the same schedules as for a file. What is known here and not in a file is which
-arguments are one object: they get one name. What was compiled is kept by the place of the call, the
-kernels, which arguments are one, and what was asked for.
+arguments are one object: they get one name.
 
 Where a program writes a number, or one variable twice, its text tells what a compiler may know.
 What a kernel is passed may be something else, as where a function makes the call of what it is
@@ -13,29 +12,36 @@ numbers are passed, each under a name of its own.
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from numbers import Real
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any, Protocol
+from types import FrameType
+from typing import Any
 
-from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass, field, fields, replace
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.compile import Build, Compiler, make_compiler
+from psyclone_storage.driver.compile import Compiler, make_compiler
 from psyclone_storage.driver.kernels import CalledKernels
 from psyclone_storage.driver.lfric_python import LFRIC_WORDS
 from psyclone_storage.driver.numbering import LocalNumbering
 from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.driver.tracing import (
+    Compiled,
+    TracedCall,
+    TracedKernel,
+    TracingRequest,
+    is_same,
+    is_sequence,
+    loaded_routine,
+)
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import constant_of
@@ -65,203 +71,13 @@ from psyclone_storage.ir.parsed import (
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
-_NUMPY = "numpy"
 _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
-_WITHOUT_COMPILER = ("gocean",)
-"""The APIs whose invokes NumPy can compute."""
-_NUMBERS = (bool, int, float, complex, str)
-_APART = "numbers apart"
-
-
-class TracedKernel(Protocol):
-    """A kernel as a program has it: a `function` that describes it, or a `file` of Fortran."""
-
-    @property
-    def name(self) -> str:
-        """The name of the kernel."""
-
-
-class TracedCall(Protocol):
-    """A kernel with what it is called for."""
-
-    @property
-    def kernel(self) -> TracedKernel:
-        """The kernel."""
-
-    @property
-    def args(self) -> tuple[Any, ...]:
-        """The arguments."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TracingRequest:
-    """What a program asks for: a script, a settings file, single settings, ranks or not.
-
-    `target` names what is generated, empty for what is by default; `api` is that of the kernels.
-    """
-
-    script: str = ""
-    config: str = ""
-    config_opts: str = ""
-    distributed: bool | None = None
-    target: str = ""
-    api: str = "gocean"
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """An invoke that can be run: `order` are the positions of its data among all arguments.
-
-    `code` is the one in which it stands. It has the numbers of `written` in it, by position, and of
-    those at the positions in `equal` it takes the first for both.
-    """
-
-    routine: Callable[..., None]
-    order: tuple[int, ...]
-    build: Build
-    code: CodeType
-    written: tuple[tuple[int, Any], ...] = ()
-    equal: tuple[tuple[int, int], ...] = ()
-
-    def holds(self, values: Sequence[Any]) -> bool:
-        """Return whether numbers are what was written, or one, where they were when it was made."""
-        for at, value in self.written:
-            if not _is_same(values[at], value):
-                return False
-        for first, second in self.equal:  # noqa: SIM110  (a loop costs less than all())
-            if not _is_same(values[first], values[second]):
-                return False
-        return True
-
-
-@cache
-def asked_for(**keywords: Any) -> TracingRequest:
-    """Return what is asked for by keyword: one object for what is the same."""
-    return TracingRequest(**keywords)
-
-
-def run_invoke(
-    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
-) -> None:
-    """Run an invoke, which is compiled at its first call.
-
-    Raises:
-        CompileError: everything that is wrong with the kernels or the calls, with a note that
-            shows where.
-    """
-    values = [value for call in calls for value in call.args]
-    key = _key(calls, values, (label, frame, asked))
-    compiled = _known().get(key)
-    if compiled is not None and not compiled.holds(values):
-        key = (key, _APART)
-        compiled = _known().get(key)
-    if compiled is None:
-        compiled = _known()[key] = _chosen(calls, label, frame, asked)
-    try:
-        compiled.routine(*[values[at] for at in compiled.order])
-    except NoCompilerError as error:
-        if asked.api not in _WITHOUT_COMPILER:
-            raise
-        other = _with_numpy(asked, str(error))
-        compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
-        compiled.routine(*[values[at] for at in compiled.order])
-
-
-def _chosen(
-    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
-) -> Compiled:
-    """Return what an invoke becomes: by NumPy where nothing else can be computed."""
-    if find_c_compiler() is None and asked.api in _WITHOUT_COMPILER:
-        asked = _with_numpy(asked, "there is no compiler")
-    return compiled_invoke(calls, label, frame, asked)
-
-
-@cache
-def _with_numpy(asked: TracingRequest, why: str) -> TracingRequest:
-    """Return what is asked for by NumPy, and say so once."""
-    if asked.target:
-        return asked
-    warnings.warn(f"Invokes are computed by NumPy, as C cannot be compiled: {why}", stacklevel=4)
-    return asked_for(**{one.name: getattr(asked, one.name) for one in fields(asked)}
-                     | {"target": _NUMPY})  # fmt: skip
-
-
-def compiled_invoke(
-    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
-) -> Compiled:
-    """Return what an invoke becomes."""
-    known = _known()
-    values = [value for call in calls for value in call.args]
-    key = _key(calls, values, (label, frame, asked))
-    apart = key in known and not known[key].holds(values)
-    if apart:
-        key = (key, _APART)
-    if key not in known:
-        try:
-            known[key] = _compile(calls, label, frame, asked, apart=apart)
-        except CompileError as error:
-            error.add_note(render_text(error.problems))
-            raise
-    return known[key]
-
-
-def compiled_so_far() -> tuple[Build, ...]:
-    """Return what the invokes of the program became, in the order in which they were reached."""
-    return tuple(compiled.build for compiled in _known().values())
-
-
-@cache
-def _known() -> dict[Hashable, Compiled]:
-    """Return what was compiled so far."""
-    return {}
-
-
-def _key(
-    calls: Sequence[TracedCall], values: list[Any], about: tuple[str, FrameType, TracingRequest]
-) -> Hashable:
-    """Return what an invoke is known by: its place, its kernels, and what its arguments are.
-
-    Of those that are no numbers it counts which are one object, what is in sequences included. Code
-    is known by its identity, as its hash costs more than all the rest: what was compiled keeps it
-    alive.
-    """
-    label, frame, asked = about
-    first: dict[int, Hashable] = {}
-    kinds = tuple([
-        type(value) if isinstance(value, _NUMBERS)
-        else _known_parts(first, at, value) if _is_sequence(value.__class__)
-        else first.setdefault(id(value), at)
-        for at, value in enumerate(values)
-    ])  # fmt: skip
-    kernels = tuple([call.kernel for call in calls])
-    return id(frame.f_code), frame.f_lasti, kernels, kinds, label, asked
-
-
-@cache
-def _is_sequence(kind: type) -> bool:
-    """Return whether objects of a type are several that are passed together."""
-    return hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not hasattr(kind, "dtype")
-
-
-def _known_parts(first: dict[int, Hashable], at: int, several: Sequence[Any]) -> Hashable:
-    """Return where a sequence, passed at a position, and each object in it are met first."""
-    parts = [first.setdefault(id(one), (at, number)) for number, one in enumerate(several)]
-    return first.setdefault(id(several), at), *parts
-
-
-def _is_same(first: Any, second: Any) -> bool:
-    """Return whether two numbers are of one type and value, the sign of a zero included."""
-    if first is second:
-        return True
-    if type(first) is not type(second) or first != second:
-        return False
-    return bool(first) or repr(first) == repr(second)
 
 
 # ---------------------------------------------------------------------------- compiling
 
 
-def _compile(
+def compile_invoke(
     calls: Sequence[TracedCall],
     label: str,
     frame: FrameType,
@@ -269,7 +85,28 @@ def _compile(
     *,
     apart: bool,
 ) -> Compiled:
-    """Return what an invoke becomes; numbers that are `apart` are passed, each by its own name."""
+    """Return what an invoke becomes; numbers that are `apart` are passed, each by its own name.
+
+    Raises:
+        CompileError: everything that is wrong with the kernels or the calls, with a note that
+            shows where.
+    """
+    try:
+        return _compiled(calls, label, frame, asked, apart=apart)
+    except CompileError as error:
+        error.add_note(render_text(error.problems))
+        raise
+
+
+def _compiled(
+    calls: Sequence[TracedCall],
+    label: str,
+    frame: FrameType,
+    asked: TracingRequest,
+    *,
+    apart: bool,
+) -> Compiled:
+    """Return what `compile_invoke` does, without the note."""
     compiler = _compiler(asked)
     kernels = [_kernel(call.kernel, compiler, asked.api) for call in calls]
     source, parsed = _written_at(frame, calls, _DIALECTS[asked.api])
@@ -281,7 +118,7 @@ def _compile(
     build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
     (made,) = build.program.invokes
     return Compiled(
-        _loaded(build, made.name),
+        loaded_routine(build.program.name, made.name, build.psy_text, build.beside),
         _order(named, made.schedule.data),
         build,
         frame.f_code,
@@ -294,18 +131,6 @@ def _order(named: list[tuple[str, ParsedCall]], data: Iterable[Datum]) -> tuple[
     """Return the positions, among all arguments, of the data of a routine."""
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
     return tuple(texts.index(canonical(datum.actual)) for datum in data)
-
-
-def _loaded(build: Build, name: str) -> Callable[..., None]:
-    """Return the routine that a build has generated."""
-    names: dict[str, Any] = {
-        "__name__": build.program.name,
-        "__file__": f"{name}.py",
-        "__c__": next((text for _, text in build.beside), ""),
-    }
-    exec(compile(build.psy_text, f"<{name}>", "exec"), names)  # noqa: S102  # pylint: disable=exec-used
-    routine: Callable[..., None] = names[name]
-    return routine
 
 
 def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) -> ParsedAlgorithm:
@@ -434,13 +259,13 @@ class _ArgumentNames:
         """Return the number itself where it is what is written, or a name that no other has."""
         if written is not None and not self.apart:
             if is_constant(written):
-                if _is_same(constant_of(written), value):
+                if is_same(constant_of(written), value):
                     self.constants.append((position, value))
                     return written
             elif (text := canonical(written)) not in self.owners:
                 self.owners[text] = position, value
                 return written
-            elif (owner := self.owners[text]) is not None and _is_same(owner[1], value):
+            elif (owner := self.owners[text]) is not None and is_same(owner[1], value):
                 self.equal.append((owner[0], position))
                 return written
         expr = self._fresh(Name(own))
@@ -511,7 +336,7 @@ def _parts(
     """Yield what is in sequences, by identity: the sequence, its number from 1, and a name."""
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
         for at, (value, several) in enumerate(zip(call.args, passed.several, strict=False)):
-            if several > 1 and _is_sequence(value.__class__):
+            if several > 1 and is_sequence(value.__class__):
                 written = parsed[number].args[at].expr if parsed else None
                 called = _called(value, written, _own(passed, number, at))
                 for place, one in enumerate(value, 1):

@@ -59,7 +59,8 @@ def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api:
 @cache
 def _runner(api: str) -> tuple[Callable[..., None], Any]:
     """Return what runs invokes, and what is asked of it, until something else is chosen."""
-    from psyclone_storage.driver.traced import asked_for, run_invoke  # noqa: PLC0415
+    from psyclone_storage.driver.invokes import run_invoke  # noqa: PLC0415
+    from psyclone_storage.driver.tracing import asked_for  # noqa: PLC0415
 
     return run_invoke, asked_for(api=api, **_CHOSEN)
 

@@ -18,8 +18,8 @@ import pytest
 
 from command import run_command
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.driver import traced
-from psyclone_storage.driver.traced import compiled_so_far
+from psyclone_storage.driver import invokes
+from psyclone_storage.driver.invokes import compiled_so_far
 from psyclone_storage.gocean import (
     GO_CT,
     GO_INTERNAL_PTS,
@@ -297,8 +297,8 @@ def test_without_a_compiler_numpy_computes_and_one_line_says_so(
 ) -> None:
     grid = Grid((4, 3))
     new, old = Field(grid), Field(grid, values=np.ones((4, 3)))
-    traced._with_numpy.cache_clear()
-    monkeypatch.setattr(traced, "find_c_compiler", lambda: None)
+    invokes._with_numpy.cache_clear()
+    monkeypatch.setattr(invokes, "find_c_compiler", lambda: None)
 
     def run() -> None:
         for _ in range(2):

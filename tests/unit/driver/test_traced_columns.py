@@ -11,7 +11,8 @@ import pytest
 
 from psyclone_storage.base.compilers import find_c_compiler, find_fortran_compiler
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.driver.traced import asked_for, compiled_invoke
+from psyclone_storage.driver.invokes import compiled_invoke
+from psyclone_storage.driver.tracing import asked_for
 from psyclone_storage.lfric import *
 
 NLAYERS, GRAVITY, DOUBLED, undf_w3, gravity = 5, 9.0, True, 0.5, 10.0

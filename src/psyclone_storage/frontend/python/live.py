@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
-import math
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
-from types import FrameType, ModuleType
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import InvokeReader
+from psyclone_storage.frontend.python.surroundings import (
+    place_of,
+    statements_for,
+    text_around,
+    values_around,
+)
 from psyclone_storage.frontend.python.tree import Tree, read_tree
 from psyclone_storage.ir.parsed import ParsedCall
 
@@ -32,26 +36,20 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
             it.
     """
     try:
-        lines, first = inspect.getsourcelines(function)
-        name = inspect.getsourcefile(function) or "<kernel>"
+        name, first, text = text_around(function)
     except (OSError, TypeError):
         message = f"The text of the kernel '{function.__name__}' is not to be had."
         hint = "Put it into a file or a cell of a notebook: a kernel is read, not run."
         raise CompileError(Diagnostic("P052", message, hint=hint)) from None
-    text = textwrap.dedent("".join(lines))
+    text = textwrap.dedent(text)
     tree = read_tree(SourceText(name, _NEWLINE * max(0, first - 1) + text))
     _check_numbers_around(tree, function)
-    needed = "; ".join(_needed(dialect, tree, _values(function)))
+    used = {node.id for node in ast.walk(tree.module) if isinstance(node, ast.Name)}
+    needed = "; ".join(statements_for(dialect.module, used, values_around(function)))
     return SourceText(name, f"{needed}\n{_NEWLINE * max(0, first - 2)}{text}")
 
 
 _NEWLINE = "\n"
-
-
-def _values(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return what names stand for in a function."""
-    around = inspect.getclosurevars(function)
-    return {**getattr(function, "__globals__", {}), **around.nonlocals}
 
 
 def _check_numbers_around(tree: Tree, function: Callable[..., Any]) -> None:
@@ -67,31 +65,6 @@ def _check_numbers_around(tree: Tree, function: Callable[..., Any]) -> None:
     ])  # fmt: skip
 
 
-def _needed(dialect: Dialect, tree: Tree, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield imports and constants for the names in a function, as statements."""
-    used = {node.id for node in ast.walk(tree.module) if isinstance(node, ast.Name)}
-    yield f"from {dialect.module} import *"
-    for name in sorted(used):
-        value = values.get(name)
-        own = str(getattr(value, "__name__", ""))
-        if isinstance(value, ModuleType):
-            yield f"import {value.__name__} as {name}"
-        elif own and getattr(math, own, None) is value:
-            yield f"from math import {own} as {name}"
-        elif isinstance(value, int):
-            yield f"{name} = {value if isinstance(value, bool) else int(value)!r}"
-        elif isinstance(value, float) and math.isfinite(value):
-            yield f"{name} = {float(value)!r}"
-        elif (word := getattr(value, "name", "")) and type(value).__name__ in _WORDS:
-            if word != name:
-                yield f"from {dialect.module} import {word} as {name}"
-        elif own == "kernel" and name != own:
-            yield f"from {dialect.module} import {own} as {name}"
-
-
-_WORDS = ("Word", "Annotation")
-
-
 def calls_at(
     dialect: Dialect, frame: FrameType
 ) -> tuple[SourceText, tuple[ParsedCall, ...]] | None:
@@ -99,11 +72,9 @@ def calls_at(
 
     None where there is no text, or where what is written are no calls.
     """
-    source = SourceText(
-        frame.f_code.co_filename, "".join(linecache.getlines(frame.f_code.co_filename))
-    )
-    line, end_line, column, end_column = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    if not source.text or line is None:
+    file, text, position = place_of(frame)
+    source = SourceText(file, text)
+    if not source.text or position[0] is None:
         return None
     try:
         tree = read_tree(source)
@@ -116,7 +87,7 @@ def calls_at(
             getattr(node, "col_offset", None),
             getattr(node, "end_col_offset", None),
         )
-        if isinstance(node, ast.Call) and place == (line, end_line, column, end_column):
+        if isinstance(node, ast.Call) and place == position:
             reader = InvokeReader(tree, dialect.real, [], bool(dialect.ranges), keeps_all=True)
             calls = tuple(reader.calls(node))
             return None if reader.problems else (source, calls)

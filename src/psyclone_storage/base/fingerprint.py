@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from psyclone_storage.base.cache import Cache
 from psyclone_storage.base.digest import digest_of
-from psyclone_storage.cli.cache import Cache
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SETTLED = 5.0  # seconds; clocks of file systems are coarser than those of processors

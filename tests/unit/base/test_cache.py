@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.cli.cache import Cache
-from psyclone_storage.cli.fingerprint import tool_digest
+from psyclone_storage.base.cache import Cache
+from psyclone_storage.base.fingerprint import tool_digest
 
 KEYS = [f"{number:x}{number:063x}" for number in range(16)]
 
@@ -151,7 +151,7 @@ def test_the_digest_of_settled_sources_is_read_once(
     cache, tool = Cache(tmp_path / "kept"), package(tmp_path / "tool")
     first = tool_digest(cache, tool)
     assert not (tmp_path / "kept").exists()
-    monkeypatch.setattr("psyclone_storage.cli.fingerprint._SETTLED", -60.0)
+    monkeypatch.setattr("psyclone_storage.base.fingerprint._SETTLED", -60.0)
     assert tool_digest(cache, tool) == first
     usual = Path.read_bytes
 

@@ -1,0 +1,158 @@
+"""Invokes of a program that runs: what was compiled for them, here or by an earlier program.
+
+What was compiled is kept by the place of the call, the kernels, which arguments are one, and what
+was asked for; for later programs by the texts of all that (`driver/kept_invokes.py`). The compiler
+is imported when something has to be compiled.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from functools import cache
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
+from psyclone_storage.base.records import fields
+from psyclone_storage.driver.kept_invokes import find_kept, keep_compiled
+from psyclone_storage.driver.tracing import (
+    NUMBERS,
+    Compiled,
+    TracedCall,
+    TracingRequest,
+    asked_for,
+    is_sequence,
+)
+
+if TYPE_CHECKING:
+    from psyclone_storage.driver.compile import Build
+
+_NUMPY = "numpy"
+_WITHOUT_COMPILER = ("gocean",)
+"""The APIs whose invokes NumPy can compute."""
+_APART = "numbers apart"
+
+
+def run_invoke(
+    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+) -> None:
+    """Run an invoke, which is compiled at its first call.
+
+    Raises:
+        CompileError: everything that is wrong with the kernels or the calls, with a note that
+            shows where.
+    """
+    values = [value for call in calls for value in call.args]
+    key = _key(calls, values, (label, frame, asked))
+    compiled = _known().get(key)
+    if compiled is not None and not compiled.holds(values):
+        key = (key, _APART)
+        compiled = _known().get(key)
+    if compiled is None:
+        compiled = _known()[key] = _chosen(calls, label, frame, asked)
+    try:
+        compiled.routine(*[values[at] for at in compiled.order])
+    except NoCompilerError as error:
+        if asked.api not in _WITHOUT_COMPILER:
+            raise
+        other = _with_numpy(asked, str(error))
+        compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
+        compiled.routine(*[values[at] for at in compiled.order])
+
+
+def _chosen(
+    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+) -> Compiled:
+    """Return what an invoke becomes: by NumPy where nothing else can be computed."""
+    if find_c_compiler() is None and asked.api in _WITHOUT_COMPILER:
+        asked = _with_numpy(asked, "there is no compiler")
+    return compiled_invoke(calls, label, frame, asked)
+
+
+@cache
+def _with_numpy(asked: TracingRequest, why: str) -> TracingRequest:
+    """Return what is asked for by NumPy, and say so once."""
+    if asked.target:
+        return asked
+    warnings.warn(f"Invokes are computed by NumPy, as C cannot be compiled: {why}", stacklevel=4)
+    return asked_for(**{one.name: getattr(asked, one.name) for one in fields(asked)}
+                     | {"target": _NUMPY})  # fmt: skip
+
+
+def compiled_invoke(
+    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+) -> Compiled:
+    """Return what an invoke becomes.
+
+    Raises:
+        CompileError: everything that is wrong with the kernels or the calls.
+    """
+    known = _known()
+    values = [value for call in calls for value in call.args]
+    key = _key(calls, values, (label, frame, asked))
+    if key not in known:
+        known[key] = _found(calls, label, frame, asked, apart=False)
+    if known[key].holds(values):
+        return known[key]
+    key = key, _APART
+    if key not in known:
+        known[key] = _found(calls, label, frame, asked, apart=True)
+    return known[key]
+
+
+def _found(
+    calls: Sequence[TracedCall],
+    label: str,
+    frame: FrameType,
+    asked: TracingRequest,
+    *,
+    apart: bool,
+) -> Compiled:
+    """Return what an invoke became in an earlier program, or becomes now, for later ones."""
+    kept = find_kept((calls, label, frame, asked), apart=apart)
+    if kept is not None:
+        return kept
+    from psyclone_storage.driver.traced import compile_invoke  # noqa: PLC0415
+
+    made = compile_invoke(calls, label, frame, asked, apart=apart)
+    keep_compiled(made, (calls, label, frame, asked), apart=apart)
+    return made
+
+
+def compiled_so_far() -> tuple[Build, ...]:
+    """Return what was compiled of the invokes of the program, in the order of their first use."""
+    return tuple(one.build for one in _known().values() if one.build is not None)
+
+
+@cache
+def _known() -> dict[Hashable, Compiled]:
+    """Return what was compiled so far."""
+    return {}
+
+
+def _key(
+    calls: Sequence[TracedCall], values: list[Any], about: tuple[str, FrameType, TracingRequest]
+) -> Hashable:
+    """Return what an invoke is known by: its place, its kernels, and what its arguments are.
+
+    Of those that are no numbers it counts which are one object, what is in sequences included. Code
+    is known by its identity, as its hash costs more than all the rest: what was compiled keeps it
+    alive.
+    """
+    label, frame, asked = about
+    first: dict[int, Hashable] = {}
+    kinds = tuple([
+        type(value) if isinstance(value, NUMBERS)
+        else _known_parts(first, at, value) if is_sequence(value.__class__)
+        else first.setdefault(id(value), at)
+        for at, value in enumerate(values)
+    ])  # fmt: skip
+    kernels = tuple([call.kernel for call in calls])
+    return id(frame.f_code), frame.f_lasti, kernels, kinds, label, asked
+
+
+def _known_parts(first: dict[int, Hashable], at: int, several: Sequence[Any]) -> Hashable:
+    """Return where a sequence, passed at a position, and each object in it are met first."""
+    parts = [first.setdefault(id(one), (at, number)) for number, one in enumerate(several)]
+    return first.setdefault(id(several), at), *parts

@@ -1,0 +1,178 @@
+"""Invokes that an earlier program has compiled: found by all that they depend on, or not at all."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.driver import invokes, kept_invokes
+from psyclone_storage.gocean import configure, fortran_kernel
+from psyclone_storage.runtime.gocean import Field, Grid
+
+PROGRAM = '''
+from psyclone_storage.gocean import *
+
+FACTOR = 2.0
+
+@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)
+def scale(new: field[GO_READWRITE, GO_CT],
+          old: field[GO_READ, GO_CT], by: scalar[GO_READ, GO_R_SCALAR]):
+    """Use a number of the module: "ﬁxed"."""
+    new[0, 0] = FACTOR * by * old[0, 0] + new[0, 0]
+
+def run(new, old, by):
+    invoke(scale(new, old, by), scale(new, old, 0.5))
+
+def run_calls(*calls):
+    invoke(*calls)
+'''
+
+
+@pytest.fixture(autouse=True)
+def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", str(tmp_path / "kept"))
+    configure(distributed=False)
+    yield
+    configure()
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModuleType]:
+    """Return what begins a program anew: nothing is known but what is kept."""
+
+    def begin(text: str = PROGRAM, name: str = "model.py") -> ModuleType:
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        linecache.checkcache()
+        invokes._known().clear()
+        kept_invokes._common.cache_clear()
+        module = ModuleType("model")
+        monkeypatch.setitem(sys.modules, "model", module)
+        exec(compile(text, str(file), "exec"), module.__dict__)
+        return module
+
+    return begin
+
+
+def fields(dtype: Any = np.float64) -> tuple[Field, Field]:
+    grid = Grid((4, 3))
+    values = np.arange(12.0).reshape(4, 3)
+    return tuple(Field(grid, values=values + one, dtype=dtype) for one in range(2))  # type: ignore[return-value]
+
+
+def was_compiled() -> bool:
+    return list(invokes._known().values())[-1].build is not None
+
+
+def test_the_next_program_finds_it(program: Callable[..., ModuleType]) -> None:
+    found = []
+    for compiled in (True, False):
+        new, old = fields()
+        program().run(new, old, 3.0)
+        assert was_compiled() is compiled
+        found.append(new.values)
+    assert np.array_equal(*found)
+    assert found[0][1, 0] == 2.0 * 3.5 * 4.0 + 3.0
+
+
+CHANGES = {
+    "a number of the module": ("FACTOR = 2.0", "FACTOR = 3.0"),
+    "its type": ("FACTOR = 2.0", "FACTOR = 2"),
+    "the kernel": ("+ new[0, 0]", "- new[0, 0]"),
+    "the call": ("scale(new, old, 0.5)", "scale(new, old, 0.25)"),
+    "where it stands": ("def run(", "\ndef run("),
+    "what a word stands for": (
+        "FACTOR = 2.0",
+        "FACTOR = 2.0\nGO_ALL_PTS = GO_INTERNAL_PTS",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_differs_is_compiled_again(change: str, program: Callable[..., ModuleType]) -> None:
+    program().run(*fields(), 3.0)
+    program(PROGRAM.replace(*CHANGES[change])).run(*fields(), 3.0)
+    assert was_compiled()
+
+
+def test_arguments_that_are_something_else_are_looked_at_again(
+    program: Callable[..., ModuleType],
+) -> None:
+    new, old = fields()
+    program().run(new, old, 3.0)
+    with pytest.raises(CompileError, match="more than once"):
+        program().run(new, new, 3.0)
+    with pytest.raises(TypeError, match="takes a field, not a float"):
+        program().run(new, 1.0, 3.0)
+    with pytest.raises(TypeError, match="takes a number, not a complex"):
+        program().run(new, old, 3j)
+
+
+def test_numbers_are_those_of_this_program(program: Callable[..., ModuleType]) -> None:
+    program().run(*fields(), 3.0)
+    new, old = fields()
+    program().run(new, old, 5.0)
+    assert not was_compiled()
+    assert new.values[1, 0] == 2.0 * 5.5 * 4.0 + 3.0
+    # Calls that are made elsewhere: their numbers are not those of the text.
+    for by in (1.0, 7.0):
+        begun = program()
+        new, old = fields()
+        begun.run_calls(begun.scale(new, old, by))
+        assert new.values[1, 0] == 2.0 * by * 4.0 + 3.0
+
+
+def test_settings_count(tmp_path: Path, program: Callable[..., ModuleType]) -> None:
+    program().run(*fields(), 3.0)
+    settings = tmp_path / "own.cfg"
+    settings.write_text("[DEFAULT]\n", encoding="utf-8")
+    configure(distributed=False, config=settings)
+    program().run(*fields(), 3.0)
+    assert was_compiled()
+    settings.write_text("[DEFAULT]\n# something\n", encoding="utf-8")
+    program().run(*fields(), 3.0)
+    assert was_compiled()
+    configure(distributed=False, target="numpy")
+    program().run(*fields(), 3.0)
+    assert was_compiled()
+
+
+def test_recipes_are_not_kept(tmp_path: Path, program: Callable[..., ModuleType]) -> None:
+    recipe = tmp_path / "recipe.py"
+    recipe.write_text("def trans(psy):\n    pass\n", encoding="utf-8")
+    configure(distributed=False, script=recipe)
+    for _ in range(2):
+        program().run(*fields(), 3.0)
+        assert was_compiled()
+
+
+def test_what_is_kept_may_be_broken(tmp_path: Path, program: Callable[..., ModuleType]) -> None:
+    program().run(*fields(), 3.0)
+    kept = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:-20])
+    program().run(*fields(), 3.0)
+    assert was_compiled()
+
+
+def test_nothing_is_kept_without_a_folder(
+    monkeypatch: pytest.MonkeyPatch, program: Callable[..., ModuleType]
+) -> None:
+    monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", "")
+    for _ in range(2):
+        program().run(*fields(), 3.0)
+        assert was_compiled()
+
+
+def test_kernels_in_fortran_are_not_kept(tmp_path: Path) -> None:
+    calls = [fortran_kernel(tmp_path / "none.f90", "none")()]
+    asked = (calls, "", sys._getframe(), invokes.asked_for(api="gocean"))
+    assert kept_invokes._kept(asked, apart=False) == (None, "")
