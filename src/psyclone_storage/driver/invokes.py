@@ -17,17 +17,18 @@ from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.records import fields
 from psyclone_storage.driver.kept_invokes import find_kept, keep_compiled
 from psyclone_storage.driver.tracing import (
-    NUMBERS,
     Compiled,
+    PassedAs,
     TracedCall,
     TracingRequest,
     asked_for,
-    is_sequence,
+    passed_as,
 )
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.compile import Build
 
+NUMBER, OBJECT = PassedAs.NUMBER, PassedAs.OBJECT
 _NUMPY = "numpy"
 _WITHOUT_COMPILER = ("gocean",)
 """The APIs whose invokes NumPy can compute."""
@@ -143,9 +144,9 @@ def _key(
     label, frame, asked = about
     first: dict[int, Hashable] = {}
     kinds = tuple([
-        type(value) if isinstance(value, NUMBERS)
-        else _known_parts(first, at, value) if is_sequence(value.__class__)
-        else first.setdefault(id(value), at)
+        first.setdefault(id(value), at) if (how := passed_as(value.__class__)) is OBJECT
+        else value.__class__ if how is NUMBER
+        else _known_parts(first, at, value)
         for at, value in enumerate(values)
     ])  # fmt: skip
     kernels = tuple([call.kernel for call in calls])

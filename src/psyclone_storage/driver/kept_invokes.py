@@ -30,13 +30,13 @@ from psyclone_storage.config.locate import (
     surroundings,
 )
 from psyclone_storage.driver.tracing import (
-    NUMBERS,
     Compiled,
+    PassedAs,
     TracedCall,
     TracedKernel,
     TracingRequest,
-    is_sequence,
     loaded_routine,
+    passed_as,
 )
 from psyclone_storage.frontend.python.surroundings import (
     place_of,
@@ -152,12 +152,13 @@ def _arguments(calls: Sequence[TracedCall]) -> list[Hashable]:
 
     def one(value: Any) -> Hashable:
         kind = type(value)
-        number = -1 if isinstance(value, NUMBERS) else first.setdefault(id(value), len(first))
+        is_number = passed_as(value.__class__) is PassedAs.NUMBER
+        number = -1 if is_number else first.setdefault(id(value), len(first))
         return number, kind.__module__, kind.__qualname__, str(getattr(value, "label", ""))
 
     return [
-        one(value) if isinstance(value, NUMBERS) or not is_sequence(value.__class__)
-        else (one(value), *map(one, value))
+        (one(value), *map(one, value)) if passed_as(value.__class__) is PassedAs.SEVERAL
+        else one(value)
         for call in calls
         for value in call.args
     ]  # fmt: skip

@@ -35,12 +35,13 @@ from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.driver.tracing import (
     Compiled,
+    PassedAs,
     TracedCall,
     TracedKernel,
     TracingRequest,
     is_same,
-    is_sequence,
     loaded_routine,
+    passed_as,
 )
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.python.dialect import Dialect
@@ -336,7 +337,7 @@ def _parts(
     """Yield what is in sequences, by identity: the sequence, its number from 1, and a name."""
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
         for at, (value, several) in enumerate(zip(call.args, passed.several, strict=False)):
-            if several > 1 and is_sequence(value.__class__):
+            if several > 1 and passed_as(value.__class__) is PassedAs.SEVERAL:
                 written = parsed[number].args[at].expr if parsed else None
                 called = _called(value, written, _own(passed, number, at))
                 for place, one in enumerate(value, 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
 from functools import cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,8 +13,15 @@ from psyclone_storage.base.records import dataclass
 if TYPE_CHECKING:
     from psyclone_storage.driver.compile import Build
 
-NUMBERS = (bool, int, float, complex, str)
-"""Types of what is passed by value."""
+_NUMBERS = (bool, int, float, complex, str)
+
+
+class PassedAs(Enum):
+    """How a program passes something: by value, as one object, or as several together."""
+
+    NUMBER = auto()
+    OBJECT = auto()
+    SEVERAL = auto()
 
 
 class TracedKernel(Protocol):
@@ -85,9 +93,12 @@ def asked_for(**keywords: Any) -> TracingRequest:
 
 
 @cache
-def is_sequence(kind: type) -> bool:
-    """Return whether objects of a type are several that are passed together."""
-    return hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not hasattr(kind, "dtype")
+def passed_as(kind: type) -> PassedAs:
+    """Return how what is of a type is passed; a text counts as a number, and is refused as one."""
+    if issubclass(kind, _NUMBERS):
+        return PassedAs.NUMBER
+    is_sequence = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    return PassedAs.SEVERAL if is_sequence and not hasattr(kind, "dtype") else PassedAs.OBJECT
 
 
 def is_same(first: Any, second: Any) -> bool:
