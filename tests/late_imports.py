@@ -54,6 +54,10 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.frontend.fortran.resolve.resolve_code",
     },
     "driver/lfric_python.py": {"psyclone_storage.backend.meshes.table.meshes_in_c"},
-    "driver/python.py": {"psyclone_storage.driver.python_parts"},
+    "driver/python.py": {
+        "psyclone_storage.backend.native.columns",
+        "psyclone_storage.driver.in_python.in_python",
+        "psyclone_storage.driver.python_parts",
+    },
     "driver/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }

@@ -69,8 +69,8 @@ def python_with_columns(dialect: Dialect) -> Language:
     """
     return replace(
         python_with_c(dialect),
-        emit_unit=partial(_part, "emit_python_of_columns"),
-        emit_beside=partial(_part, "emit_c_beside_columns"),
+        emit_unit=partial(_of_columns, "emit_python"),
+        emit_beside=partial(_of_columns, "emit_c_beside"),
         resolve=_resolve_as_it_is,
     )
 
@@ -127,6 +127,13 @@ def _part(name: str, *given: Any, **named: Any) -> Any:
     return getattr(python_parts, name)(*given, **named)
 
 
+def _of_columns(name: str, *given: Any, **named: Any) -> Any:
+    """Call what prints invokes over columns of cells, by its name in `backend.native.columns`."""
+    from psyclone_storage.backend.native import columns  # noqa: PLC0415
+
+    return getattr(columns, name)(*given, **named)
+
+
 def _link(algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol]) -> ParsedAlgorithm:
     """Return `algorithm` as it is: nothing in it is declared."""
     return algorithm
@@ -137,7 +144,9 @@ def _resolve(
 ) -> KernelCode:
     """Return `code` with a symbol for each name, all of which a reader of Python knows."""
     if _is_fortran(code.module.source):
-        code = _part("in_python", dialect, code, finder, dummies)
+        from psyclone_storage.driver.in_python import in_python  # noqa: PLC0415
+
+        code = in_python(dialect, code, finder, dummies)
     found: KernelCode = _part("linked", code)
     return found
 

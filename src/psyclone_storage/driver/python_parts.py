@@ -4,34 +4,27 @@ from __future__ import annotations
 
 from functools import partial
 
-from psyclone_storage.backend.native import columns
 from psyclone_storage.backend.native.printer import ON_DEVICE, emit_c_beside, emit_python
 from psyclone_storage.backend.numpy.algorithm import emit_algorithm
 from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.backend.numpy.printer import emit_unit
-from psyclone_storage.driver.in_python import in_python
 from psyclone_storage.frontend.python.algorithm import read_algorithm
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.heads import read_routine, routine_heads
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.ir.linking import linked
 
-emit_python_of_columns = columns.emit_python
-emit_c_beside_columns = columns.emit_c_beside
 emit_python_of_device = partial(emit_python, form=ON_DEVICE)
 emit_cuda_beside = partial(emit_c_beside, form=ON_DEVICE)
 
 __all__ = [
     "emit_algorithm",
     "emit_c_beside",
-    "emit_c_beside_columns",
     "emit_code",
     "emit_cuda_beside",
     "emit_python",
-    "emit_python_of_columns",
     "emit_python_of_device",
     "emit_unit",
-    "in_python",
     "kernel_types",
     "linked",
     "read_algorithm",

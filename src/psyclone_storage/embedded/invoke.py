@@ -50,10 +50,16 @@ def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api:
     for call in calls:
         if not isinstance(call, RequestedCall):
             raise TypeError(f"An invoke takes calls of kernels, not a {type(call).__name__}.")
-    if name and not (name.isascii() and name.isidentifier() and name[0].isalpha()):
+    if not _may_name(name):
         raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")
     run, asked = _runner(api)
     run(calls, name, frame, asked)
+
+
+@cache
+def _may_name(name: str) -> bool:
+    """Return whether an invoke may have a name; an empty one is none."""
+    return not name or (name.isascii() and name.isidentifier() and name[0].isalpha())
 
 
 @cache
