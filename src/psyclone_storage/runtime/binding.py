@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
+from psyclone_storage.runtime.native import TABLES, number_of
 from psyclone_storage.storage import Storage, bound
+from psyclone_storage.storage.gdp.binding import LaunchBlock
+from psyclone_storage.storage.memory.races import MemoryUse
 
 
 class FieldOrOperator(Protocol):
@@ -22,7 +27,7 @@ class BoundStorages:
     A binding is kept for the next call; one that is in use is no other thread's.
     """
 
-    __slots__ = ("_free", "_named", "_writes", "device", "names")
+    __slots__ = ("_free", "_named", "_writes", "device", "names", "uses")
 
     def __init__(
         self, storages: Sequence[Storage], written: Sequence[int], device: str | None
@@ -33,17 +38,50 @@ class BoundStorages:
         self._named: dict[str, Storage] = dict(zip(self.names, storages, strict=True))
         self._writes = tuple(self.names[at] for at in written)
         self._free: list[Any] = []
+        self.uses: tuple[MemoryUse, ...] = ()
+        """What work on a device is told to use: of the arrays that were found last."""
 
     def take(self) -> Any:
         """Return what binds the data, which nobody uses meanwhile."""
         try:
             return self._free.pop()
         except IndexError:
-            return bound(self._named, device=self.device, writes=self._writes)
+            if self.device is None:
+                return bound(self._named, writes=self._writes)
+            return LaunchBlock(self._named, self.device, self._writes)
 
     def put(self, binding: Any) -> None:
         """Keep what binds the data for the next call."""
         self._free.append(binding)
+
+
+def call(
+    known: BoundStorages, binding: Any, function: Any, tables: tuple[Any, ...], scalars: Any
+) -> Any:
+    """Call a function of C with tables and scalars, where its data are; return its result.
+
+    A device does that later, in its order, and what is returned is waited for.
+
+    Raises:
+        TypeError: a scalar is no number, or no whole number where one is needed.
+        OverflowError: a scalar is a whole number that is too large.
+    """
+    if known.device is None:
+        try:
+            return function(*tables, *scalars)
+        except ctypes.ArgumentError:
+            return function(*tables, *_numbers(function, scalars))
+    numbers = _numbers(function, scalars) if hasattr(function, "argtypes") else tuple(scalars)
+    work = partial(function, *tables, *numbers)
+    if getattr(function, "restype", None) is not None:
+        return binding.start_and_wait(work, known.uses)
+    binding.start(work, known.uses)
+    return None
+
+
+def _numbers(function: Any, scalars: Sequence[Any]) -> tuple[int | float, ...]:
+    """Return scalars as numbers of Python, which nobody changes."""
+    return tuple(map(number_of, scalars, function.argtypes[len(TABLES) :]))
 
 
 def kept_with(

@@ -21,6 +21,9 @@ from psyclone_storage.runtime.lfric import (
     held,
 )
 from psyclone_storage.runtime.ranks import SingleRank
+from psyclone_storage.storage.core.spaces import memory_space
+from psyclone_storage.storage.memory.races import traced
+from psyclone_storage.storage.memory.registry import memory_of
 
 pytestmark = pytest.mark.skipif(
     find_fortran_compiler() is None or find_c_compiler() is None, reason="no compilers"
@@ -157,6 +160,39 @@ def test_on_a_device_maps_are_there_once() -> None:
     np.testing.assert_array_equal(model.out.values.reshape(12, 2), model.expected())
     with pytest.raises(ValueError, match="'out' is on the host alone"):
         routines[0](*Model().data)
+
+
+def test_a_device_does_it_later_and_means_what_was_given() -> None:
+    gt.use_device("emulated", gt.Emulation(order="late"))
+    model = Model("gpu")
+    functions = [("apply", "i"), ("total", "f", "d")]
+    routine = CompiledRoutine(
+        OnDevice({"__c__": TEXT}), model.set_up, functions, "covered read read", "f8 f8 f8"
+    )
+    kernels = memory_of(memory_space("gpu")).kernels  # type: ignore[attr-defined]
+    last = np.array(12)
+    with routine(*model.data) as run:
+        run(0, last)
+        for wrong, error in ((1.5, TypeError), ("1", TypeError), (1 << 40, OverflowError)):
+            with pytest.raises(error):
+                run(0, wrong)
+    last[...] = 0
+    following = Field(model.to, "following", values=4.0)
+    with traced() as trace:
+        with routine(*model.data) as run:
+            run(0, 12)
+        following.storage.make_valid("gpu")
+        other = Model("gpu")
+    assert kernels.done < kernels.issued
+    assert trace.beside("kernel", "copy")
+    with routine(*model.data) as run:
+        assert run(1, 1.0) == model.expected().sum()
+        assert kernels.done == kernels.issued
+        run(0, 12)
+    with routine(*other.data) as run:
+        run(0, 12)
+    for made in (model, other):
+        np.testing.assert_array_equal(made.out.values.reshape(12, 2), made.expected())
 
 
 def test_several_values_at_a_dof_are_brought_all() -> None:

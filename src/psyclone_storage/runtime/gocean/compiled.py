@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from operator import is_
 from typing import Any
 
-from psyclone_storage.runtime.binding import BoundStorages, kept_with
+from psyclone_storage.runtime.binding import BoundStorages, call, kept_with
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields
-from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of, number_of
+from psyclone_storage.runtime.native import CompiledLibrary, address_of
 from psyclone_storage.storage import Storage
 
 SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
@@ -140,9 +140,13 @@ class _Prepared(BoundStorages):
     def find(self, arrays: Any) -> None:
         """Note where arrays are that are not where they were.
 
+        Work that is queued keeps the tables that it was given.
+
         Raises:
             ValueError: one is not laid out as the arrays of its grid are.
         """
+        self.data = type(self.data)(*self.data)
+        self.tables = (self.data, *self.tables[1:])
         for at, name in enumerate(self.names):
             array = arrays[name]
             if array is not self.arrays[at]:
@@ -171,8 +175,18 @@ class _Run:
         self._binding = prepared.take()
         arrays = self._binding.__enter__()
         if not all(map(is_, arrays.values(), prepared.arrays)):
-            prepared.find(arrays)
+            self._find(prepared, arrays)
         return self
+
+    def _find(self, prepared: _Prepared, arrays: Any) -> None:
+        try:
+            prepared.find(arrays)
+            if prepared.device is not None:
+                prepared.uses = self._binding.uses()
+        except BaseException:
+            prepared.arrays = [None] * len(prepared.arrays)
+            self._binding.__exit__(None, None, None)
+            raise
 
     def __call__(self, number: int, *scalars: float) -> None:
         """Call one of the functions.
@@ -182,12 +196,7 @@ class _Run:
             OverflowError: a scalar is a whole number that is too large.
         """
         prepared = self._prepared
-        function = prepared.functions[number]
-        try:
-            function(*prepared.tables, *scalars)
-        except ctypes.ArgumentError:
-            types = function.argtypes[len(TABLES) :]
-            function(*prepared.tables, *map(number_of, scalars, types))
+        call(prepared, self._binding, prepared.functions[number], prepared.tables, scalars)
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)

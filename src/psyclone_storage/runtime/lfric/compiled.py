@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import BoundStorages, kept_with
+from psyclone_storage.runtime.binding import BoundStorages, call, kept_with
 from psyclone_storage.runtime.lfric.held import Data, check_data, enter, is_whole, overwrite
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.meant import check_meant
-from psyclone_storage.runtime.native import TABLES, CompiledLibrary, address_of, number_of
+from psyclone_storage.runtime.native import CompiledLibrary, address_of
 from psyclone_storage.storage.core.errors import PoisonedDataError
 
 SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
@@ -136,7 +136,12 @@ class _KnownData(BoundStorages):
         self.watched: list[weakref.ref[Any]] = []
 
     def find(self, arrays: Any) -> None:
-        """Note where arrays are that are not where they were."""
+        """Note where arrays are that are not where they were.
+
+        Work that is queued keeps the tables that it was given.
+        """
+        self.addresses = type(self.addresses)(*self.addresses)
+        self.tables = (self.addresses, *self.tables[1:])
         for at, name in enumerate(self.names):
             array = arrays[name]
             if array is not self.arrays[at]:
@@ -173,8 +178,18 @@ class _MeshRun:
         self._binding = known.take()
         arrays = self._begun(known)
         if not all(map(is_, arrays.values(), known.arrays)):
-            known.find(arrays)
+            self._find(known, arrays)
         return self
+
+    def _find(self, known: _KnownData, arrays: Any) -> None:
+        try:
+            known.find(arrays)
+            if known.device is not None:
+                known.uses = self._binding.uses()
+        except BaseException:
+            known.arrays = [None] * len(known.arrays)
+            self._binding.__exit__(None, None, None)
+            raise
 
     def _begun(self, known: _KnownData) -> Any:
         """Bind the data; what a call that failed was to write may be written anew."""
@@ -193,12 +208,7 @@ class _MeshRun:
             OverflowError: a scalar is a whole number that is too large.
         """
         known = self._known
-        function = known.functions[number]
-        try:
-            return function(*known.tables, *scalars)
-        except ctypes.ArgumentError:
-            types = function.argtypes[len(TABLES) :]
-            return function(*known.tables, *map(number_of, scalars, types))
+        return call(known, self._binding, known.functions[number], known.tables, scalars)
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)

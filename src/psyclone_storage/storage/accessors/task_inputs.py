@@ -101,6 +101,9 @@ class WholeInput:
         token = self._token
         assert token is not None
         memory = memory_of(self._place.executing)
+        if memory.queues_work:
+            # The access was opened by whoever let it go on, and is used in the order of this work.
+            memory.follow(token.allocation, token.mode.writes, token.span)
         buffer = registration.buffer
         spec = WindowSpec(buffer.dtype, shape_of(buffer), writable=token.mode.writes)
         return memory.kernel_view(memory.window(token.allocation, spec))

@@ -19,6 +19,7 @@ from psyclone_storage.storage.core.locks import Claim, LockTable
 from psyclone_storage.storage.core.native import register
 from psyclone_storage.storage.core.validity import Validity
 from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.registry import memory_of
 
 
@@ -161,6 +162,19 @@ class AccessToken(Claim):
     def kernel_view(self, window: Any) -> Any:
         """Return `window`, made by this access, as a kernel at its space gets it."""
         return self._memory().kernel_view(window, self.mode.writes, self.span)
+
+    def later_view(self, window: Any) -> Any:
+        """Return `window` as a kernel gets it that the device is asked for (`Memory.start`)."""
+        return self._memory().later_view(window)
+
+    def uses_of(self, window: Any) -> tuple[MemoryUse, ...]:
+        """Return what such a kernel does with `window`."""
+        return self._memory().uses_of(window, self.mode.reads, self.mode.writes, self.span)
+
+    @property
+    def memory(self) -> Memory:
+        """Return the memory whose device works with this access."""
+        return self._memory()
 
     def window(
         self,

@@ -480,14 +480,18 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         acquire_all((token,))
         return token
 
-    def window_for(self, token: AccessToken) -> Any:
-        """Return the array that a holder of `token` works on; on a device, what a kernel gets."""
+    def window_for(self, token: AccessToken, *, later: bool = False) -> Any:
+        """Return the array that a holder of `token` works on; on a device, what a kernel gets.
+
+        A kernel that is done `later` waits by itself for what it comes after.
+        """
         backing = self.backing()
         if token.space is backing.device:
             windows = self._kept()
             kernel = windows.kernel
             if kernel is None or memory_of(token.space).jobs:
-                made = token.kernel_view(self.window(token.space))
+                window = self.window(token.space)
+                made = token.later_view(window) if later else token.kernel_view(window)
                 kernel = made if kernel is None else kernel
                 if not memory_of(token.space).has_current:
                     # What is kept is for the short way, which makes no device the current one.

@@ -11,7 +11,7 @@ block succeeded, back, with a warning.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -39,6 +39,7 @@ from psyclone_storage.storage.interop.gt import (
     host_array,
     space_of,
 )
+from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.registry import memory_of
 
 
@@ -180,7 +181,7 @@ class Binding(BindingBlock):
             self._tokens = tokens
             acquire_all(tokens)
             for (name, storage), token in zip(lent, tokens, strict=True):
-                _put(arrays, name, storage.window_for(token))
+                _put(arrays, name, self._array_of(storage, token))
             if device is not None:
                 block = tokens[0].on_device() if tokens else memory_of(device_space()).bound()
                 block.__enter__()  # pylint: disable=unnecessary-dunder-call  # left in __exit__
@@ -189,6 +190,9 @@ class Binding(BindingBlock):
             self._give_up(error)
             raise
         return arrays
+
+    def _array_of(self, storage: Storage, token: AccessToken) -> Any:
+        return storage.window_for(token)
 
     def _refuse(self) -> None:
         raise AccessConflictError("The arguments of a block are bound until the block ends.")
@@ -275,6 +279,39 @@ class Binding(BindingBlock):
         finally:
             for guest in guests:
                 call(guest.info, "release")
+
+
+class LaunchBlock(Binding):
+    """Storages for the time of a block that asks their device for work, which is done later.
+
+    Its arrays are for that work alone: the block itself does not wait for what they come after.
+    """
+
+    __slots__ = ()
+
+    def _array_of(self, storage: Storage, token: AccessToken) -> Any:
+        return storage.window_for(token, later=True)
+
+    def uses(self) -> tuple[MemoryUse, ...]:
+        """Return what work with all the storages is to be told to use.
+
+        Raises `ValueError` if they are not all on one device.
+        """
+        places = {token.memory: token for token in self._tokens}
+        if len(places) > 1:
+            one, other = (token.describe() for token in [*places.values()][:2])
+            raise ValueError(f"Work is done on one device, but: {one}; {other}. Copy one of them.")
+        named = zip(self._arguments.values(), self._tokens, strict=True)
+        windows = ((storage.window(token.space), token) for storage, token in named)
+        return tuple(use for window, token in windows for use in token.uses_of(window))
+
+    def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
+        """Ask the device for work; what it is to write is spoiled if it fails."""
+        self._tokens[0].memory.start(work, uses)
+
+    def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
+        """Ask the device for work, and return its result."""
+        return self._tokens[0].memory.start_and_wait(work, uses)
 
 
 def _put(arrays: Arguments, name: str, array: Any) -> None:

@@ -63,6 +63,8 @@ class Cell:
         if self.record is not view.handle.record:
             return False
         if isinstance(position, Together) and isinstance(self.position, Together):
+            if position.array is self.position.array:
+                return True
             return bool((position.array == self.position.array).all())
         return bool(self.position == position)
 

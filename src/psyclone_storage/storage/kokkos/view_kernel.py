@@ -165,8 +165,10 @@ class RunningFunctor:
 
     def store(self, memory: FunctorMemory, position: Any, value: Any) -> None:
         """Set one element, or one for each index."""
-        place, given = _bare(position), _bare(value)
+        place, given = bare(position), bare(value)
         stored = as_stored(given, memory.buffer.dtype)
+        # What fails in a block that writes would spoil the data.
+        check_fit(getattr(stored, "shape", ()), getattr(place, "shape", ()))
         with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
             array = token.kernel_view(memory.elements)
             self._keep(memory, place, array)
@@ -176,7 +178,7 @@ class RunningFunctor:
         """Make `function` of an element and `operand`, for one index after the other."""
         with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
             array = token.kernel_view(memory.elements)
-            place, given = _bare(position), _bare(operand)
+            place, given = bare(position), bare(operand)
             if self.shape is None:
                 array[place] = as_stored(function(array[place], given), memory.buffer.dtype)
                 return
@@ -198,7 +200,8 @@ class RunningFunctor:
 
 def library_of(array: Any) -> Any:
     """Return the module whose functions take such an array: NumPy, or CuPy."""
-    return sys.modules[type(array).__module__.partition(".")[0]]
+    own = getattr(array, "library", None)
+    return own or sys.modules[type(array).__module__.partition(".")[0]]
 
 
 class _FunctorThread(threading.local):
@@ -217,12 +220,28 @@ class _FunctorThread(threading.local):
         finally:
             self.running = None
 
+    @contextmanager
+    def runs_as(self, running: RunningFunctor) -> Iterator[None]:
+        """Let another object say for a block what is true for the functor that runs."""
+        before, self.running = self.running, running
+        try:
+            yield
+        finally:
+            self.running = before
+
 
 THREAD = _FunctorThread()
 """What runs in the calling thread."""
 
 
-def _bare(value: Any) -> Any:
+def check_fit(shape: tuple[int, ...], places: tuple[int, ...]) -> None:
+    """Raise `NotTogetherError` for more numbers than places."""
+    if np.broadcast_shapes(shape, places) != places:
+        raise NotTogetherError("There are more numbers than places for them.")
+
+
+def bare(value: Any) -> Any:
+    """Return what stands for many numbers inside of a `Together`, other values as they are."""
     return value.array if isinstance(value, Together) else value
 
 

@@ -17,6 +17,7 @@ from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.failures import give_up
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
+from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.stream import Stream
 from psyclone_storage.storage.memory.uses import Span
 
@@ -37,6 +38,9 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
 
     queues_work: ClassVar[bool] = False
     """Whether work for the device is done later, so that accesses `follow` it."""
+
+    starts_later: ClassVar[bool] = False
+    """Whether what `start` is given is done later by this process: an emulated device."""
 
     copies_plainly: ClassVar[bool] = False
     """Whether what is here is in pages of this process, which anybody may copy as they are."""
@@ -106,6 +110,29 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         `writes` says whether it may write, None leaves that to the array; `span` is what it may
         use of the allocation, None for all of the window.
         """
+
+    def later_view(self, window: Any) -> Any:
+        """Return what `start` may work on, for an array of `window`, without a wait."""
+        return self.kernel_view(window)
+
+    def uses_of(
+        self, window: Any, reads: bool, writes: bool, span: Span | None = None
+    ) -> tuple[MemoryUse, ...]:
+        """Return what `start` is told of an array of `window`, where it wants to know."""
+        return ()
+
+    def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
+        """Ask the device for `work`, which is done some time in the order of its kernels.
+
+        Where the work itself asks the device, as on a GPU, it does so now.
+        """
+        with self.bound():
+            work()
+
+    def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
+        """Do `start`, wait, and return the result of `work`, or raise its error."""
+        with self.bound():
+            return work()
 
     @abstractmethod
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:

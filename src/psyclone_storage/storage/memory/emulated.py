@@ -39,6 +39,7 @@ class EmulatedDeviceMemory(Memory):
 
     copies_plainly = True
     queues_work = True
+    starts_later = True
 
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space` with pages and queues of its own, and a worker that waits for copies."""
@@ -127,6 +128,27 @@ class EmulatedDeviceMemory(Memory):
                 self.kernels.run_to(self.kernels.issued)
             _raise_failure((use,))
         return pages
+
+    def later_view(self, window: Any) -> np.ndarray[Any, Any]:
+        """Return the pages of a window, which only work that is queued may look at."""
+        pages: np.ndarray[Any, Any] = on_device(window, self)
+        return pages
+
+    def uses_of(
+        self, window: Any, reads: bool, writes: bool, span: Span | None = None
+    ) -> tuple[MemoryUse, ...]:
+        """Return what a kernel does with a window, of which it need not write all."""
+        use = window.use(writes)._replace(packed=False)
+        use = use if span is None else _clipped(use, span)
+        return (use._replace(wrote=False), use) if reads and writes else (use,)
+
+    def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
+        """Queue a kernel, which cannot be done again after an interrupt."""
+        self.launch("kernel", uses, work, once=True)
+
+    def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
+        """Queue a kernel whose result is needed at once."""
+        return self.launch_now(uses, work)
 
     def launch(
         self,

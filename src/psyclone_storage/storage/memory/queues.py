@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from psyclone_storage.storage.core.device import current_emulation
+from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
 from psyclone_storage.storage.memory.failures import failure_of, mend, spoil
 from psyclone_storage.storage.memory.races import (
@@ -240,7 +241,10 @@ class DeviceQueue:
         except BaseException as error:
             again = not job.once
             if job.once:
-                _spoil(job.uses, error)
+                # Who asks for the values later was not interrupted.
+                failure = StorageError("The work was interrupted.")
+                failure.__cause__ = error
+                _spoil(job.uses, failure)
             raise
         finally:
             with LOCK:

@@ -1,0 +1,301 @@
+"""Own functors that a device does later: what one does for many indices is written down first.
+
+A functor that only computes (`KOKKOS_LAMBDA`) is called when it is given, with objects that stand
+for many numbers (`Together`), as everywhere. Here these objects have no numbers yet: what is done
+with them becomes a list of steps, which goes into the queue of the device as one piece of work.
+Whatever host code knows by then (constants, indices) is taken as it is then, as a functor of C++ is
+copied when it is given. Steps that need a number at once, such as a condition, are refused: the
+caller has nothing to take back, and does it at once. An index that is read from a view and is
+outside of another is found later, too: what was to be written is spoiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import index as to_index
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.errors import ViewIndexError
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.core.values import as_stored, casts_quietly
+from psyclone_storage.storage.kokkos.reducers import Reduction
+from psyclone_storage.storage.kokkos.view_kernel import (
+    THREAD,
+    ElementPlaces,
+    FunctorMemory,
+    NotTogetherError,
+    RunningFunctor,
+    Together,
+    bare,
+    check_fit,
+)
+
+_RDWR = AccessMode.READ_WRITE
+Numbers = list[Any]
+"""What the steps before have made, one entry for each."""
+
+
+class LaterNumbers(NDArrayOperatorsMixin):
+    """Numbers that a step of a list makes, one for each index or one for all.
+
+    `sample` is one of their type, which says nothing about the values.
+    """
+
+    __slots__ = ("_steps", "number", "sample", "shape")
+    library = np
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, steps: WrittenSteps, sample: Any, shape: tuple[int, ...]) -> None:
+        """Be what the last of `steps` makes."""
+        self._steps = steps
+        self.number = len(steps.works) - 1
+        self.sample = sample
+        self.shape = shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the type of the numbers."""
+        return np.asarray(self.sample).dtype
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **words: Any) -> Any:
+        """Write the operation down."""
+        if method != "__call__" or words or function.nout != 1 or function.signature is not None:
+            raise NotTogetherError(f"{function.__name__}.{method} is not written down.")
+        return self._steps.compute(function, inputs)
+
+    def __array_function__(self, function: Any, _: Any, inputs: Any, words: Any) -> Any:
+        """Write the choice between numbers down."""
+        if function is not np.where or words or len(inputs) != 3:
+            raise NotTogetherError(f"{function.__name__} is not written down.")
+        return self._steps.compute(np.where, inputs)
+
+
+class WrittenSteps:
+    """What a functor does, step by step, and the memory that it uses."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.works: list[Callable[[Numbers], Any]] = []
+        self._known: dict[tuple[Any, ...], LaterNumbers] = {}
+        self.used: dict[int, tuple[FunctorMemory, bool]] = {}
+
+    def compute(self, function: Callable[..., Any], inputs: Sequence[Any]) -> LaterNumbers:
+        """Write down a function of numbers, for each index; what is known already is that."""
+        given = tuple(map(_kept, inputs))
+        key = (function, *map(_name_of, given))
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        with np.errstate(all="ignore"):
+            sample = function(*map(_sample_of, given))
+        shape = np.broadcast_shapes(*map(_shape_of, given))
+        work = lambda made: function(*(_found(made, one) for one in given))  # noqa: E731 - a step
+        made = self._known[key] = self.write(work, sample, shape)
+        return made
+
+    def write(
+        self, work: Callable[[Numbers], Any], sample: Any = None, shape: tuple[int, ...] = ()
+    ) -> LaterNumbers:
+        """Add a step; return what it makes."""
+        self.works.append(work)
+        return LaterNumbers(self, sample, shape)
+
+    def use(self, memory: FunctorMemory, *, writes: bool) -> Any:
+        """Note a use of memory; return the array that a step works on."""
+        _, written = self.used.get(id(memory), (memory, False))
+        self.used[id(memory)] = (memory, written or writes)
+        return memory.elements
+
+    def launch(self, *, wait: bool) -> Numbers | None:
+        """Ask the device for the steps; return what they made, if that is waited for.
+
+        All memory is acquired together. Raises what an access raises; nothing is done then.
+        """
+        tokens: list[AccessToken] = [
+            memory.buffer.token(memory.space, _RDWR if writes else AccessMode.READ)
+            for memory, writes in self.used.values()
+        ]
+        acquire_all(tokens)
+        try:
+            held = (memory for memory, _ in self.used.values())
+            pairs = zip(tokens, held, strict=True)
+            uses = tuple(use for token, one in pairs for use in token.uses_of(one.elements))
+            work, device = partial(_done, tuple(self.works)), tokens[0].memory
+            made: Numbers | None = device.start_and_wait(work, uses) if wait else None
+            if not wait:
+                device.start(work, uses)
+        except BaseException as error:
+            for token in tokens:
+                token.give_back(error)
+            raise
+        for token in tokens:
+            token.release()
+        return made
+
+
+class WritingFunctor(RunningFunctor):
+    """What is true while a functor is written down."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self, space: MemorySpace, shape: tuple[int, ...]) -> None:
+        """Write down what is done at `space` for indices of a shape."""
+        super().__init__(space)
+        self.shape = shape
+        self.steps = WrittenSteps()
+
+    def position(self, layout: ElementPlaces, start: int, indices: tuple[Any, ...]) -> Together:
+        """Return the places of many elements; what is read from views is looked at later."""
+        is_known = not any(isinstance(bare(one), LaterNumbers) for one in indices)
+        if is_known or layout.strides is None:
+            return super().position(layout, start, indices)
+        numbers = [bare(one) if isinstance(one, Together) else to_index(one) for one in indices]
+        for number, extent in zip(numbers, layout.extents, strict=True):
+            check = partial(_check_inside, number, extent)
+            check([]) if not isinstance(number, LaterNumbers) else self.steps.write(check)
+        return Together(start + layout.offset(numbers))
+
+    def load(self, memory: FunctorMemory, position: Any) -> Any:
+        """Write down that elements are read."""
+        place = self._place_of(memory, position)
+        array = self.steps.use(memory, writes=False).held
+        sample = array.dtype.type(1)
+        work = lambda made: array[_found(made, place)]  # noqa: E731 - a step
+        return Together(self.steps.write(work, sample, _shape_of(place)))
+
+    def store(self, memory: FunctorMemory, position: Any, value: Any) -> None:
+        """Write down that elements are set."""
+        place = self._place_of(memory, position)
+        array, given = self._target(memory, bare(value), _shape_of(place))
+        self.steps.write(lambda made: array.__setitem__(_found(made, place), _found(made, given)))
+
+    def combine(self, memory: FunctorMemory, function: Any, position: Any, operand: Any) -> None:
+        """Write down that elements are combined with others, for one index after the other."""
+        shape = self.shape
+        assert shape is not None
+        place = self._place_of(memory, position)
+        array, given = self._target(memory, bare(operand), shape)
+        combined = getattr(np, function.__name__)
+
+        def work(made: Numbers) -> None:
+            both = (np.broadcast_to(_found(made, one), shape) for one in (place, given))
+            combined.at(array, *both)
+
+        self.steps.write(work)
+
+    def _target(self, memory: FunctorMemory, value: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        """Return the array that is written, and the value in a form that it takes for sure."""
+        array, given = self.steps.use(memory, writes=True).held, _kept(value)
+        if not isinstance(given, LaterNumbers):
+            given = as_stored(given, array.dtype)
+        elif given.dtype != array.dtype and not casts_quietly(given.dtype, array.dtype):
+            raise NotTogetherError("Not all numbers may fit.")
+        check_fit(_shape_of(given), shape)
+        return array, given
+
+    def _place_of(self, memory: FunctorMemory, position: Any) -> Any:
+        if memory.space is not self.space or memory.buffer.dtype.kind not in "biufc":
+            raise NotTogetherError("Such memory is used at once.")
+        return bare(position)
+
+
+def do_later(
+    space: MemorySpace,
+    bounds: Sequence[range],
+    functor: Callable[..., Any],
+    updates: Sequence[Reduction],
+) -> bool:
+    """Ask the device at `space` for what a functor does; say no, and leave no trace, if it cannot.
+
+    What a functor contributes to is waited for. Raises what an access raises, and with
+    contributions what the work raises.
+    """
+    shape = tuple(map(len, bounds))
+    writing = WritingFunctor(space, shape)
+    indices = [Together(_along(axis, bounds)) for axis in range(len(bounds))]
+    try:
+        with THREAD.runs_as(writing):
+            for update in updates:
+                update.shape, update.given = shape, []
+            functor(*indices, *updates)
+        joined = [_write_joined(writing.steps, update, shape) for update in updates]
+    except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        return False
+    finally:
+        for update in updates:
+            update.shape = update.given = None
+    made = writing.steps.launch(wait=bool(updates)) if writing.steps.used else None
+    for update, parts in zip(updates, joined, strict=True):
+        for part in parts:
+            update.take(_found(made or [], part))
+    return True
+
+
+def _write_joined(steps: WrittenSteps, update: Reduction, shape: tuple[int, ...]) -> list[Any]:
+    """Return what contributions come to, in their order: numbers, or those of a step."""
+
+    def join(one: Any, made: Numbers) -> Any:
+        return update.joined(_found(made, one), shape)
+
+    return [
+        steps.write(partial(join, one)) if isinstance(one, LaterNumbers) else join(one, [])
+        for one in update.given or ()
+    ]
+
+
+def _along(axis: int, bounds: Sequence[range]) -> np.ndarray[Any, Any]:
+    """Return the indices of one dimension, which vary along their axis."""
+    one = bounds[axis]
+    extents = [len(one) if other == axis else 1 for other in range(len(bounds))]
+    return np.arange(one.start, one.stop).reshape(extents)
+
+
+def _done(works: Sequence[Callable[[Numbers], Any]]) -> Numbers:
+    """Do the steps; return what they made."""
+    made: Numbers = []
+    for work in works:
+        made.append(work(made))
+    return made
+
+
+def _check_inside(number: Any, extent: int, made: Numbers) -> None:
+    """Raise `ViewIndexError` if one of many indices is outside."""
+    found = np.asarray(_found(made, number))
+    outside = found[(found < 0) | (found >= extent)]
+    if outside.size:
+        raise ViewIndexError(f"An index is {outside[0]}, of a dimension of {extent} elements.")
+
+
+def _found(made: Numbers, one: Any) -> Any:
+    return made[one.number] if isinstance(one, LaterNumbers) else one
+
+
+def _name_of(one: Any) -> tuple[Any, ...]:
+    """Return what tells an input of a step from others, as long as the step is kept."""
+    if isinstance(one, LaterNumbers):
+        return LaterNumbers, one.number
+    return (id(one),) if isinstance(one, np.ndarray) else (type(one), repr(one))
+
+
+def _kept(value: Any) -> Any:
+    """Return a value that nobody changes; one of an array of dimension 0 is its number."""
+    if isinstance(value, np.ndarray) and not value.ndim:
+        return value[()]
+    return value
+
+
+def _sample_of(value: Any) -> Any:
+    if isinstance(value, LaterNumbers):
+        return value.sample
+    return value.dtype.type(1) if isinstance(value, np.ndarray) else value
+
+
+def _shape_of(value: Any) -> tuple[int, ...]:
+    return value.shape if isinstance(value, LaterNumbers) else np.shape(value)
