@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from differential.statements import logical_lines
@@ -260,6 +261,7 @@ def users_of_features(corpus: Corpus) -> dict[str, tuple[str, ...]]:
     return {feature: tuple(names) for feature, names in users.items()}
 
 
+@cache
 def compact(text: str) -> str:
     """Return `text` as one statement per line: lower case, no blanks, no comments."""
     return "\n".join(line.replace(" ", "") for line in logical_lines(text))

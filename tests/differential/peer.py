@@ -8,14 +8,19 @@ nothing.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib.metadata
 import json
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fparser.two.utils import Base
 
 PSYCLONE = "psyclone"
 
@@ -70,48 +75,52 @@ class PeerLayers:
 
     def answer(self, algorithm: Path, mode: Mode) -> Answer:
         """Return what PSyclone makes of `algorithm` under `mode`."""
-        kept = self.store / f"{algorithm.stem}-{self._fingerprint(algorithm)}.json"
+        kept = self.store / f"{algorithm.stem}-{_fingerprint(algorithm, self.kernels)}.json"
         if not kept.exists():
             self.store.mkdir(parents=True, exist_ok=True)
+            remember_what_is_parsed()
             # Several test processes may want it at once: it appears whole or not at all.
             part = kept.with_suffix(f".{os.getpid()}")
-            part.write_text(json.dumps(_run_all_modes(algorithm, self.kernels)))
+            part.write_text(json.dumps(run_all_modes(algorithm, self.kernels)))
             part.replace(kept)
         return Answer(**json.loads(kept.read_text())[str(mode)])
 
-    def _fingerprint(self, algorithm: Path) -> str:
-        digest = hashlib.sha256(f"{peer_version()}".encode())
-        text = algorithm.read_text()
-        digest.update(text.encode())
-        lowered = text.lower()
-        for kernel in sorted(self.kernels.glob("*.[fF]90")):
-            if kernel.stem.lower() in lowered:
-                digest.update(kernel.read_bytes())
-        return digest.hexdigest()[:16]
+
+@cache
+def _fingerprint(algorithm: Path, kernels: Path) -> str:
+    digest = hashlib.sha256(f"{peer_version()}".encode())
+    text = algorithm.read_text()
+    digest.update(text.encode())
+    lowered = text.lower()
+    for kernel in sorted(kernels.glob("*.[fF]90")):
+        if kernel.stem.lower() in lowered:
+            digest.update(kernel.read_bytes())
+    return digest.hexdigest()[:16]
 
 
-def _run_all_modes(algorithm: Path, kernels: Path) -> dict[str, dict[str, str]]:
+def run_all_modes(algorithm: Path, kernels: Path) -> dict[str, dict[str, str]]:
+    """Return what PSyclone answers under each setting, by the setting's name."""
     return {str(mode): _run(algorithm, kernels, mode) for mode in MODES}
 
 
 @cache
 def remember_what_is_parsed() -> None:
-    """Let PSyclone read the file of its built-ins once, and set its parser up once.
+    """Let PSyclone read each file once, and set its parser up once.
 
-    It does the one for each call of a built-in and the other for each expression of metadata, with
-    the same result: most of its time goes there.
+    It reads an algorithm and all its kernels for each setting, the file of its built-ins for each
+    call of one, and sets its parser up for each expression of metadata, with the same result: most
+    of its time goes there.
     """
-    import psyclone.parse.kernel as reader  # noqa: PLC0415
+    import psyclone.parse.algorithm as algorithms  # noqa: PLC0415
+    import psyclone.parse.kernel as kernels  # noqa: PLC0415
     from fparser.two.parser import ParserFactory  # noqa: PLC0415
     from fparser.two.symbol_table import SYMBOL_TABLES  # noqa: PLC0415
 
-    parse, create = cache(reader.fpapi.parse), ParserFactory.create
-    package = str(Path(reader.__file__).parents[1])
+    parse, create = cache(kernels.fpapi.parse), ParserFactory.create
     ready: list[tuple[str | None, type]] = []
 
     def parsed(path: str, **options: object) -> object:
-        inside = path.startswith(package) and not options
-        return parse(path) if inside else parse.__wrapped__(path, **options)
+        return parse.__wrapped__(path, **options) if options else parse(path)
 
     def created(factory: ParserFactory, std: str | None = None) -> type:
         SYMBOL_TABLES.clear()
@@ -119,8 +128,21 @@ def remember_what_is_parsed() -> None:
             ready[:] = [(std, create(factory, std=std))]
         return ready[0][1]
 
-    reader.fpapi = SimpleNamespace(parse=parsed, walk=reader.fpapi.walk)
+    kernels.fpapi = SimpleNamespace(parse=parsed, walk=kernels.fpapi.walk)
     ParserFactory.create = created
+    entry = kernels.expr.FORT_EXPRESSION
+    entry.parseString = cache(entry.parse_string)
+    # PSyclone writes into the tree of an algorithm: each setting has a copy.
+    tree_of = lru_cache(maxsize=1)(algorithms.parse_fp2)
+    algorithms.parse_fp2 = lambda path: _copied(tree_of(path))
+
+
+def _copied(tree: Base) -> Base:
+    """Return a copy of a tree of fparser2; the reader, which has the file open, is shared."""
+    from fparser.two.utils import walk  # noqa: PLC0415
+
+    readers = [node.item.reader for node in walk(tree) if getattr(node, "item", None)]
+    return copy.deepcopy(tree, {id(reader): reader for reader in readers})
 
 
 def _run(algorithm: Path, kernels: Path, mode: Mode) -> dict[str, str]:
@@ -129,7 +151,6 @@ def _run(algorithm: Path, kernels: Path, mode: Mode) -> dict[str, str]:
     from psyclone.errors import PSycloneError  # noqa: PLC0415
     from psyclone.generator import generate  # noqa: PLC0415
 
-    remember_what_is_parsed()
     Config.get().load(None, f"COMPUTE_ANNEXED_DOFS={str(mode.annexed).lower()}")
     Config.get().api = "lfric"
     try:

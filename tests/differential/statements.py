@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 NAME = r"[a-z]\w*"
 _PART = rf"{NAME}(?:\([^=]*?\))?"
@@ -84,7 +85,7 @@ def read_subroutines(text: str) -> list[Subroutine]:
         ValueError: a construct is opened or closed where it cannot be.
     """
     found = []
-    lines = logical_lines(text)
+    lines = iter(logical_lines(text))
     for line in lines:
         opened = re.fullmatch(rf"(?:module )?subroutine ({NAME})(\(.*\))?", line)
         if opened:
@@ -93,8 +94,10 @@ def read_subroutines(text: str) -> list[Subroutine]:
     return found
 
 
-def logical_lines(text: str) -> Iterator[str]:
-    """Yield the statements of `text`: lower case, one blank at most, comments and `&` gone."""
+@lru_cache(maxsize=8)
+def logical_lines(text: str) -> tuple[str, ...]:
+    """Return the statements of `text`: lower case, one blank at most, comments and `&` gone."""
+    found: list[str] = []
     pending = ""
     for raw in text.splitlines():
         line = _without_comment(raw).strip()
@@ -103,9 +106,9 @@ def logical_lines(text: str) -> Iterator[str]:
         line = line.removeprefix("&") if pending else line
         pending += line.removesuffix("&")
         if not line.endswith("&"):
-            for statement in _split(pending, ";"):
-                yield _tidy(statement)
+            found += map(_tidy, _split(pending, ";"))
             pending = ""
+    return tuple(found)
 
 
 def split_list(text: str) -> tuple[str, ...]:
@@ -198,6 +201,8 @@ def _call(text: str) -> Call:
 
 
 def _without_comment(line: str) -> str:
+    if "!" not in line:
+        return line
     quote = ""
     for position, character in enumerate(line):
         if quote:
@@ -210,6 +215,8 @@ def _without_comment(line: str) -> str:
 
 
 def _split(text: str, separator: str) -> list[str]:
+    if separator not in text:
+        return [text]
     parts, depth, quote, begin = [], 0, "", 0
     for position, character in enumerate(text):
         if quote:

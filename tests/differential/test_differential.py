@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,13 +55,13 @@ def judge(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory)
     assert pytestconfig.cache is not None
     corpus = read_corpus(FOLDER)
     peer = PeerLayers(FOLDER / "kernels", pytestconfig.cache.mkdir("psyclone-layers"))
+    spaces_of = functools.cache(lambda name: named_spaces(name, corpus))
 
     @functools.cache
     def compare(algorithm: Path, mode: Mode) -> Verdict:
         scratch = tmp_path_factory.mktemp(f"{algorithm.stem}-{mode}")
         ours = our_answer(algorithm, FOLDER / "kernels", mode, scratch)
-        spaces = named_spaces(algorithm.stem, corpus)
-        return _verdict(peer.answer(algorithm, mode), ours, spaces)
+        return _verdict(peer.answer(algorithm, mode), ours, spaces_of(algorithm.stem))
 
     return compare
 
@@ -97,6 +99,23 @@ def test_every_expectation_is_met_somewhere(entry: Expectation, judge: Judge) ->
     seen = [text for verdict in verdicts for text in (verdict.their_refusal, *verdict.lines)]
     for pattern in entry.seen:
         assert any(re.search(pattern, text, re.DOTALL) for text in seen), pattern
+
+
+def test_what_is_remembered_changes_no_answer() -> None:
+    """PSyclone writes into what it reads of this algorithm: under one setting only."""
+    algorithm, kernels = FOLDER / "owned_and_halo_then_stencil.x90", FOLDER / "kernels"
+    program = f"""
+import sys
+sys.path[:] = {sys.path!r}
+from pathlib import Path
+from differential.peer import remember_what_is_parsed, run_all_modes
+plain = run_all_modes(Path({str(algorithm)!r}), Path({str(kernels)!r}))
+assert all("layer" in answer for answer in plain.values())
+remember_what_is_parsed()
+assert run_all_modes(Path({str(algorithm)!r}), Path({str(kernels)!r})) == plain
+"""
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 0, done.stderr.decode()
 
 
 @pytest.mark.parametrize("entry", [*EXPECTED.refused, *EXPECTED.broken, *EXPECTED.differences])

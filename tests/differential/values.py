@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from differential.statements import closing, split_list
 
@@ -52,6 +53,7 @@ def with_one_mesh(text: str) -> str:
     return _ANY_MESH.sub("mesh", text)
 
 
+@cache
 def canonical_expression(text: str) -> str:
     """Return `text` without redundant brackets and with commuting operands in one order.
 
