@@ -280,7 +280,8 @@ def build_all(
         folder = folder_of(variant, scratch)
         program = folder / f"program{name}"
         generated = [folder / "psy.f90", folder / "algorithm.f90"]
-        sources = [*sorted(api.kernels.glob("*.f90")), *generated, api.program]
+        kernels = [*sorted(api.kernels.glob("*.f90")), *sorted(folder.glob("*_mod.f90"))]
+        sources = [*kernels, *generated, api.program]
         compiler = ["gfortran", *flags, f"-I{library}", *map(str, sources), str(archive)]
         call([*compiler, "-o", str(program)], folder)
         return variant, program

@@ -36,8 +36,8 @@ RECIPES = {
     "coloured, on two threads": Mode(
         "owned", (*DISTRIBUTED, "colour; openmp-parallel-do"), threads=2
     ),
-    "tiles of colours, on two threads": Mode(
-        "owned", (*DISTRIBUTED, "colour{tiling=true}; openmp-parallel-do"), threads=2
+    "kernels in place, in tiles of colours, on two threads": Mode(
+        "owned", (*DISTRIBUTED, "colour{tiling=true}; openmp-parallel-do; inline-call"), threads=2
     ),
     "tiles of colours in the halo": Mode(
         "owned", (*DISTRIBUTED, "colour{tiling=true}; compute-redundantly{depth=1}")

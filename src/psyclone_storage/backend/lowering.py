@@ -14,6 +14,7 @@ from functools import partial
 from itertools import groupby
 
 from psyclone_storage.backend import abi_profile
+from psyclone_storage.backend.columns import without_unused_counters
 from psyclone_storage.backend.exchanges import exchange_lines, fill_lines, joint_lines, mark_lines
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.profile import profiled
@@ -76,9 +77,8 @@ def _lower_invoke(
     program: Program, invoke: Invoke, imports: ModuleImports, infrastructure: Infrastructure
 ) -> tuple[Routine, Workspace]:
     schedule = invoke.schedule
-    home_of_kind = partial(_home_of_kind, invoke, infrastructure)
     taken = infrastructure.reserved | abi_profile.RESERVED | _taken(program, schedule)
-    work = Workspace(imports, taken, home_of_kind)
+    work = Workspace(imports, taken, partial(_home_of_kind, invoke, infrastructure))
     several = any(call.kernel.has_several_meshes for call in kernel_calls(schedule))
     context = LoweringContext(
         schedule, work, infrastructure, several, held=invoke.held, outlines=infrastructure.outlines
@@ -89,8 +89,9 @@ def _lower_invoke(
     infrastructure.finish(context)
     around = infrastructure.around(context, (Comment(_heading(schedule)), *body))
     lines = (*work.set_up(), *around, *work.tear_down())
+    declared = without_unused_counters(work, lines)
     directives = work.directives()
-    return Routine(schedule.name, dummies, work.declarations(), lines, directives=directives), work
+    return Routine(schedule.name, dummies, declared, lines, directives=directives), work
 
 
 def _heading(schedule: Schedule) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from psyclone_storage.backend.columns import procedure_for
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import Workspace, colons
 from psyclone_storage.base.records import replace
@@ -64,6 +65,8 @@ def outlined(
     `nested` lowers a statement; `loop` is the one that is outlined. The statements ask for nothing
     but what `_Passed` answers: `transform.outline` sees to it.
     """
+    if loop.over.starts_cells:
+        return _cells_outlined(context, statement, loop, nested)
     free = (datum.name for datum in context.schedule.all_data)
     known = (
         context.work.imports.local(datum.module, spell(datum.actual))
@@ -74,10 +77,27 @@ def outlined(
     values = {**context.ops.values, **passed.answers()}
     within = replace(context, work=work, ops=replace(context.ops, values=values), outlines=False)
     lines = nested(within, statement)
-    name = work.imports.procedure(f"{context.schedule.name}_{_NO_NAME.sub('_', loop.uid)}")
+    name = work.imports.procedure(_wished_name(context, loop))
     procedure = Routine(name, tuple(passed.dummies), work.declarations(), lines)
     context.work.procedures.append(procedure)
     return (Call(Name(name), tuple(passed.actuals)),)
+
+
+def _cells_outlined(
+    context: LoweringContext, statement: Statement, loop: Loop, nested: Nested
+) -> tuple[Line, ...]:
+    lines = nested(replace(context, outlines=False), statement)
+    name = context.work.imports.procedure(_wished_name(context, loop))
+    made = procedure_for(context, name, kernel_calls(loop), lines)
+    if made is None:
+        return lines
+    procedure, call = made
+    context.work.procedures.append(procedure)
+    return (call,)
+
+
+def _wished_name(context: LoweringContext, loop: Loop) -> str:
+    return f"{context.schedule.name}_{_NO_NAME.sub('_', loop.uid)}"
 
 
 class _Passed:

@@ -226,6 +226,10 @@ class Workspace:
         """Return the declarations of all variables, section by section."""
         return tuple(declared for group in self._declared.values() for declared in group)
 
+    def declared_in(self, section: SetupSection) -> tuple[Declare, ...]:
+        """Return the declarations of the variables of a section."""
+        return tuple(self._declared[section])
+
     def directives(self) -> tuple[ReductionLine, ...]:
         """Return the directives that stand behind the declarations."""
         return tuple(self._directives)

@@ -46,7 +46,7 @@ from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import kernel_calls
-from psyclone_storage.transform.finish import with_shared_loops
+from psyclone_storage.transform.finish import with_outlined_columns, with_shared_loops
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.joint import with_joint_exchanges
 from psyclone_storage.transform.marks import eliminate_dead_halo_flags
@@ -217,6 +217,7 @@ class Compiler:
         """Return `program` with what settings and target ask for once all steps are applied."""
         if self.api.choices(self.settings).fuses_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=rules))
+        program = _with_each(program, partial(with_outlined_columns, rules=rules))
         contract = self.target.infrastructure(self.settings).holding
         if contract is None and self._shares_device(program):
             in_strips = rules.exchanges_in_strips()

@@ -116,6 +116,11 @@ class Over(Enum):
         return self in (Over.COLOURS, Over.TILE_COLOURS)
 
     @property
+    def starts_cells(self) -> bool:
+        """Whether the loop is around all others that together visit cells."""
+        return self in (Over.CELLS, Over.COLOURS, Over.TILE_COLOURS)
+
+    @property
     def axis(self) -> Axis | None:
         """The direction of a grid in which the loop counts; None if it counts no grid."""
         if self in (Over.ROWS, Over.ROW_TILES, Over.ROWS_OF_TILE):

@@ -32,10 +32,12 @@ class OutlineLoop:
     pointers, which may. So loops are vectorised without tests, and what is read once is kept. What
     is computed stays the same. It is the last step for a loop: others look into it.
 
-    Refused for loops inside of others; over cells, whose kernels are procedures already; for a
-    kernel that is called, before `inline-call`; for kernels that change a scalar, and sums that are
-    exact or in the order of threads; where two fields may be one; in tasks, which would have its
-    arrays for themselves; and on a device.
+    Loops over cells whose kernels `inline-call` has put in place are outlined without this step,
+    where it is not refused: in place alone they would be slower than called.
+
+    Refused for loops inside of others; for a kernel that is called, before `inline-call`; for
+    kernels that change a scalar, and sums that are exact or in the order of threads; where two
+    fields may be one; in tasks, which would have its arrays for themselves; and on a device.
 
     before: loop1 over rows { columns@loop1 { u%data(i, j) = v%data(i, j) } }
     after:  call invoke_0_loop1(u%data, v%data, ...)
@@ -96,14 +98,15 @@ def _about_place(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
             # that what they write would be lost.
             hint = "Share it by 'openmp-do' or 'openmp-parallel-do'."
             yield f"each task of '{item.uid}' would have the arrays for itself", hint
-    if loop.over is not Over.DOFS and loop.over.axis is None:
-        yield f"it counts {loop.over.value}, and what is done for each is a procedure already", ""
+    if loop.over is Over.DOMAIN:
+        yield "its kernel is called once for all cells, and is a procedure already", ""
     if any(one.parts for one in (loop, *(item for item in loop.body if isinstance(item, Loop)))):
         yield "it was fused under a test of its bounds", ""
 
 
 def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
     calls = kernel_calls(loop)
+    passed = tuple(ArgKind) if loop.over.starts_cells else _PASSED
     for call in calls:
         kernel = call.kernel
         if kernel.formula is None and not any(code.in_place for code in call.codes):
@@ -113,7 +116,7 @@ def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
                 continue
             if described.kind.is_scalar and described.access.writes:
                 yield f"'{kernel.name}' changes a scalar", ""
-            elif described.kind not in _PASSED:
+            elif described.kind not in passed:
                 yield f"'{kernel.name}' takes what is no field and no single number", ""
     for one, other in _shared(schedule, calls):
         yield f"'{one}' and '{other}' may be the same field, and one is written", ""

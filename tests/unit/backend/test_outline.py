@@ -78,3 +78,70 @@ def test_variables_of_modules_keep_their_names(tmp_path: Path) -> None:
     assert "use basin_mod, only: xstop" in text
     assert "integer, intent(in) :: xstop_1" in text
     assert "depth(i, j) = min(depth(i, j), xstop)" in text
+
+
+KEEP = """module keep_mod
+  use argument_mod, only: arg_type, CELL_COLUMN, GH_FIELD, GH_READ, GH_REAL, GH_SCALAR, GH_WRITE
+  use constants_mod, only: i_def, r_def
+  use fs_continuity_mod, only: W3
+  use kernel_mod, only: kernel_type
+  type, extends(kernel_type) :: keep_type
+    type(arg_type) :: meta_args(3) = (/ arg_type(GH_FIELD, GH_REAL, GH_WRITE, W3), &
+      arg_type(GH_FIELD, GH_REAL, GH_READ, W3), arg_type(GH_SCALAR, GH_REAL, GH_READ) /)
+    integer :: operates_on = CELL_COLUMN
+  contains
+    procedure, nopass :: keep_code
+  end type keep_type
+contains
+  subroutine keep_code(nlayers, kept, given, share, ndf, undf, map)
+    integer(i_def), intent(in) :: nlayers, ndf, undf, map(ndf)
+    real(r_def), intent(inout) :: kept(undf)
+    real(r_def), intent(in) :: given(undf), share
+    integer(i_def) :: k
+    real(r_def) :: a
+    a = 0.5_r_def
+    do k = 0, nlayers - 1
+      kept(map(1) + k) = a * share * given(map(1) + k)
+    end do
+  end subroutine keep_code
+end module keep_mod
+"""
+KEPT = """subroutine kept(u, v, a)
+  use constants_mod, only: r_def
+  use field_mod, only: field_type
+  use keep_mod, only: keep_type
+  type(field_type), intent(inout) :: u, v
+  real(r_def), intent(in) :: a
+  call invoke(keep_type(u, v, a), setval_c(v, 0.0_r_def))
+end subroutine kept
+"""
+
+
+def lfric_layer(folder: Path, steps: str) -> str:
+    (folder / "keep_mod.f90").write_text(KEEP, encoding="utf-8")
+    (folder / "alg.x90").write_text(KEPT, encoding="utf-8")
+    request = CompileRequest("lfric", False, (folder,), steps=steps)
+    compiler = make_compiler(default_settings(), request)
+    return compiler.compile_algorithm(folder / "alg.x90").psy_text
+
+
+def test_a_loop_over_cells_is_passed_what_its_lines_use(tmp_path: Path) -> None:
+    """The kernel's own variable has the name of a scalar of the invoke, which stays as it is."""
+    text = lfric_layer(tmp_path, "inline-call")
+    routine, procedure = text.split("  subroutine invoke_0_loop1(")
+    assert "call invoke_0_loop1(loop1_start, loop1_stop, nlayers_u, a, ndf_w3, undf_w3, " in routine
+    assert ", df\n" in routine
+    assert ", cell" not in routine
+    for line in ("real(kind=r_def), intent(in) :: a\n", "integer(kind=i_def) :: cell\n",
+                 "integer(kind=i_def), intent(in) :: map_w3(ndf_w3, *)",
+                 "real(kind=r_def), intent(inout) :: u_data(undf_w3)",
+                 "real(kind=r_def), intent(in) :: v_data(undf_w3)"):  # fmt: skip
+        assert line in procedure
+
+
+def test_threads_share_a_loop_over_cells_in_its_procedure(tmp_path: Path) -> None:
+    text = lfric_layer(tmp_path, "openmp-parallel-do; inline-call")
+    routine, procedure = text.split("  subroutine invoke_0_loop1(")
+    assert "!$omp parallel do default(shared), private(cell)" in procedure
+    assert "private(df)" in routine
+    assert "private(cell)" not in routine

@@ -5,14 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from psyclone_storage.analysis.schedules.spaces import groups_by_space
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.lfric.builtins import builtin
+from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
-from psyclone_storage.ir.walk import outer_loops
-from psyclone_storage.transform.finish import MOST_FIELDS, with_shared_loops
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced
+from psyclone_storage.transform.finish import (
+    MOST_FIELDS,
+    with_outlined_columns,
+    with_shared_loops,
+)
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.openmp import ParallelDo
 from unit.analysis.small import RULES, built_in, cells, dofs, scalar, schedule
 from unit.transform.benches import bench
+
+TEXT = SourceText("k_mod.f90", "")
+MODULE = KernelModule("k_mod", TEXT.span(0, 0), TEXT.span(0, 0))
+IN_PLACE = KernelCode("k_code", (), (), (), MODULE, in_place=True)
 
 
 def finished(*calls: KernelCall, **options: object) -> Schedule:
@@ -107,3 +117,23 @@ def test_a_schedule_with_nothing_to_share_is_the_very_same() -> None:
     planned = with_halos(schedule(cells("u write w3"), cells("v write w3", "u read w3")), RULES)
     assert with_shared_loops(planned, RULES) is planned
     assert all(isinstance(loop, Loop) for loop in outer_loops(planned))
+
+
+def test_loops_over_cells_with_kernels_in_place_are_outlined() -> None:
+    planned = with_halos(schedule(cells("u write w3"), cells("v write w3", "u read w3")), RULES)
+    call = kernel_calls(planned)[1]
+    put = replaced(planned, call.uid, replace(call, codes=(IN_PLACE,)))
+    done = with_outlined_columns(put, RULES)
+    assert [loop.outlined for loop in outer_loops(done)] == [False, True]
+    assert with_outlined_columns(planned, RULES) is planned
+
+
+def test_fields_that_may_be_one_keep_their_loop() -> None:
+    planned = with_halos(schedule(cells("v write w3", "u read w3")), RULES)
+    call = kernel_calls(planned)[0]
+    put = replaced(planned, call.uid, replace(call, codes=(IN_PLACE,)))
+    data = tuple(
+        replace(datum, may_alias=("u",) if datum.name == "v" else ("v",)) for datum in put.data
+    )
+    same = replace(put, data=data)
+    assert with_outlined_columns(same, RULES) is same

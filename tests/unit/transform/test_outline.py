@@ -13,8 +13,9 @@ from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced
+from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
-from psyclone_storage.transform.openmp import OpenParallelRegion, ShareLoop
+from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.outline import OutlineLoop
 from psyclone_storage.transform.swap import SwapLoops
 from psyclone_storage.transform.workbench import Workbench
@@ -58,7 +59,7 @@ def test_loops_over_points_and_dofs_are_outlined() -> None:
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (cells("u write w3"), "it counts cells, and what is done for each is a procedure already."),
+        (cells("u write w3"), "it calls 'k1_type'."),
         (dofs("u write w3"), "it calls 'k1_type'."),
         (built_in("u write w3", operator("op", "read")),
          "'k1_type' takes what is no field and no single number."),
@@ -72,6 +73,18 @@ def test_a_kernel_has_to_be_in_its_place() -> None:
     work = grids("copy(a, b)", in_place=False)
     (found,) = work.check(OutlineLoop("loop1"))
     assert found.hint == "Apply 'inline-call' to 'copy@loop1'."
+
+
+def test_loops_over_cells_are_outlined_with_their_colours_and_directives() -> None:
+    work = bench(cells("u inc w0", operator("op", "read")))
+    work.apply(ColourLoop("loop1"))
+    work.apply(ParallelDo("cells(loop1)"))
+    (call,) = kernel_calls(work.schedule)
+    put = replaced(work.schedule, call.uid, replace(call, codes=(IN_PLACE,)))
+    done = Workbench(put, work.rules)
+    assert "it is inside of 'loop1'." in whys(done, "cells(loop1)")
+    done.apply(OutlineLoop("loop1"))
+    assert [loop.outlined for loop in outer(done.schedule)] == [True]
 
 
 def test_a_scalar_that_changes_is_not_passed() -> None:

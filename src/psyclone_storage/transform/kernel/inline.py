@@ -95,7 +95,8 @@ class InlineCall:
 
     The compiler then sees them inside of the loop. Arguments take the place of the dummies. What
     the kernel declares and imports stands in a block of its own around its statements, so that
-    each iteration and each thread has its own. This is the last step for a kernel.
+    each iteration and each thread has its own. This is the last step for a kernel. A loop over
+    cells then gets a procedure of its own, as by `outline`, where nothing stands against that.
 
     Refused if the kernel has several subroutines: which of them is meant depends on the sizes of
     kinds, which only the compiler of the program knows. Refused if a statement is not understood
