@@ -17,9 +17,11 @@ from psyclone_storage.backend.python.columns import ColumnKernels
 from psyclone_storage.backend.python.data_forms import ColumnData, DataForm, GridData
 from psyclone_storage.backend.python.file import PythonText, emit_kernels
 from psyclone_storage.backend.python.forms import KernelForm, TranslatedKernel
+from psyclone_storage.backend.python.generic import of_double_precision
 from psyclone_storage.backend.python.points import GridKernels
+from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.apis import parts_of
@@ -37,7 +39,9 @@ from psyclone_storage.frontend.python import metadata as python_metadata
 from psyclone_storage.frontend.python.algorithm import read_algorithm as read_python_algorithm
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.ir.expr import Sort, Symbol
+from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ParsedKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,30 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     for name in names:
         parsed = read_kernel(source, name)
         dummies = parts_of(api).dummies(parts_of(api).interpret(parsed, settings))
-        code = printer.read(source, parsed.implementations[0])
-        kernels.append(TranslatedKernel(parsed, code, dummies))
+        kernels.append(_translated(parsed, printer, source, dummies))
     made = emit_kernels(kernels, printer.around, words.form, f"Translated from {path.name}.")
     raise_if_any(list(_read_back(made, path, (api, words.dialect), settings)))
     return made.text
+
+
+def _translated(
+    parsed: ParsedKernel, printer: CPrinter, source: SourceText, dummies: tuple[Dummy, ...]
+) -> TranslatedKernel:
+    """Return a kernel with its subroutine; of several with the one of Python's precision.
+
+    Raises:
+        CompileError: G006, it is not known which one that is.
+    """
+    codes = [printer.read(source, name) for name in parsed.implementations]
+    if len(codes) == 1:
+        return TranslatedKernel(parsed, codes[0], dummies)
+    try:
+        code = of_double_precision(codes, dummies, printer.around)
+    except NoPythonError as error:
+        message = f"The kernel '{parsed.name}' has no form in Python: {error.reason}."
+        hint = "Write a kernel with one subroutine, of real numbers of 8 bytes."
+        raise CompileError(Diagnostic("G006", message, parsed.span, hint=hint)) from None
+    return TranslatedKernel(replace(parsed, implementations=(code.name,)), code, dummies)
 
 
 def _algorithm(

@@ -2,7 +2,6 @@ module two_mod
   use argument_mod
   use grid_mod, only: go_offset_ne
   use kernel_mod, only: kernel_type
-  use kind_params_mod, only: go_wp
   implicit none
   type, extends(kernel_type) :: two
     type(go_arg), dimension(1) :: meta_args = (/ go_arg(GO_WRITE, GO_CT, GO_POINTWISE) /)
@@ -17,8 +16,8 @@ module two_mod
 contains
   subroutine a_code(i, j, h)
     integer, intent(in) :: i, j
-    real(go_wp), dimension(:,:), intent(out) :: h
-    h(i, j) = 0.0_go_wp
+    real(kind(1.0)), dimension(:,:), intent(out) :: h
+    h(i, j) = 1.0
   end subroutine a_code
   subroutine b_code(i, j, h)
     integer, intent(in) :: i, j
