@@ -41,6 +41,16 @@ def test_bits_are_those_of_fortran(
     assert float(end[1]) == pytest.approx(float(start[1]), rel=1e-14)
 
 
+def test_kernels_of_both_languages_compute_the_same_bits(
+    of_fortran: dict[str, str], tools: Path, tmp_path: Path
+) -> None:
+    script = EXAMPLES / "python" / "mixed" / "run"
+    surroundings = {"PYTHON": sys.executable, "PYTHONPATH": str(SRC)}
+    printed = run_example(script, tools, str(tmp_path), **surroundings)
+    assert {name: (tmp_path / name).read_text("utf-8") for name in NAMES} == of_fortran
+    assert "continuity(height: readwrite go_ct" in printed
+
+
 def test_the_program_runs_as_it_is(of_fortran: dict[str, str], tmp_path: Path) -> None:
     folder = EXAMPLES / "python" / "shallow_water"
     path = f"{folder / 'kernels'}:{SRC}"
