@@ -5,7 +5,6 @@
 module global_sums_mod
 
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
-  use exact_sum_mod, only: exact_sum_type
   use message_passing_mod, only: reduce_sum
 
   implicit none
@@ -95,6 +94,8 @@ contains
 
   !> Return the sum of many values of each rank.
   function sum_of_values_real32(values) result(total)
+    use exact_sum_mod, only: exact_sum_type
+
     real(real32), intent(in) :: values(:)
     real(real32) :: total
 
@@ -110,6 +111,8 @@ contains
 
   !> Return the sum of many values of each rank.
   function sum_of_values_real64(values) result(total)
+    use exact_sum_mod, only: exact_sum_type
+
     real(real64), intent(in) :: values(:)
     real(real64) :: total
 
@@ -134,6 +137,8 @@ contains
 
   !> Return the sum of many products of each rank.
   function sum_of_products_real64(factors, other_factors) result(total)
+    use exact_sum_mod, only: exact_sum_type
+
     real(real64), intent(in) :: factors(:)
     real(real64), intent(in) :: other_factors(:)
     real(real64) :: total

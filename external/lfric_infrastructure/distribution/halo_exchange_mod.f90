@@ -10,7 +10,6 @@ module halo_exchange_mod
   use, intrinsic :: iso_fortran_env, only: int32
   use constants_mod, only: i_def, l_def
   use dof_runs_mod, only: pack_runs
-  use halo_statistics_mod, only: count_exchange
   use joint_plan_mod, only: joint_plan_type, part_type
   use message_passing_mod, only: finish_messages, start_receiving, start_sending, &
                                  start_sending_values
@@ -84,6 +83,8 @@ contains
   !> Start the messages of a plan. What is received has layouts that count from the beginning of the
   !> first part; what is sent is packed, or has the layouts of its only part.
   subroutine start_messages(parts, plan, received, is_packed, messages)
+    use halo_statistics_mod, only: count_exchange
+
     type(part_type), intent(in) :: parts(:)
     type(message_plan_type), intent(in) :: plan
     integer, contiguous, intent(in) :: received(:)

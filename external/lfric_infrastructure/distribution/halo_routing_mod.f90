@@ -4,7 +4,6 @@ module halo_routing_mod
   use, intrinsic :: iso_c_binding, only: c_int64_t
   use constants_mod, only: i_def, i_halo_index, l_def
   use dof_runs_mod, only: dof_runs_type
-  use ids_mod, only: sorted_ids_type
   use message_passing_mod, only: get_number_of_ranks, new_layout, swap_ids
   use message_plan_mod, only: message_plan_type
   use storage_parts_mod, only: box_type
@@ -40,6 +39,8 @@ contains
   !> Return the routing that fills the dofs from `last_owned + 1` on. Dofs are told apart by
   !> `global_ids`; `owners` are the ranks, from 0, that own them. All ranks call this together.
   function new_halo_routing(global_ids, owners, last_owned) result(self)
+    use ids_mod, only: sorted_ids_type
+
     integer(i_halo_index), intent(in) :: global_ids(:)
     integer(i_def), intent(in) :: owners(:)
     integer(i_def), intent(in) :: last_owned

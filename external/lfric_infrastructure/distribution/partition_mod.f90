@@ -14,7 +14,7 @@ module partition_mod
   implicit none
   private
 
-  public :: why_not_cut
+  public :: get_owner, why_not_cut
 
   !> More steps than any rank makes.
   integer(i_def), parameter :: far = 1000000000
@@ -29,12 +29,6 @@ module partition_mod
     !> The cells that a rank holds, and the last of each level, from the deepest inner one.
     integer(i_def), allocatable, public :: cells(:)
     integer(i_def), allocatable, public :: last_of_level(:)
-  contains
-    procedure, public :: get_owner
-    procedure, private :: order_cells
-    procedure, private :: find_levels
-    procedure, private :: find_owned
-    procedure, private :: first_of_part
   end type partition_type
 
   interface partition_type
@@ -65,7 +59,7 @@ contains
     self%blocks = [surface%cells_x, surface%cells_y] / together
     self%parts = parts_for(surface%panels, self%blocks, ranks)
     self%pieces_of_rank = surface%panels * product(self%parts) / ranks
-    call self%order_cells(surface, rank, halo_depth)
+    call order_cells(self, surface, rank, halo_depth)
   end function new_partition
 
   !> Return in words why a mesh cannot be cut for a number of ranks, in squares of `together` by
@@ -155,7 +149,7 @@ contains
 
   !> Order the cells of a rank by their levels.
   subroutine order_cells(self, surface, rank, halo_depth)
-    class(partition_type), intent(inout) :: self
+    type(partition_type), intent(inout) :: self
     class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: rank
     integer(i_def), intent(in) :: halo_depth
@@ -164,7 +158,7 @@ contains
     integer(i_def) :: cell, level
 
     allocate (levels(surface%count_cells()))
-    call self%find_levels(surface, rank, halo_depth, levels)
+    call find_levels(self, surface, rank, halo_depth, levels)
     allocate (self%cells(0), self%last_of_level(-halo_depth:halo_depth + 1))
     do level = -halo_depth, halo_depth + 1
       self%cells = [self%cells, pack([(cell, cell=1, size(levels, kind=i_def))], levels == level)]
@@ -175,7 +169,7 @@ contains
   !> Set the level of every cell; those beyond the ghosts are far. All that are deeper within than
   !> the halo is deep have the level of the last so deep.
   subroutine find_levels(self, surface, rank, halo_depth, levels)
-    class(partition_type), intent(in) :: self
+    type(partition_type), intent(in) :: self
     class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: rank
     integer(i_def), intent(in) :: halo_depth
@@ -184,7 +178,7 @@ contains
     integer(i_def), allocatable :: border(:), front(:)
     integer(i_def) :: level
 
-    call self%find_owned(surface, rank, -halo_depth, levels, border)
+    call find_owned(self, surface, rank, -halo_depth, levels, border)
     front = border
     do level = -1, 1 - halo_depth, -1
       call advance(surface, front, levels, -halo_depth, level)
@@ -198,7 +192,7 @@ contains
   !> Set the level of cells that a rank owns, those of others are far, and list those of level 0:
   !> next to another rank's. No cell is but those around a rectangle.
   subroutine find_owned(self, surface, rank, inner_level, levels, border)
-    class(partition_type), intent(in) :: self
+    type(partition_type), intent(in) :: self
     class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: rank
     integer(i_def), intent(in) :: inner_level
@@ -211,8 +205,8 @@ contains
     do piece = rank * self%pieces_of_rank, (rank + 1) * self%pieces_of_rank - 1
       panel = piece / product(self%parts) + 1
       part = [modulo(piece, self%parts(1)), modulo(piece / self%parts(1), self%parts(2))]
-      first = self%first_of_part(part)
-      last = self%first_of_part(part + 1) - 1
+      first = first_of_part(self, part)
+      last = first_of_part(self, part + 1) - 1
       do y = first(2), last(2)
         associate (row => levels(surface%cell_at(first(1), y, panel): &
                                  surface%cell_at(last(1), y, panel)))
@@ -258,7 +252,7 @@ contains
 
   !> Return the first place that a part, from 0, has in x and in y.
   pure function first_of_part(self, part) result(first)
-    class(partition_type), intent(in) :: self
+    type(partition_type), intent(in) :: self
     integer(i_def), intent(in) :: part(2)
     integer(i_def) :: first(2)
 
@@ -267,7 +261,7 @@ contains
 
   !> Return the rank, from 0, that owns a cell.
   pure function get_owner(self, surface, cell) result(rank)
-    class(partition_type), intent(in) :: self
+    type(partition_type), intent(in) :: self
     class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: cell
     integer(i_def) :: rank

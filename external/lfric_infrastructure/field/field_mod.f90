@@ -1,7 +1,10 @@
-!> Owns the fields of kind r_def.
+!> Owns the fields of kind r_def, which has 64 bits in any set of precisions.
 module field_mod
 
-  use precision_fields_mod, only: field_type, field_proxy_type, field_pointer_type
+  use field_real64_mod, only: &
+    field_type => field_real64_type, &
+    field_proxy_type => field_real64_proxy_type, &
+    field_pointer_type => field_real64_pointer_type
 
   implicit none
   private

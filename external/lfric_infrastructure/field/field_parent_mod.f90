@@ -4,7 +4,7 @@
 !> which keeps a flag for each halo depth. A new field is dirty at every depth.
 module field_parent_mod
 
-  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_ptr
   use constants_mod, only: cmdi, default_halo_depth, i_def, l_def, str_def
   use function_space_mod, only: function_space_type
   use halo_exchange_mod, only: finish_exchange, halo_messages_type, start_exchange
@@ -14,7 +14,7 @@ module field_parent_mod
   use mesh_mod, only: mesh_type
   use pure_abstract_field_mod, only: pure_abstract_field_type
   use storage_parts_mod, only: box_type
-  use storage_words_mod, only: access_read_write, access_write, space_host
+  use storage_words_mod, only: access_read_write, access_write
   use stored_values_mod, only: stored_values_type
 
   implicit none
@@ -154,6 +154,7 @@ contains
     if (present(name)) self%name = name
     self%halo_depth = depth
     allocate (self%values)
+    call self%values%make_storage()
     allocate (self%messages)
   end subroutine field_parent_initialiser
 
@@ -182,8 +183,8 @@ contains
 
     integer(c_int) :: clean_depth
 
-    clean_depth = self%values%storage%get_clean_depth()
-    if (clean_depth > 0) call dest%values%storage%set_clean(clean_depth)
+    clean_depth = self%values%get_clean_depth()
+    if (clean_depth > 0) call dest%values%set_clean(clean_depth)
     dest%write_method => self%write_method
     dest%read_method => self%read_method
     dest%checkpoint_write_method => self%checkpoint_write_method
@@ -372,7 +373,7 @@ contains
     class(field_parent_proxy_type), intent(in) :: self
     integer(i_def) :: field_halo_depth
 
-    field_halo_depth = int(self%values%storage%get_halo_depth(), i_def)
+    field_halo_depth = int(self%values%get_halo_depth(), i_def)
   end function get_field_proxy_halo_depth
 
   !> Return whether the halo is out of date at one depth.
@@ -381,7 +382,7 @@ contains
     integer(i_def), intent(in) :: depth
     logical(l_def) :: dirtiness
 
-    dirtiness = self%values%storage%is_dirty(int(depth, c_int))
+    dirtiness = self%values%is_dirty(int(depth, c_int))
   end function is_dirty
 
   !> Mark the halo as out of date at every depth, because `data` have been written, on the host.
@@ -395,7 +396,7 @@ contains
   subroutine set_halo_dirty(self)
     class(field_parent_proxy_type), intent(inout) :: self
 
-    call self%values%storage%set_dirty()
+    call self%values%set_dirty()
   end subroutine set_halo_dirty
 
   !> Mark the halo as up to date to a depth, which may be 0.
@@ -403,7 +404,7 @@ contains
     class(field_parent_proxy_type), intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
-    if (depth > 0) call self%values%storage%set_clean(int(depth, c_int))
+    if (depth > 0) call self%values%set_clean(int(depth, c_int))
   end subroutine set_clean
 
   !> Begin to use the values in a space, as `acquire` of the types with data does. What is to be
@@ -455,14 +456,13 @@ contains
     type(halo_routing_type), pointer :: routing
     type(box_type), allocatable :: sent(:), received(:)
 
-    if (by_parts .and. self%values%storage%has_device_memory()) then
+    if (by_parts .and. self%values%has_device_memory()) then
       routing => self%vspace%get_halo_routing(depth)
       sent = routing%boxes_sent()
       received = routing%boxes_received()
-      call self%values%storage%begin_exchange_of_parts(space_host, int(depth, c_int), sent, &
-                                                       received)
+      call self%values%begin_exchange(int(depth, c_int), sent, received)
     else
-      call self%values%storage%begin_exchange(space_host, int(depth, c_int))
+      call self%values%begin_exchange(int(depth, c_int))
     end if
   end subroutine begin_exchange
 
@@ -470,7 +470,7 @@ contains
   subroutine end_exchange(self)
     class(field_parent_proxy_type), intent(in) :: self
 
-    call self%values%storage%end_exchange(0_c_int64_t, 0_c_int64_t)
+    call self%values%end_exchange()
   end subroutine end_exchange
 
   !> Make the halo valid to a depth, annexed dofs included.

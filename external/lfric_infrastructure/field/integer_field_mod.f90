@@ -80,11 +80,15 @@ contains
   !> Make a field on a space. It holds its own data unless `override_data`, contiguous, is given,
   !> which it then refers to; its halo has the depth given or the default depth.
   subroutine initialise_field(self, vector_space, name, override_data, halo_depth)
+    use held_storage_mod, only: field_storage_type, storage_of
+
     class(integer_field_type), intent(inout) :: self
     type(function_space_type), pointer, intent(in) :: vector_space
     character(*), optional, intent(in) :: name
     integer(i_def), target, optional, intent(in) :: override_data(:)
     integer(i_def), optional, intent(in) :: halo_depth
+
+    type(field_storage_type), pointer :: storage
 
     if (present(override_data)) then
       if (.not. is_contiguous(override_data)) &
@@ -99,8 +103,9 @@ contains
       allocate (self%data(vector_space%get_undf()))
       self%data = 0_i_def
     end if
-    call self%values%storage%wrap(self%data, int(self%get_field_halo_depth(), c_int), &
-                                  trim(self%get_name()), spoils=.true.)
+    storage => storage_of(self%values%held)
+    call storage%wrap(self%data, int(self%get_field_halo_depth(), c_int), trim(self%get_name()), &
+                      spoils=.true.)
   end subroutine initialise_field
 
   !> Make a pointer refer to a field.
@@ -302,14 +307,19 @@ contains
   !> is going to be written before any is read. One who `may_share` is maybe under way with the same
   !> field under another name.
   subroutine acquire(self, space, access, values, may_share)
+    use held_storage_mod, only: field_storage_type, storage_of
+
     class(integer_field_proxy_type), intent(in) :: self
     integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: access
     integer(i_def), pointer, contiguous, intent(out) :: values(:)
     logical, optional, intent(in) :: may_share
 
+    type(field_storage_type), pointer :: storage
+
     call self%begin_use(space, access, may_share)
-    call self%values%storage%window(space, values)
+    storage => storage_of(self%values%held)
+    call storage%window(space, values)
   end subroutine acquire
 
   !> Say where in memory the values begin, and how many bytes each has.

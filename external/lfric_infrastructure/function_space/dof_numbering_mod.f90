@@ -9,7 +9,7 @@
 module dof_numbering_mod
 
   use constants_mod, only: i_def, i_halo_index, l_def
-  use element_mod, only: element_type, on_cell, on_edge
+  use element_mod, only: element_type, is_on_top, is_shared, on_cell, on_edge, place_of, sits_on
   use local_mesh_mod, only: local_mesh_type
   use mesh_mod, only: mesh_type
   use message_passing_mod, only: get_rank
@@ -32,11 +32,6 @@ module dof_numbering_mod
     integer(i_def), allocatable :: owners(:)
     integer(i_halo_index), allocatable :: global_ids(:)
     integer(i_halo_index) :: dofs_over_ranks = 0
-  contains
-    procedure, private :: number_columns
-    procedure, private :: fill_dofmap
-    procedure, private :: identify_dofs
-    procedure, private :: size_of_column
   end type dof_numbering_type
 
   interface dof_numbering_type
@@ -60,14 +55,14 @@ contains
     self%ndata_first = ndata_first
     allocate (first_dof(max(mesh%get_nverts_2d(), mesh%get_nedges_2d(), mesh%get_ncells_2d()), &
                         element%ndf))
-    call self%number_columns(element, mesh, first_dof)
-    call self%fill_dofmap(element, mesh, first_dof)
-    call self%identify_dofs(element, mesh, first_dof)
+    call number_columns(self, element, mesh, first_dof)
+    call fill_dofmap(self, element, mesh, first_dof)
+    call identify_dofs(self, element, mesh, first_dof)
   end function new_dof_numbering
 
   !> Set the first dof of every column and how far each group of dofs reaches.
   subroutine number_columns(self, element, mesh, first_dof)
-    class(dof_numbering_type), intent(inout) :: self
+    type(dof_numbering_type), intent(inout) :: self
     type(element_type), intent(in) :: element
     type(mesh_type), intent(in) :: mesh
     integer(i_def), intent(out) :: first_dof(:, :)
@@ -106,7 +101,7 @@ contains
           if (first_dof(entity, family) > 0) cycle
           if (owned_only .and. owner_of(element, mesh, df, entity) /= rank) cycle
           first_dof(entity, family) = last_dof + 1
-          last_dof = last_dof + self%size_of_column(element, mesh, df)
+          last_dof = last_dof + size_of_column(self, element, mesh, df)
         end do
       end do
       last_cell = to_cell
@@ -116,7 +111,7 @@ contains
 
   !> Set the dofs at the bottom of every column.
   subroutine fill_dofmap(self, element, mesh, first_dof)
-    class(dof_numbering_type), intent(inout) :: self
+    type(dof_numbering_type), intent(inout) :: self
     type(element_type), intent(in) :: element
     type(mesh_type), intent(in) :: mesh
     integer(i_def), intent(in) :: first_dof(:, :)
@@ -129,7 +124,7 @@ contains
       do df = 1, element%ndf
         self%dofmap(df, cell) = &
           first_dof(entity_of(element, mesh, df, cell), element%families(df))
-        if (element%is_shared(df) .and. element%is_on_top(df)) &
+        if (is_shared(element, df) .and. is_on_top(element, df)) &
           self%dofmap(df, cell) = self%dofmap(df, cell) + step
       end do
     end do
@@ -138,7 +133,7 @@ contains
   !> Set the owner and the id over all ranks of every dof. Ids count family by family, and within
   !> one by the ids over all ranks of vertices, edges or cells.
   subroutine identify_dofs(self, element, mesh, first_dof)
-    class(dof_numbering_type), intent(inout) :: self
+    type(dof_numbering_type), intent(inout) :: self
     type(element_type), intent(in) :: element
     type(mesh_type), intent(in) :: mesh
     integer(i_def), intent(in) :: first_dof(:, :)
@@ -150,7 +145,7 @@ contains
     allocate (self%global_ids(size(self%owners)))
     do df = 1, element%ndf
       if (element%families(df) /= df) cycle
-      dofs = self%size_of_column(element, mesh, df)
+      dofs = size_of_column(self, element, mesh, df)
       do entity = 1, size(first_dof, 1, i_def)
         first = first_dof(entity, df)
         if (first == 0) cycle
@@ -166,13 +161,13 @@ contains
 
   !> Return the number of dofs of a column that a dof of a cell is in.
   function size_of_column(self, element, mesh, df) result(dofs)
-    class(dof_numbering_type), intent(in) :: self
+    type(dof_numbering_type), intent(in) :: self
     type(element_type), intent(in) :: element
     type(mesh_type), intent(in) :: mesh
     integer(i_def), intent(in) :: df
     integer(i_def) :: dofs
 
-    dofs = self%ndata * (mesh%get_nlayers() + merge(1, 0, element%is_shared(df)))
+    dofs = self%ndata * (mesh%get_nlayers() + merge(1, 0, is_shared(element, df)))
   end function size_of_column
 
   !> Return what a dof sits on, if all spaces that are broken sit on their cell.
@@ -182,7 +177,7 @@ contains
     integer(i_def) :: seat
 
     seat = on_cell
-    if (.not. element%broken) seat = element%sits_on(df)
+    if (.not. element%broken) seat = sits_on(element, df)
   end function seat_of
 
   !> Return the vertex, edge or cell, seen from above, of a dof of a cell.
@@ -198,9 +193,9 @@ contains
       entity = cell
     case (on_edge)
       ! The sides of a cell are the first four of its edges, those at the bottom.
-      entity = mesh%get_edge_on_cell(element%place_of(df), cell)
+      entity = mesh%get_edge_on_cell(place_of(element, df), cell)
     case default
-      entity = mesh%get_vert_on_cell(element%place_of(df), cell)
+      entity = mesh%get_vert_on_cell(place_of(element, df), cell)
     end select
   end function entity_of
 

@@ -13,13 +13,15 @@ module element_mod
   use constants_mod, only: i_def, l_def, r_def
   use fs_continuity_mod, only: W0, W1, W2, W2H, W2V, W2broken, W2Hbroken, W2Htrace, W2trace, &
                                W2Vtrace, W3, Wchi, Wtheta
-  use line_mod, only: high, line_type, low, points_from_side_to_side, points_within, within
+  use line_mod, only: high, line_type, low, points_from_side_to_side, points_within, slope_at, &
+                      value_at, within
   use reference_element_mod, only: reference_element_type
 
   implicit none
   private
 
   public :: new_element
+  public :: evaluate, evaluate_diff, is_on_top, is_shared, is_upright, place_of, sits_on
 
   ! What a dof sits on, seen from above
   integer(i_def), parameter, public :: on_vertex = 1
@@ -50,18 +52,6 @@ module element_mod
     real(r_def), allocatable :: directions(:, :)
     !> The polynomials of the basis functions, (direction, dof).
     type(line_type), allocatable, private :: lines(:, :)
-  contains
-    procedure, public :: sits_on
-    procedure, public :: place_of
-    procedure, public :: is_upright
-    procedure, public :: is_on_top
-    procedure, public :: is_shared
-    procedure, public :: evaluate
-    procedure, public :: evaluate_diff
-    procedure, private :: gradient
-    procedure, private :: add_dofs
-    procedure, private :: allocate_dofs
-    procedure, private :: find_families
   end type element_type
 
 contains
@@ -84,11 +74,11 @@ contains
     if (any(fs == [W2, W2H, W2V, W2broken, W2Hbroken])) element%dim_space_diff = 1
     element%broken = any(fs == [W2broken, W2Hbroken, W3, Wchi])
     most = size(components, kind=i_def) * (max(order_h, order_v) + 2)**3
-    call element%allocate_dofs(most)
+    call allocate_dofs(element, most)
     call add_entities(element, components, [order_h, order_h, order_v] + 1, shape, &
                       on_faces_only=any(fs == [W2trace, W2Htrace, W2Vtrace]))
-    call element%allocate_dofs(element%ndf)
-    call element%find_families()
+    call allocate_dofs(element, element%ndf)
+    call find_families(element)
   end function new_element
 
   !> Return the sets of functions of a space.
@@ -139,26 +129,26 @@ contains
 
     if (.not. on_faces_only) then
       call shape%get_volume_centre_coordinates(centres)
-      call element%add_dofs(components, numbers, centres(1, :), 1_i_def)
+      call add_dofs(element, components, numbers, centres(1, :), 1_i_def)
     end if
     call shape%get_face_centre_coordinates(centres)
     do n = 1, size(centres, 1, i_def)
-      call element%add_dofs(components, numbers, centres(n, :), shape%get_face_entity(n))
+      call add_dofs(element, components, numbers, centres(n, :), shape%get_face_entity(n))
     end do
     if (on_faces_only) return
     call shape%get_edge_centre_coordinates(centres)
     do n = 1, size(centres, 1, i_def)
-      call element%add_dofs(components, numbers, centres(n, :), shape%get_edge_entity(n))
+      call add_dofs(element, components, numbers, centres(n, :), shape%get_edge_entity(n))
     end do
     call shape%get_vertex_coordinates(centres)
     do n = 1, size(centres, 1, i_def)
-      call element%add_dofs(components, numbers, centres(n, :), shape%get_vertex_entity(n))
+      call add_dofs(element, components, numbers, centres(n, :), shape%get_vertex_entity(n))
     end do
   end subroutine add_entities
 
   !> Add the dofs that sit on the entity with this centre, direction x fastest.
   subroutine add_dofs(self, components, numbers, centre, label)
-    class(element_type), intent(inout) :: self
+    type(element_type), intent(inout) :: self
     type(component_type), intent(in) :: components(:)
     integer(i_def), intent(in) :: numbers(3)
     real(r_def), intent(in) :: centre(:)
@@ -224,7 +214,7 @@ contains
 
   !> Make room for a number of dofs, and keep those that are there.
   subroutine allocate_dofs(self, number)
-    class(element_type), intent(inout) :: self
+    type(element_type), intent(inout) :: self
     integer(i_def), intent(in) :: number
 
     type(element_type) :: old
@@ -248,7 +238,7 @@ contains
 
   !> Set the families. In a broken space each dof has one of its own.
   subroutine find_families(self)
-    class(element_type), intent(inout) :: self
+    type(element_type), intent(inout) :: self
 
     integer(i_def) :: df, family, rank_on_entity(self%ndf)
 
@@ -258,8 +248,8 @@ contains
       do family = 1, df
         if (family == df) exit
         if (self%broken) cycle
-        if (self%sits_on(family) == self%sits_on(df) .and. &
-            (self%is_upright(family) .eqv. self%is_upright(df)) .and. &
+        if (sits_on(self, family) == sits_on(self, df) .and. &
+            (is_upright(self, family) .eqv. is_upright(self, df)) .and. &
             rank_on_entity(family) == rank_on_entity(df)) exit
       end do
       self%families(df) = family
@@ -268,7 +258,7 @@ contains
 
   !> Return what a dof sits on, seen from above: on_vertex, on_edge or on_cell.
   pure function sits_on(self, df)
-    class(element_type), intent(in) :: self
+    type(element_type), intent(in) :: self
     integer(i_def), intent(in) :: df
     integer(i_def) :: sits_on
 
@@ -279,7 +269,7 @@ contains
 
   !> Return which corner (SW, SE, NE, NW) or side (W, S, E, N) a dof sits on; 1 for the cell.
   pure function place_of(self, df) result(place)
-    class(element_type), intent(in) :: self
+    type(element_type), intent(in) :: self
     integer(i_def), intent(in) :: df
     integer(i_def) :: place
 
@@ -287,7 +277,7 @@ contains
 
     east = self%lines(1, df)%seat == high
     north = self%lines(2, df)%seat == high
-    select case (self%sits_on(df))
+    select case (sits_on(self, df))
     case (on_vertex)
       place = merge(merge(3, 4, east), merge(2, 1, east), north)
     case (on_edge)
@@ -299,7 +289,7 @@ contains
 
   !> Return whether a dof sits within its layer, not at its bottom or top.
   pure function is_upright(self, df)
-    class(element_type), intent(in) :: self
+    type(element_type), intent(in) :: self
     integer(i_def), intent(in) :: df
     logical :: is_upright
 
@@ -308,7 +298,7 @@ contains
 
   !> Return whether a dof sits at the top of its layer.
   pure function is_on_top(self, df)
-    class(element_type), intent(in) :: self
+    type(element_type), intent(in) :: self
     integer(i_def), intent(in) :: df
     logical :: is_on_top
 
@@ -317,16 +307,16 @@ contains
 
   !> Return whether a dof is shared with the cell below or above.
   pure function is_shared(self, df)
-    class(element_type), intent(in) :: self
+    type(element_type), intent(in) :: self
     integer(i_def), intent(in) :: df
     logical :: is_shared
 
-    is_shared = .not. (self%broken .or. self%is_upright(df))
+    is_shared = .not. (self%broken .or. is_upright(self, df))
   end function is_shared
 
   !> Return the value of the basis function of a dof at a point, (dim_space).
   pure function evaluate(self, df, xi) result(value)
-    class(element_type), intent(in) :: self
+    type(element_type), intent(in) :: self
     integer(i_def), intent(in) :: df
     real(r_def), intent(in) :: xi(3)
     real(r_def) :: value(self%dim_space)
@@ -336,21 +326,21 @@ contains
     value = 1.0_r_def
     if (self%dim_space == 3) value = self%directions(:, df)
     do axis = 1, 3
-      value = value * self%lines(axis, df)%value_at(xi(axis))
+      value = value * value_at(self%lines(axis, df), xi(axis))
     end do
   end function evaluate
 
   !> Return the derivative of the basis function of a dof at a point, (dim_space_diff): the
   !> gradient of a scalar, the curl on W1, the divergence on the W2 spaces.
   pure function evaluate_diff(self, df, xi) result(value)
-    class(element_type), intent(in) :: self
+    type(element_type), intent(in) :: self
     integer(i_def), intent(in) :: df
     real(r_def), intent(in) :: xi(3)
     real(r_def) :: value(self%dim_space_diff)
 
     real(r_def) :: slope(3), direction(3)
 
-    slope = self%gradient(df, xi)
+    slope = gradient(self, df, xi)
     value = 0.0_r_def
     if (self%dim_space == 1) then
       value = slope
@@ -366,7 +356,7 @@ contains
 
   !> Return the gradient of the scalar part of a basis function.
   pure function gradient(self, df, xi)
-    class(element_type), intent(in) :: self
+    type(element_type), intent(in) :: self
     integer(i_def), intent(in) :: df
     real(r_def), intent(in) :: xi(3)
     real(r_def) :: gradient(3)
@@ -375,11 +365,11 @@ contains
     integer :: axis
 
     do axis = 1, 3
-      values(axis) = self%lines(axis, df)%value_at(xi(axis))
+      values(axis) = value_at(self%lines(axis, df), xi(axis))
     end do
     do axis = 1, 3
       factors = values
-      factors(axis) = self%lines(axis, df)%slope_at(xi(axis))
+      factors(axis) = slope_at(self%lines(axis, df), xi(axis))
       gradient(axis) = product(factors)
     end do
   end function gradient

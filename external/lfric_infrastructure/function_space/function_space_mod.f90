@@ -5,7 +5,8 @@ module function_space_mod
 
   use constants_mod, only: i_def, i_halo_index, l_def, r_def
   use dof_numbering_mod, only: dof_numbering_type
-  use element_mod, only: element_type, new_element
+  use element_mod, only: derivative_at => evaluate_diff, element_type, is_on_top, is_shared, &
+                         is_upright, new_element, value_at => evaluate
   use fs_continuity_mod, only: W0, W2trace, Wchi
   use halo_routing_mod, only: halo_routing_type
   use linked_list_data_mod, only: linked_list_data_type
@@ -13,7 +14,8 @@ module function_space_mod
   use reference_element_mod, only: B, FACE_OFFSET, W
   use stencil_2D_dofmap_mod, only: stencil_2D_dofmap_type
   use stencil_dofmap_mod, only: stencil_dofmap_type
-  use stencil_maps_mod, only: stencil_maps_type
+  use stencil_maps_mod, only: add_map, add_map_2D, clear_maps, get_map, get_map_2D, &
+                              stencil_maps_type
 
   implicit none
   private
@@ -48,8 +50,6 @@ module function_space_mod
     type(stencil_maps_type) :: stencils
     type(halo_routing_holder), allocatable :: routings(:)
   contains
-    procedure, private :: find_levels
-
     procedure, public :: get_undf
     procedure, public :: get_ndof_glob
     procedure, public :: get_ncell
@@ -149,12 +149,12 @@ contains
                                    instance%mesh%get_reference_element())
     allocate (instance%routings(instance%mesh%get_halo_depth()))
     instance%numbering = dof_numbering_type(instance%element, instance%mesh, values, values_first)
-    call instance%find_levels()
+    call find_levels(instance)
   end function new_function_space_on
 
   !> Set the heights of dofs in layers, and which dofs lie at the bottom and the top.
   subroutine find_levels(self)
-    class(function_space_type), intent(inout) :: self
+    type(function_space_type), intent(inout) :: self
 
     real(r_def) :: heights(self%element%ndf), last
     integer(i_def) :: df, layer
@@ -163,8 +163,8 @@ contains
     self%boundary_dofs = 1
     self%orientation = 1
     do df = 1, self%element%ndf
-      if (any(self%fs == unmarked_at_boundaries) .or. self%element%is_upright(df)) cycle
-      self%boundary_dofs(df, merge(2, 1, self%element%is_on_top(df))) = 0
+      if (any(self%fs == unmarked_at_boundaries) .or. is_upright(self%element, df)) cycle
+      self%boundary_dofs(df, merge(2, 1, is_on_top(self%element, df))) = 0
     end do
     allocate (self%levels(0))
     last = -1.0_r_def
@@ -224,7 +224,7 @@ contains
 
     integer(i_def) :: df
 
-    ndof_interior = count([(.not. self%element%is_shared(df), df=1, self%element%ndf)], &
+    ndof_interior = count([(.not. is_shared(self%element, df), df=1, self%element%ndf)], &
                           kind=i_def)
   end function get_ndof_interior
 
@@ -402,9 +402,9 @@ contains
 
     select case (function_to_call)
     case (BASIS)
-      allocate (evaluate, source=self%element%evaluate(df, xi))
+      allocate (evaluate, source=value_at(self%element, df, xi))
     case (DIFF_BASIS)
-      allocate (evaluate, source=self%element%evaluate_diff(df, xi))
+      allocate (evaluate, source=derivative_at(self%element, df, xi))
     case default
       error stop 'call_function: neither BASIS nor DIFF_BASIS'
     end select
@@ -426,7 +426,7 @@ contains
     do k = 1, qp_v
       do i = 1, qp_h
         do df = 1, ndf
-          basis(:, df, i, k) = self%element%evaluate(df, [x_qp(i, :), z_qp(k)])
+          basis(:, df, i, k) = value_at(self%element, df, [x_qp(i, :), z_qp(k)])
         end do
       end do
     end do
@@ -448,7 +448,7 @@ contains
     do k = 1, qp_v
       do i = 1, qp_h
         do df = 1, ndf
-          dbasis(:, df, i, k) = self%element%evaluate_diff(df, [x_qp(i, :), z_qp(k)])
+          dbasis(:, df, i, k) = derivative_at(self%element, df, [x_qp(i, :), z_qp(k)])
         end do
       end do
     end do
@@ -532,11 +532,11 @@ contains
     integer(i_def), intent(in) :: stencil_extent
     type(stencil_dofmap_type), pointer :: map
 
-    map => self%stencils%get(stencil_shape, stencil_extent)
+    map => get_map(self%stencils, stencil_shape, stencil_extent)
     if (associated(map)) return
-    call self%stencils%add(stencil_shape, stencil_extent, stencil_dofmap_type( &
+    call add_map(self%stencils, stencil_shape, stencil_extent, stencil_dofmap_type( &
       stencil_shape, stencil_extent, self%mesh, self%numbering%dofmap))
-    map => self%stencils%get(stencil_shape, stencil_extent)
+    map => get_map(self%stencils, stencil_shape, stencil_extent)
   end function get_stencil_dofmap
 
   !> Return the stencils of a shape and an extent, which are made when first asked for.
@@ -546,11 +546,11 @@ contains
     integer(i_def), intent(in) :: stencil_extent
     type(stencil_2D_dofmap_type), pointer :: map
 
-    map => self%stencils%get_2D(stencil_shape, stencil_extent)
+    map => get_map_2D(self%stencils, stencil_shape, stencil_extent)
     if (associated(map)) return
-    call self%stencils%add_2D(stencil_shape, stencil_extent, stencil_2D_dofmap_type( &
+    call add_map_2D(self%stencils, stencil_shape, stencil_extent, stencil_2D_dofmap_type( &
       stencil_shape, stencil_extent, self%mesh, self%numbering%dofmap))
-    map => self%stencils%get_2D(stencil_shape, stencil_extent)
+    map => get_map_2D(self%stencils, stencil_shape, stencil_extent)
   end function get_stencil_2D_dofmap
 
   !> Return the number of colours of the mesh.
@@ -593,7 +593,7 @@ contains
     call forget_table(self%levels)
     call forget_table(self%element%nodes)
     call forget_table(self%element%entities)
-    call self%stencils%clear()
+    call clear_maps(self%stencils)
   end subroutine clear
 
 end module function_space_mod

@@ -7,6 +7,7 @@ module line_mod
   private
 
   public :: points_from_side_to_side, points_within
+  public :: slope_at, value_at
 
   ! Where a point sits in the row
   integer(i_def), parameter, public :: low = -1
@@ -19,9 +20,6 @@ module line_mod
     integer(i_def) :: seat = within
     real(r_def) :: node = 0.5_r_def
     real(r_def), allocatable, private :: zeros(:)
-  contains
-    procedure, public :: value_at
-    procedure, public :: slope_at
   end type line_type
 
   interface line_type
@@ -66,7 +64,7 @@ contains
 
   !> Return the value at a coordinate.
   pure function value_at(self, x) result(value)
-    class(line_type), intent(in) :: self
+    type(line_type), intent(in) :: self
     real(r_def), intent(in) :: x
     real(r_def) :: value
 
@@ -75,7 +73,7 @@ contains
 
   !> Return the derivative at a coordinate.
   pure function slope_at(self, x) result(slope)
-    class(line_type), intent(in) :: self
+    type(line_type), intent(in) :: self
     real(r_def), intent(in) :: x
     real(r_def) :: slope
 

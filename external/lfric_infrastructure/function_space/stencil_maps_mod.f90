@@ -8,6 +8,8 @@ module stencil_maps_mod
   implicit none
   private
 
+  public :: add_map, add_map_2D, clear_maps, get_map, get_map_2D
+
   !> A stencil map that has been asked for.
   type :: stencil_holder
     integer(i_def) :: shape = 0
@@ -20,20 +22,13 @@ module stencil_maps_mod
   type, public :: stencil_maps_type
     private
     type(stencil_holder), allocatable :: held(:)
-  contains
-    procedure, public :: get
-    procedure, public :: get_2D
-    procedure, public :: add
-    procedure, public :: add_2D
-    procedure, public :: clear
-    procedure, private :: hold
   end type stencil_maps_type
 
 contains
 
   !> Return the map of a shape and an extent, nothing if there is none.
-  function get(self, shape, extent) result(map)
-    class(stencil_maps_type), intent(in) :: self
+  function get_map(self, shape, extent) result(map)
+    type(stencil_maps_type), intent(in) :: self
     integer(i_def), intent(in) :: shape
     integer(i_def), intent(in) :: extent
     type(stencil_dofmap_type), pointer :: map
@@ -46,11 +41,11 @@ contains
       if (self%held(place)%shape /= shape .or. self%held(place)%extent /= extent) cycle
       if (associated(self%held(place)%map)) map => self%held(place)%map
     end do
-  end function get
+  end function get_map
 
   !> Return the map of two dimensions of a shape and an extent, nothing if there is none.
-  function get_2D(self, shape, extent) result(map)
-    class(stencil_maps_type), intent(in) :: self
+  function get_map_2D(self, shape, extent) result(map)
+    type(stencil_maps_type), intent(in) :: self
     integer(i_def), intent(in) :: shape
     integer(i_def), intent(in) :: extent
     type(stencil_2D_dofmap_type), pointer :: map
@@ -63,11 +58,11 @@ contains
       if (self%held(place)%shape /= shape .or. self%held(place)%extent /= extent) cycle
       if (associated(self%held(place)%map_2D)) map => self%held(place)%map_2D
     end do
-  end function get_2D
+  end function get_map_2D
 
   !> Keep a map under its shape and extent.
-  subroutine add(self, shape, extent, map)
-    class(stencil_maps_type), intent(inout) :: self
+  subroutine add_map(self, shape, extent, map)
+    type(stencil_maps_type), intent(inout) :: self
     integer(i_def), intent(in) :: shape
     integer(i_def), intent(in) :: extent
     type(stencil_dofmap_type), intent(in) :: map
@@ -76,12 +71,12 @@ contains
 
     allocate (holder%map)
     holder%map = map
-    call self%hold(holder, shape, extent)
-  end subroutine add
+    call hold(self, holder, shape, extent)
+  end subroutine add_map
 
   !> Keep a map of two dimensions under its shape and extent.
-  subroutine add_2D(self, shape, extent, map)
-    class(stencil_maps_type), intent(inout) :: self
+  subroutine add_map_2D(self, shape, extent, map)
+    type(stencil_maps_type), intent(inout) :: self
     integer(i_def), intent(in) :: shape
     integer(i_def), intent(in) :: extent
     type(stencil_2D_dofmap_type), intent(in) :: map
@@ -90,12 +85,12 @@ contains
 
     allocate (holder%map_2D)
     holder%map_2D = map
-    call self%hold(holder, shape, extent)
-  end subroutine add_2D
+    call hold(self, holder, shape, extent)
+  end subroutine add_map_2D
 
   !> Keep what `holder` has under a shape and an extent.
   subroutine hold(self, holder, shape, extent)
-    class(stencil_maps_type), intent(inout) :: self
+    type(stencil_maps_type), intent(inout) :: self
     type(stencil_holder), intent(inout) :: holder
     integer(i_def), intent(in) :: shape
     integer(i_def), intent(in) :: extent
@@ -107,8 +102,8 @@ contains
   end subroutine hold
 
   !> Free all maps.
-  subroutine clear(self)
-    class(stencil_maps_type), intent(inout) :: self
+  subroutine clear_maps(self)
+    type(stencil_maps_type), intent(inout) :: self
 
     integer :: place
 
@@ -124,6 +119,6 @@ contains
       end if
     end do
     deallocate (self%held)
-  end subroutine clear
+  end subroutine clear_maps
 
 end module stencil_maps_mod

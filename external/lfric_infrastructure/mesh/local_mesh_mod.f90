@@ -6,10 +6,9 @@
 module local_mesh_mod
 
   use constants_mod, only: i_def, l_def, r_def, str_def
-  use ids_mod, only: number_in_order
   use local_cells_mod, only: local_cells_type
   use message_passing_mod, only: get_number_of_ranks, get_rank
-  use partition_mod, only: partition_type
+  use partition_mod, only: get_owner, partition_type
   use surface_mod, only: sides, surface_type
 
   implicit none
@@ -149,6 +148,8 @@ contains
 
   !> Number the vertices and edges of the cells of this rank, ghost cells included.
   subroutine number_entities(self)
+    use ids_mod, only: number_in_order
+
     class(local_mesh_type), intent(inout) :: self
 
     integer(i_def) :: cell, place
@@ -462,7 +463,7 @@ contains
     if (cell_lid <= self%get_last_edge_cell()) then
       owner = get_rank()
     else
-      owner = self%partition%get_owner(self%surface, self%get_gid_from_lid(cell_lid))
+      owner = get_owner(self%partition, self%surface, self%get_gid_from_lid(cell_lid))
     end if
   end function get_cell_owner
 

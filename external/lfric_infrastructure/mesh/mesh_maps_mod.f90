@@ -7,6 +7,8 @@ module mesh_maps_mod
   implicit none
   private
 
+  public :: add_map, clear_maps, get_map
+
   !> A map that has been added.
   type :: mesh_map_holder
     type(mesh_map_type), pointer :: map => null()
@@ -16,17 +18,13 @@ module mesh_maps_mod
   type, public :: mesh_maps_type
     private
     type(mesh_map_holder), allocatable :: held(:)
-  contains
-    procedure, public :: add
-    procedure, public :: get
-    procedure, public :: clear
   end type mesh_maps_type
 
 contains
 
   !> Keep a map.
-  subroutine add(self, map)
-    class(mesh_maps_type), intent(inout) :: self
+  subroutine add_map(self, map)
+    type(mesh_maps_type), intent(inout) :: self
     type(mesh_map_type), intent(in) :: map
 
     type(mesh_map_holder) :: holder
@@ -35,11 +33,11 @@ contains
     allocate (holder%map)
     holder%map = map
     self%held = [self%held, holder]
-  end subroutine add
+  end subroutine add_map
 
   !> Return the map to the mesh of this number, nothing if there is none.
-  function get(self, target_id) result(map)
-    class(mesh_maps_type), intent(in) :: self
+  function get_map(self, target_id) result(map)
+    type(mesh_maps_type), intent(in) :: self
     integer(i_def), intent(in) :: target_id
     type(mesh_map_type), pointer :: map
 
@@ -52,11 +50,11 @@ contains
       end do
     end if
     map => null()
-  end function get
+  end function get_map
 
   !> Free all maps.
-  subroutine clear(self)
-    class(mesh_maps_type), intent(inout) :: self
+  subroutine clear_maps(self)
+    type(mesh_maps_type), intent(inout) :: self
 
     integer :: place
 
@@ -66,6 +64,6 @@ contains
       deallocate (self%held(place)%map)
     end do
     deallocate (self%held)
-  end subroutine clear
+  end subroutine clear_maps
 
 end module mesh_maps_mod

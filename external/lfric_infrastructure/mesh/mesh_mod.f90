@@ -8,10 +8,10 @@ module mesh_mod
   use constants_mod, only: i_def, l_def, r_def, str_def
   use coord_transform_mod, only: llr2xyz
   use domain_mod, only: domain_type
-  use extrusion_mod, only: extrusion_type
+  use extrusion_parent_mod, only: extrusion_type
   use local_mesh_mod, only: local_mesh_type
   use mesh_map_mod, only: mesh_map_type
-  use mesh_maps_mod, only: mesh_maps_type
+  use mesh_maps_mod, only: add_map, clear_maps, get_map, mesh_maps_type
   use mesh_tiles_mod, only: mesh_tiles_type
   use reference_element_mod, only: B, T, reference_cube_type, reference_element_type
   use surface_mod, only: opposite, sides
@@ -557,7 +557,7 @@ contains
     type(mesh_type), pointer, intent(in) :: target_mesh
 
     if (self%query_mesh_map(target_mesh)) return
-    call self%maps%add(mesh_map_type( &
+    call add_map(self%maps, mesh_map_type( &
       self%get_id(), target_mesh%get_id(), &
       self%local_mesh%get_cells_covered(target_mesh%local_mesh)))
   end subroutine add_mesh_map
@@ -568,7 +568,7 @@ contains
     type(mesh_type), pointer, intent(in) :: target_mesh
     type(mesh_map_type), pointer :: mesh_map
 
-    mesh_map => self%maps%get(target_mesh%get_id())
+    mesh_map => get_map(self%maps, target_mesh%get_id())
     if (.not. associated(mesh_map)) then
       error stop 'get_mesh_map: no map to the target mesh has been added'
     end if
@@ -580,7 +580,7 @@ contains
     type(mesh_type), pointer, intent(in) :: target_mesh
     logical(l_def) :: mesh_map_exists
 
-    mesh_map_exists = associated(self%maps%get(target_mesh%get_id()))
+    mesh_map_exists = associated(get_map(self%maps, target_mesh%get_id()))
   end function query_mesh_map
 
   !> Give the maps to other meshes back, and up what devices have of all maps, before the mesh is
@@ -593,7 +593,7 @@ contains
     call self%forget_cells()
     call self%forget_tiles()
     if (allocated(self%adjacent_face)) call forget_table(self%adjacent_face)
-    call self%maps%clear()
+    call clear_maps(self%maps)
   end subroutine clear
 
 end module mesh_mod

@@ -6,7 +6,7 @@ module mesh_tiles_mod
 
   use constants_mod, only: i_def, l_def
   use mesh_cells_mod, only: mesh_cells_type
-  use mesh_tiling_mod, only: mesh_tiling_type
+  use mesh_tiling_mod, only: last_cell_of_tile, last_tile, mesh_tiling_type
 
   implicit none
   private
@@ -88,7 +88,7 @@ contains
     integer(i_def) :: colour
 
     do colour = 1, size(ntiles, kind=i_def)
-      ntiles(colour) = self%tiling%last_tile(colour, last_cell)
+      ntiles(colour) = last_tile(self%tiling, colour, last_cell)
     end do
   end function tiles_up_to
 
@@ -103,7 +103,7 @@ contains
 
     do tile = 1, size(ncells, 2, i_def)
       do colour = 1, size(ncells, 1, i_def)
-        ncells(colour, tile) = self%tiling%last_cell_of_tile(colour, tile, last_cell)
+        ncells(colour, tile) = last_cell_of_tile(self%tiling, colour, tile, last_cell)
       end do
     end do
   end function cells_of_tiles_up_to
@@ -115,7 +115,7 @@ contains
     integer(i_def), intent(in) :: depth
     integer(i_def) :: last_inner_tile
 
-    last_inner_tile = self%tiling%last_tile(colour, self%get_last_inner_cell(depth))
+    last_inner_tile = last_tile(self%tiling, colour, self%get_last_inner_cell(depth))
   end function get_last_inner_tile_per_colour
 
   !> Return the last tile with an inner cell, (colour, depth).
@@ -141,7 +141,7 @@ contains
     integer(i_def) :: last_inner_cell
 
     last_inner_cell = &
-      self%tiling%last_cell_of_tile(colour, tile, self%get_last_inner_cell(depth))
+      last_cell_of_tile(self%tiling, colour, tile, self%get_last_inner_cell(depth))
   end function get_last_inner_cell_per_colour_and_tile
 
   !> Return the last inner cell, (colour, tile, depth).
@@ -164,7 +164,7 @@ contains
     integer(i_def), intent(in) :: colour
     integer(i_def) :: last_edge_tile
 
-    last_edge_tile = self%tiling%last_tile(colour, self%get_last_edge_cell())
+    last_edge_tile = last_tile(self%tiling, colour, self%get_last_edge_cell())
   end function get_last_edge_tile_per_colour
 
   !> Return the last tile with an owned cell of every colour.
@@ -182,7 +182,7 @@ contains
     integer(i_def), intent(in) :: tile
     integer(i_def) :: last_edge_cell
 
-    last_edge_cell = self%tiling%last_cell_of_tile(colour, tile, self%get_last_edge_cell())
+    last_edge_cell = last_cell_of_tile(self%tiling, colour, tile, self%get_last_edge_cell())
   end function get_last_edge_cell_per_colour_and_tile
 
   !> Return the last owned cell, (colour, tile).
@@ -200,7 +200,7 @@ contains
     integer(i_def), intent(in) :: depth
     integer(i_def) :: ntiles_colour
 
-    ntiles_colour = self%tiling%last_tile(colour, self%get_last_halo_cell(depth))
+    ntiles_colour = last_tile(self%tiling, colour, self%get_last_halo_cell(depth))
   end function get_last_halo_tile_per_colour_any
 
   !> Return the last tile of a colour.
@@ -243,7 +243,7 @@ contains
     integer(i_def) :: ncells_coloured_tile
 
     ncells_coloured_tile = &
-      self%tiling%last_cell_of_tile(colour, tile, self%get_last_halo_cell(depth))
+      last_cell_of_tile(self%tiling, colour, tile, self%get_last_halo_cell(depth))
   end function get_last_halo_cell_per_colour_and_tile_any
 
   !> Return the last cell of a tile.

@@ -6,11 +6,12 @@
 module mesh_tiling_mod
 
   use constants_mod, only: i_def, i_halo_index
-  use ids_mod, only: sorted_ids_type
   use mesh_colouring_mod, only: colours_of_tiles
 
   implicit none
   private
+
+  public :: last_cell_of_tile, last_tile
 
   !> The tiles of the cells of a rank, ghosts excepted.
   type, public :: mesh_tiling_type
@@ -19,10 +20,6 @@ module mesh_tiling_mod
     integer(i_def), allocatable :: ncells_of_tile(:, :)
     !> The cells, (colour, tile, place); 0 beyond the last of a tile.
     integer(i_def), allocatable :: map(:, :, :)
-  contains
-    procedure, public :: last_tile
-    procedure, public :: last_cell_of_tile
-    procedure, private :: allocate_map
   end type mesh_tiling_type
 
   interface mesh_tiling_type
@@ -46,7 +43,7 @@ contains
 
     tile_of_cell = tiles_of_blocks(blocks)
     allocate (colours, source=colours_of_tiles(tile_of_cell, vert_on_cell))
-    call self%allocate_map(tile_of_cell, colours)
+    call allocate_map(self, tile_of_cell, colours)
     allocate (places(size(colours)))
     self%ntiles_of_colour = 0
     do n = 1, size(colours, kind=i_def)
@@ -63,6 +60,8 @@ contains
 
   !> Return the tile of every cell: they count from 1 in the order of their first cells.
   function tiles_of_blocks(blocks) result(tiles)
+    use ids_mod, only: sorted_ids_type
+
     integer(i_def), intent(in) :: blocks(:)
     integer(i_def) :: tiles(size(blocks))
 
@@ -85,7 +84,7 @@ contains
 
   !> Make room for the tiles of each colour and the cells of each tile.
   subroutine allocate_map(self, tile_of_cell, colours)
-    class(mesh_tiling_type), intent(inout) :: self
+    type(mesh_tiling_type), intent(inout) :: self
     integer(i_def), intent(in) :: tile_of_cell(:)
     integer(i_def), intent(in) :: colours(:)
 
@@ -109,7 +108,7 @@ contains
 
   !> Return the last tile of a colour with a cell that is not beyond `last_cell`.
   pure function last_tile(self, colour, last_cell)
-    class(mesh_tiling_type), intent(in) :: self
+    type(mesh_tiling_type), intent(in) :: self
     integer(i_def), intent(in) :: colour
     integer(i_def), intent(in) :: last_cell
     integer(i_def) :: last_tile
@@ -119,7 +118,7 @@ contains
 
   !> Return the place in a tile of its last cell that is not beyond `last_cell`; 0 if all are.
   pure function last_cell_of_tile(self, colour, tile, last_cell) result(place)
-    class(mesh_tiling_type), intent(in) :: self
+    type(mesh_tiling_type), intent(in) :: self
     integer(i_def), intent(in) :: colour
     integer(i_def), intent(in) :: tile
     integer(i_def), intent(in) :: last_cell

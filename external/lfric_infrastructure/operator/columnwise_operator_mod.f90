@@ -117,12 +117,15 @@ contains
 
   !> Make an operator from one space to another, with a given band.
   subroutine initialise_with_band(self, fs_to, fs_from, alpha, beta, gamma_m, gamma_p)
+    use held_storage_mod, only: field_storage_type, storage_of
+
     class(columnwise_operator_type), target, intent(inout) :: self
     class(function_space_type), target, intent(in) :: fs_to
     class(function_space_type), target, intent(in) :: fs_from
     integer(i_def), intent(in) :: alpha, beta, gamma_m, gamma_p
 
     type(mesh_type), pointer :: mesh
+    type(field_storage_type), pointer :: storage
 
     if (alpha < 1 .or. beta < 1 .or. gamma_m + gamma_p < 0) &
       error stop 'columnwise_operator%initialise: there is no such band'
@@ -136,8 +139,8 @@ contains
     call self%set_band(alpha, beta, gamma_m, gamma_p)
     allocate (self%columnwise_matrix(bandwidth_of(self), self%to%ndof, mesh%get_ncells_2d()))
     self%columnwise_matrix = 0.0_r_solver
-    call self%values%storage%wrap(self%columnwise_matrix, name='columnwise operator', &
-                                  spoils=.true.)
+    storage => storage_of(self%values%held)
+    call storage%wrap(self%columnwise_matrix, name='columnwise operator', spoils=.true.)
   end subroutine initialise_with_band
 
   !> Make `dest` a copy of `source`, matrices included; they may be one and the same.
@@ -177,14 +180,19 @@ contains
   !> Begin to use the matrices in a space, where they are current from then on: `values` are those
   !> that code for the space works on, until `release`.
   subroutine acquire(self, space, access, values, may_share)
+    use held_storage_mod, only: field_storage_type, storage_of
+
     class(columnwise_operator_proxy_type), intent(in) :: self
     integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: access
     real(r_solver), pointer, contiguous, intent(out) :: values(:, :, :)
     logical, optional, intent(in) :: may_share
 
+    type(field_storage_type), pointer :: storage
+
     call self%values%acquire(space, access, may_share)
-    call self%values%storage%window(space, values)
+    storage => storage_of(self%values%held)
+    call storage%window(space, values)
   end subroutine acquire
 
   !> Set the band, without what alpha and beta have in common.

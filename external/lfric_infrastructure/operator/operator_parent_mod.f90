@@ -58,6 +58,7 @@ contains
       self%fs_from => fs_from
     end select
     allocate (self%values)
+    call self%values%make_storage()
   end subroutine operator_parent_initialiser
 
   !> Let a proxy see the spaces and the storage of the operator.

@@ -56,11 +56,14 @@ contains
 
   !> Make an operator from one space to another, of zeros.
   subroutine initialise_operator(self, fs_to, fs_from)
+    use held_storage_mod, only: field_storage_type, storage_of
+
     class(operator_real32_type), target, intent(inout) :: self
     class(function_space_type), target, intent(in) :: fs_to
     class(function_space_type), target, intent(in) :: fs_from
 
     type(mesh_type), pointer :: mesh
+    type(field_storage_type), pointer :: storage
 
     call self%operator_final()
     call self%operator_parent_initialiser(fs_to, fs_from)
@@ -68,7 +71,8 @@ contains
     allocate (self%local_stencil(mesh%get_nlayers() * mesh%get_last_halo_cell(1_i_def), &
                                  fs_to%get_ndf(), fs_from%get_ndf()))
     self%local_stencil = 0.0_real32
-    call self%values%storage%wrap(self%local_stencil, name='operator', spoils=.true.)
+    storage => storage_of(self%values%held)
+    call storage%wrap(self%local_stencil, name='operator', spoils=.true.)
   end subroutine initialise_operator
 
   !> Return access to the matrices.
@@ -84,14 +88,19 @@ contains
   !> Begin to use the matrices in a space, where they are current from then on: `values` are those
   !> that code for the space works on, until `release`.
   subroutine acquire(self, space, access, values, may_share)
+    use held_storage_mod, only: field_storage_type, storage_of
+
     class(operator_real32_proxy_type), intent(in) :: self
     integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: access
     real(real32), pointer, contiguous, intent(out) :: values(:, :, :)
     logical, optional, intent(in) :: may_share
 
+    type(field_storage_type), pointer :: storage
+
     call self%values%acquire(space, access, may_share)
-    call self%values%storage%window(space, values)
+    storage => storage_of(self%values%held)
+    call storage%window(space, values)
   end subroutine acquire
 
   !> Return a copy, matrices included.

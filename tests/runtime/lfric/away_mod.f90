@@ -49,7 +49,7 @@ contains
     type(stored_values_type), intent(inout) :: values
     integer(c_int), intent(in) :: space
 
-    if (values%storage%is_written()) return
+    if (values%is_written()) return
     call values%acquire(space_host + space_device - space, access_read_write)
     call values%release(space_host + space_device - space)
   end subroutine put_values_away

@@ -1,4 +1,4 @@
-!> Owns which operator type stands for each named precision: the uniform set.
+!> Owns which operator type stands for r_solver and for r_tran, whose kinds differ: the uniform set.
 !>
 !> Agrees with precision_kinds_mod of the same folder, which it cannot check by itself: a name
 !> cannot be chosen by the value of a constant in Fortran, which is why there is a module of
@@ -6,8 +6,6 @@
 module precision_operators_mod
 
   use operator_real64_mod, only: &
-    operator_type => operator_real64_type, &
-    operator_proxy_type => operator_real64_proxy_type, &
     r_solver_operator_type => operator_real64_type, &
     r_solver_operator_proxy_type => operator_real64_proxy_type, &
     r_tran_operator_type => operator_real64_type, &
@@ -16,8 +14,6 @@ module precision_operators_mod
   implicit none
   private
 
-  public :: operator_type
-  public :: operator_proxy_type
   public :: r_solver_operator_type
   public :: r_solver_operator_proxy_type
   public :: r_tran_operator_type
