@@ -1,7 +1,7 @@
 """Builds the Fortran programs of the run tests and runs them on any number of ranks.
 
-Owns the command lines and the reading of what the programs write; `lfric/world_mod.f90` says in
-which form. It knows nothing of what the answers should be.
+Owns the command lines and the reading of what the programs write as lines; `answers.py` reads what
+those of LFRic write otherwise. It knows nothing of what the answers should be.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OBJECTS = "FOLDER_OF_TEST_OBJECTS"
 """The variable that names the folder where all that is compiled in a test run is kept."""
 
 Answers = Mapping[tuple[str, str], str]
-"""The value of every (field, id of a dof over all ranks), as it was written."""
+"""The value of every (field, point), as GOcean's programs have written it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,12 @@ class Run:
     Attributes:
         answers: the lines of the files of answers, by rank.
         statistics: what each rank says of its exchanges, by rank.
+        values: the values of fields, by rank, where a program does not write them as lines.
     """
 
     answers: tuple[tuple[str, ...], ...]
     statistics: tuple[Statistics, ...]
+    values: tuple[bytes, ...] = ()
 
 
 def build_support(library: Path, folder: Path) -> Path:
@@ -167,7 +169,10 @@ def run_program(program: Path, mode: Mode, ranks: int, folder: Path, *words: str
     found = re.findall(r"^statistics (\d+) (\d+) (\d+) (\d+)$", output, re.MULTILINE)
     numbers = sorted(tuple(map(int, match)) for match in found)
     assert [rank for rank, *_ in numbers] == list(range(ranks)), output
-    return Run(lines, tuple(Statistics(*rest) for _, *rest in numbers))
+    values = [folder / f"values.{rank}" for rank in range(ranks)]
+    written = tuple(path.read_bytes() for path in values if path.exists())
+    assert len(written) in (0, ranks)
+    return Run(lines, tuple(Statistics(*rest) for _, *rest in numbers), written)
 
 
 def command(words: list[str], folder: Path) -> str:

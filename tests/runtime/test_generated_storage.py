@@ -13,9 +13,10 @@ import pytest
 
 from building import built_once, shared_folder
 from libraries import LFRIC_EMULATED, Library
+from runtime.answers import Answers, merge_answers
 from runtime.generated import builds
 from runtime.generated.builds import ANNEXED, OWNED
-from runtime.programs import SERIAL, Answers, Mode, merge_answers, run_program
+from runtime.programs import SERIAL, Mode, run_program
 from runtime.test_generated import differing
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
@@ -54,7 +55,7 @@ def serial(
 ) -> Answers:
     """Return the answers of plain layers without MPI."""
     run = tmp_path_factory.mktemp("suite_serial")
-    return merge_answers(run_program(suite_program(SERIAL), SERIAL, 1, run))
+    return merge_answers(run_program(suite_program(SERIAL), SERIAL, 1, run).values)
 
 
 @pytest.mark.parametrize(("name", "ranks"), [("owned", 1), ("owned", 4), ("annexed", 2)])
@@ -66,5 +67,5 @@ def test_the_answers_are_those_of_plain_layers(
     tmp_path: Path,
 ) -> None:
     mode = MODES[name]
-    answers = merge_answers(run_program(storages(mode), mode, ranks, tmp_path / "run"))
-    assert differing(serial, answers) == []
+    run = run_program(storages(mode), mode, ranks, tmp_path / "run")
+    assert differing(serial, merge_answers(run.values)) == []

@@ -10,28 +10,26 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from building import built_once
 from libraries import LFRIC_EMULATED, Library
+from runtime.answers import Answers, differing, merge_answers
 from runtime.mutations import EXCHANGES, HOLDS, Outcome, judge, kind_of, lines_of, number_places
 from runtime.programs import (
     ANNEXED,
     OWNED,
     SERIAL,
-    Answers,
     Mode,
     build_program,
     build_support,
     generate,
-    merge_answers,
     run_program,
     without_filling,
 )
-from runtime.test_ranks import differing
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
@@ -106,10 +104,7 @@ def emulated(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPath
 def answers(
     library: Path, support: Path, emulated: Parts, tmp_path_factory: pytest.TempPathFactory
 ) -> Reader:
-    """Return what gives the answers of a mode, with a device or without, on a number of ranks.
-
-    It keeps those that were asked for last: all of them would take more than a gigabyte.
-    """
+    """Return what gives the answers of a mode, with a device or without, on a number of ranks."""
 
     @cache
     def layers(mode: Mode) -> Path:
@@ -123,10 +118,11 @@ def answers(
         shutil.copytree(layers(mode), folder)
         return build_program(*(emulated if device else (library, support)), folder)
 
-    @lru_cache(maxsize=2)
+    @cache
     def read(mode: Mode, device: bool, ranks: int) -> Answers:
         made = program(mode, device)
-        return merge_answers(run_program(made, mode, ranks, made.with_name(f"ranks{ranks}")))
+        run = run_program(made, mode, ranks, made.with_name(f"ranks{ranks}"))
+        return merge_answers(run.values)
 
     return read
 

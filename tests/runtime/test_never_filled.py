@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.answers import differing, merge_answers
 from runtime.programs import (
     ANNEXED,
     OWNED,
@@ -20,7 +21,6 @@ from runtime.programs import (
     Mode,
     build_program,
     generate,
-    merge_answers,
     run_program,
 )
 
@@ -58,7 +58,7 @@ def test_nothing_traps_and_the_answers_are_right(trapping: Builder, mode: Mode, 
     expected = run_program(trapping(SERIAL), SERIAL, 1, trapping(SERIAL).with_name("serial"))
     program = trapping(mode)
     computed = run_program(program, mode, ranks, program.with_name(f"ranks{ranks}"))
-    assert merge_answers(computed) == merge_answers(expected)
+    assert differing(merge_answers(expected.values), merge_answers(computed.values)) == []
 
 
 def test_the_old_elision_is_stopped(trapping: Builder) -> None:

@@ -314,7 +314,7 @@ def in_python(found: list[Twin]) -> str:
     lines = [
         "from psyclone_storage.lfric import Result",
         "import twins",
-        "from making import ANSWERS, new_datum, new_matrix, report_datum",
+        "from making import VALUES, new_datum, new_matrix, report_datum",
         "",
     ]
     for number, twin in enumerate(found):
@@ -325,7 +325,7 @@ def in_python(found: list[Twin]) -> str:
             f'report_datum("{twin.name}/{datum.name}", {datum.name})'
             for datum in (*_fields(twin), *_reduced(twin))
         ]
-    return "\n".join([*lines, "ANSWERS.close()", ""])
+    return "\n".join([*lines, "VALUES.close()", ""])
 
 
 def with_fortran_kernels(text: str, translated: frozenset[str]) -> str:
@@ -366,7 +366,7 @@ import numpy as np
 from psyclone_storage.runtime.lfric import Field, FieldVector, Mesh, Operator
 
 MESH = Mesh.planar((6, 8), (2.0, 2.0), layers=3, top=3.0, halo_depth=3, cells_together=2)
-ANSWERS = open(f"answers.{MESH.ranks.rank}", "w")
+VALUES = open(f"values.{MESH.ranks.rank}", "wb")
 
 
 def new_datum(name, seed, vector, kind):
@@ -403,10 +403,17 @@ def report_datum(name, value):
     elif isinstance(value, Field):
         report_field(f"{name}0", value)
     else:
-        print(f"plane/{name}", "scalar", repr(float(value)), file=ANSWERS)
+        write(name, -1, [], [float(value)])
 
 
 def report_field(name, field):
-    for at, value in zip(field.space.global_dof_ids, field.values):
-        print(f"plane/{name}", at, repr(value.item()), file=ANSWERS)
+    owned = slice(len(field.values))
+    write(name, field.space.ndof_global, field.space.global_dof_ids[owned], field.values)
+
+
+def write(name, size, ids, values):
+    """Write what `lfric/world_mod.f90` writes."""
+    VALUES.write(f"plane/{name}".ljust(160).encode())
+    VALUES.write(np.array([size, len(values), *ids], np.int64).tobytes())
+    VALUES.write(np.array(values, np.float64).tobytes())
 '''
