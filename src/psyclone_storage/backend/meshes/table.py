@@ -32,6 +32,7 @@ from psyclone_storage.ir.expr import (
     Name,
     Range,
     Section,
+    integer_value,
     whole,
 )
 from psyclone_storage.ir.holding import HoldingContract
@@ -167,13 +168,23 @@ def _owner(datum: Datum, component: int | None) -> Expr:
 
 def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
     owner = _owner(asked.datum, asked.component)
-    look_at_depth(context, asked.datum, asked.component, asked.depth, 1)
+    look_at_depth(context, asked.datum, asked.component, asked.depth, 0)
     match asked.phase:
         case Phase.START:
-            return (Call(Member(owner, abi.FIELD_START), (asked.depth,)),)
+            return (Call(Member(owner, abi.FIELD_START), (_level(asked.depth),)),)
         case Phase.FINISH:
             return (Call(Member(owner, abi.FIELD_FINISH), ()),)
-    return (Call(Member(owner, abi.FIELD_EXCHANGE), (asked.depth,)),)
+    return (Call(Member(owner, abi.FIELD_EXCHANGE), (_level(asked.depth),)),)
+
+
+def _level(depth: Expr) -> Expr:
+    """Return a depth that an exchange has: at least 1, which a variable need not be.
+
+    The stencil of an extent of 0 is the cell itself, whose annexed dofs come with the first level.
+    """
+    return (
+        depth if integer_value(depth) is not None else CallFunction(Name("max"), (depth, whole(1)))
+    )
 
 
 def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
@@ -186,9 +197,9 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
     for one, depth in zip(asked.exchanges, asked.depths, strict=True):
         datum = context.schedule.datum(one.datum)
         for part in parts_of(datum, one.component):
-            look_at_depth(context, datum, part, depth, 1)
+            look_at_depth(context, datum, part, depth, 0)
             owners.append(_owner(datum, part))
-            depths.append(depth)
+            depths.append(_level(depth))
     flag = Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL))
     args = (ArrayLiteral(tuple(owners)), ArrayLiteral(tuple(depths)))
     call = Call(Name(abi.EXCHANGE), (*args, *((flag,) if asked.dirty_only else ())))
@@ -197,7 +208,7 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
 
 def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:
     owner = _owner(asked.datum, asked.component)
-    return CallFunction(Member(owner, abi.IS_DIRTY), (asked.depth,))
+    return CallFunction(Member(owner, abi.IS_DIRTY), (_level(asked.depth),))
 
 
 def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:
