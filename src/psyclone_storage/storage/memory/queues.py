@@ -10,7 +10,6 @@ Work that fails spoils the bytes that it was to write, and whatever reads those 
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 import weakref
@@ -23,17 +22,14 @@ from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
 from psyclone_storage.storage.memory.failures import failure_of, mend, spoil
 from psyclone_storage.storage.memory.races import (
-    HOST,
     LOCK,
     RACES,
     Clock,
     MemoryUse,
     WorkItem,
-    join,
     user_site,
 )
 
-_NUMBERS = itertools.count(HOST + 1)
 _MOST = 256
 """How many pieces wait in one queue before the oldest half is done."""
 _MOST_BYTES = 1 << 26
@@ -111,17 +107,23 @@ class DeviceQueue:
     def __init__(self, name: str, jobs: set[Any]) -> None:
         """Make an idle queue."""
         self.name = name
-        self.number = next(_NUMBERS)
-        self.issued = 0
+        self._agent = RACES.enter(self)
+        self.number = self._agent.number
         self._jobs = jobs
         self._work: deque[Job] = deque()
         self._waits: list[QueueEvent] = []
         self._clock: Clock = {}
+        self._edition = 0
         self._bytes = 0
         self._free_at = 0.0
         self._running = FORKS.guard(threading.RLock(), Rank.STREAM)
         with LOCK:
             _QUEUES[self.number] = self
+
+    @property
+    def issued(self) -> int:
+        """Return the position of the last piece."""
+        return self._agent.issued
 
     @property
     def done(self) -> int:
@@ -176,7 +178,7 @@ class DeviceQueue:
             if event.queue.done < event.position:
                 self._waits.append(event)
             self._clock = {**self._clock}
-            join(self._clock, event.clock)
+            RACES.join(self._clock, event.clock)
 
     def run_to(self, position: int) -> None:
         """Do the work up to `position`, and what it waits for, and nothing else."""
@@ -198,7 +200,7 @@ class DeviceQueue:
     def learn(self, event: QueueEvent) -> None:
         """Note that the host knows of an event."""
         with LOCK:
-            join(RACES.host, event.clock)
+            RACES.learn(event.clock)
             for agent, position in event.clock.items():
                 queue = _QUEUES.get(agent)
                 if queue is not None:
@@ -212,7 +214,7 @@ class DeviceQueue:
     def _append(self, event: QueueEvent, job: Job) -> None:
         """Queue a job; the last step is the one that counts, after whatever interrupt."""
         job.waits = tuple(self._waits)
-        self.issued = event.position
+        self._agent.issued = event.position
         self._clock = event.clock
         self._jobs.add(self)
         self._bytes += job.nbytes
@@ -220,8 +222,11 @@ class DeviceQueue:
         self._waits = []
 
     def _next_clock(self, position: int) -> Clock:
+        if self._edition != RACES.edition:
+            self._edition = RACES.edition
+            self._clock = RACES.without_retired(self._clock)
         clock = {**self._clock}
-        join(clock, RACES.host)
+        RACES.join(clock, RACES.host)
         clock[self.number] = position
         return clock
 
@@ -304,7 +309,8 @@ FORKS.add(ForkHandlers(finish_all, nothing, nothing))
 
 def _all_queues() -> list[DeviceQueue]:
     with LOCK:
-        return [_QUEUES[number] for number in sorted(_QUEUES)]
+        found = (_QUEUES.get(number) for number in sorted(_QUEUES))
+        return [queue for queue in found if queue is not None]
 
 
 def _do_some(order: str) -> None:

@@ -12,13 +12,22 @@ asked for, which names both, even where they would have been done in the order t
     assert trace.beside("copy", "kernel")
 
 All threads of the host count as one: between them the tables of locks make order, not events.
+
+A queue has a place in the clocks as long as it is there or the host does not know all of its work
+to be done. After that the place is given up, which loses no race: all that is asked for from then
+on has a clock that includes the host's, so that it comes after all work of that queue, and a piece
+of a queue without a place counts as done before. (FastTrack gives up the clock of what is ordered
+with everything, too: C. Flanagan and S. Freund, 2009.) While a trace is taken no place is given up,
+as its pieces are compared with each other, earlier ones too.
 Reference: L. Lamport, "Time, clocks, and the ordering of events in a distributed system", 1978.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
+import weakref
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +44,7 @@ Clock = dict[int, int]
 
 HOST = 0
 """The host among the agents; the others are queues, by their numbers."""
+_NUMBERS = itertools.count(HOST + 1)
 
 LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
 """Held for a few steps with queues and clocks, never while work is done."""
@@ -157,12 +167,13 @@ class Trail:
     stands for what it covers of the earlier ones, with which it is in order.
     """
 
-    __slots__ = ("_spans", "_most")
+    __slots__ = ("_spans", "_most", "_most_agents")
 
     def __init__(self) -> None:
         """Start with nothing."""
         self._spans: dict[tuple[int, bool], list[Trodden]] = {}
         self._most = 64
+        self._most_agents = 16
 
     def __len__(self) -> int:
         """Return the number of spans."""
@@ -178,7 +189,7 @@ class Trail:
                 first, end = _place(spans, use)
                 yield from (spans[number].piece for number in range(first, end))
 
-    def add(self, piece: WorkItem, use: Mark, host: Clock) -> None:
+    def add(self, piece: WorkItem, use: Mark, is_known: Callable[[WorkItem], bool]) -> None:
         """Take a note of a use that is in order; forget what the host knows to be done."""
         if use.start >= use.stop:
             return
@@ -187,10 +198,11 @@ class Trail:
         for key, spans in tuple(self._spans.items()) if use.wrote else ():
             if key != mine:
                 _lay(spans, use, ())
-        if len(self._spans[mine]) > self._most:
+        if len(self._spans[mine]) > self._most or len(self._spans) > self._most_agents:
             # Each time twice as many as were kept: in the mean it is a few steps for each use.
-            self.keep(lambda old: not old.before(host))
+            self.keep(lambda old: not is_known(old))
             self._most = max(64, 2 * len(self))
+            self._most_agents = max(16, 2 * len(self._spans))
 
     def keep(self, wanted: Callable[[WorkItem], bool]) -> None:
         """Forget all pieces that are not wanted."""
@@ -216,20 +228,73 @@ def _lay(spans: list[Trodden], use: Mark, new: tuple[Trodden, ...]) -> None:
     spans[first:end] = [*left, *new, *right]
 
 
-class RaceDetector:
-    """What the host knows to be done, and who listens to what is asked for."""
+class Agent:
+    """A queue in the clocks: its number, and the position of the last piece that it was given."""
 
-    __slots__ = ("host", "traces")
+    __slots__ = ("number", "issued")
+
+    def __init__(self) -> None:
+        """Be a new agent, which has done nothing."""
+        self.number = next(_NUMBERS)
+        self.issued = 0
+
+
+class RaceDetector:
+    """What the host knows to be done, who has a place in clocks, who listens to what is asked for.
+
+    `gone` are agents whose queues are gone, and that keep their places for a while; `edition` is
+    the number of those that have given theirs up.
+    """
+
+    __slots__ = ("agents", "edition", "gone", "host", "traces")
 
     def __init__(self) -> None:
         """Start with a host that knows nothing."""
         self.host: Clock = {HOST: 0}
+        self.agents: dict[int, Agent | None] = {HOST: None}
+        self.gone: list[Agent] = []
+        self.edition = 0
         self.traces: list[Trace] = []
+
+    def enter(self, queue: object) -> Agent:
+        """Return the agent of a new queue, which has a place in the clocks from now on."""
+        agent = Agent()
+        with LOCK:
+            self.agents[agent.number] = agent
+        # A finalizer may come amid anything, and only takes a note.
+        weakref.finalize(queue, self.gone.append, agent).atexit = False
+        return agent
 
     def learn(self, clock: Clock) -> None:
         """Note that the host has waited for all that `clock` says."""
         with LOCK:
-            join(self.host, clock)
+            self.join(self.host, clock)
+            if self.gone and not self.traces:
+                self._retire()
+
+    def join(self, clock: Clock, other: Clock) -> None:
+        """Let `clock` be where `other` is, too, for all who have a place."""
+        for number, position in other.items():
+            if clock.get(number, 0) < position and number in self.agents:
+                clock[number] = position
+
+    def without_retired(self, clock: Clock) -> Clock:
+        """Return a clock with those who have a place."""
+        return {number: clock[number] for number in clock if number in self.agents}
+
+    def is_before(self, piece: WorkItem, clock: Clock) -> bool:
+        """Say whether a piece is done where `clock` is, which has all that the host knows now."""
+        return piece.before(clock) or piece.agent not in self.agents
+
+    def _retire(self) -> None:
+        """Give up the places of agents that are gone and whose work the host knows to be done."""
+        # While this is done others may be gone.
+        for agent in self.gone[:]:
+            if self.host.get(agent.number, 0) >= agent.issued:
+                self.gone.remove(agent)
+                self.agents.pop(agent.number, None)
+                self.host.pop(agent.number, None)
+                self.edition += 1
 
     def note(self, piece: WorkItem, memory: Sequence[Allocation]) -> None:
         """Take a note of a piece of work and of the memory that each of its uses is of.
@@ -242,7 +307,7 @@ class RaceDetector:
             for held, use in zip(memory, piece.uses, strict=True):
                 if held.trail is None:
                     held.trail = Trail()
-                held.trail.add(piece, use, self.host)
+                held.trail.add(piece, use, lambda old: self.is_before(old, self.host))
             for trace in self.traces:
                 trace.pieces.append(piece)
 
@@ -269,7 +334,7 @@ class RaceDetector:
             )
             _check(allocation, piece, use)
             if allocation.trail is not None:
-                allocation.trail.keep(lambda old: not old.before(self.host))
+                allocation.trail.keep(lambda old: not self.is_before(old, self.host))
             for trace in self.traces:
                 trace.pieces.append(piece)
 
@@ -280,7 +345,7 @@ RACES = RaceDetector()
 
 def _check(held: Allocation, piece: WorkItem, use: Mark) -> None:
     for other in () if held.trail is None else held.trail.clashing(piece.agent, use):
-        if not other.before(piece.clock):
+        if not RACES.is_before(other, piece.clock):
             raise DataRaceError(
                 f"{_sentence(piece)} is in no order with {other}: nothing makes the one wait for "
                 f"the other. Use the data within an access (acquire and release, or a block), in "
@@ -315,13 +380,6 @@ def on_tracing(listener: Callable[[], None]) -> None:
 def _tell() -> None:
     for listener in _LISTENERS:
         listener()
-
-
-def join(clock: Clock, other: Clock) -> None:
-    """Let `clock` be where `other` is, too."""
-    for agent, position in other.items():
-        if clock.get(agent, 0) < position:
-            clock[agent] = position
 
 
 def user_site() -> str:
