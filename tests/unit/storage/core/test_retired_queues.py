@@ -252,4 +252,5 @@ def test_the_verdicts_are_those_of_clocks_that_forget_nothing(seed: int) -> None
     assert both.races > 20
     assert both.orders > 20
     assert RACES.edition > edition + 5
-    assert len(RACES.host) < len(both.full.host)
+    mine = both.full.queues.keys()
+    assert len(mine & RACES.host.keys()) < len(mine & both.full.host.keys())
