@@ -33,8 +33,9 @@ from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import reports_of
 from psyclone_storage.cli.results import Results, Translation, open_results
 from psyclone_storage.cli.write import Output
-from psyclone_storage.config.load import read_settings_texts, settings_of
+from psyclone_storage.config.load import settings_of
 from psyclone_storage.config.locate import (
+    read_settings_texts,
     surroundings,
 )
 from psyclone_storage.config.settings import Settings

@@ -1,4 +1,4 @@
-"""Where a user's settings file is; where there is none, the default comes with the package."""
+"""Where a user's settings file is, and its text; the default comes with the package."""
 
 from __future__ import annotations
 
@@ -70,6 +70,31 @@ def find_settings_file(explicit: str, around: SearchContext) -> Path:
         *(share / "psyclone" / SETTINGS_FILE for share in shares),
     ]
     return next((path for path in candidates if path.is_file()), shipped_settings_file())
+
+
+def read_settings_texts(explicit: str, around: SearchContext) -> dict[Path, str]:
+    """Return the texts of the settings files by their paths: the default one first.
+
+    Raises:
+        CompileError: `C001`, for a file that does not exist or is not text.
+    """
+    shipped, path = shipped_settings_file(), find_settings_file(explicit, around)
+    return {name: text_of(name) for name in dict.fromkeys((shipped, path))}
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a settings file.
+
+    Raises:
+        CompileError: `C001`, it cannot be read, or is not text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise CompileError(
+            Diagnostic("C001", f"The settings file '{path}' cannot be read: {reason}.")
+        ) from error
 
 
 def _named(name: str, by: str) -> Path:

@@ -51,7 +51,8 @@ def run_invoke(
         key = (key, _APART)
         compiled = _known().get(key)
     if compiled is None:
-        compiled = _known()[key] = _chosen(calls, label, frame, asked)
+        compiled = _chosen(calls, label, frame, asked)
+        _known().setdefault(key, compiled)
     try:
         compiled.routine(*[values[at] for at in compiled.order])
     except NoCompilerError as error:

@@ -24,11 +24,6 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.fingerprint import tool_digest
 from psyclone_storage.base.regex import regex
-from psyclone_storage.config.locate import (
-    find_settings_file,
-    shipped_settings_file,
-    surroundings,
-)
 from psyclone_storage.driver.tracing import (
     Compiled,
     PassedAs,
@@ -37,6 +32,7 @@ from psyclone_storage.driver.tracing import (
     TracingRequest,
     loaded_routine,
     passed_as,
+    settings_texts,
 )
 from psyclone_storage.frontend.python.surroundings import (
     place_of,
@@ -89,7 +85,8 @@ def _kept(asked: Asked, apart: bool) -> tuple[Cache | None, str]:
     common = _common(str(place), request)
     try:
         kernels = list(_kernels(calls, _MODULES[request.api]))
-    except (OSError, TypeError):
+    except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        # Names in a kernel may stand for objects that do anything when they are looked at.
         return None, ""
     if not common or None in kernels:
         return None, ""
@@ -106,11 +103,9 @@ def _cache_in(folder: str) -> Cache:
 @cache
 def _common(folder: str, asked: TracingRequest) -> str:
     """Return the digest of tool, settings and what is asked for; nothing if one is wrong."""
-    around = surroundings(os.environ)
     try:
-        files = [shipped_settings_file(), find_settings_file(asked.config, around)]
-        texts = [(str(file), file.read_bytes()) for file in files]
-    except (OSError, CompileError):
+        texts = [(str(file), text) for file, text in settings_texts(asked).items()]
+    except CompileError:
         return ""
     said = (asked.api, asked.target, asked.distributed, asked.config_opts)
     return digest_of(ascii((tool_digest(_cache_in(folder)), texts, said)))
@@ -119,9 +114,7 @@ def _common(folder: str, asked: TracingRequest) -> str:
 def _kernels(calls: Sequence[TracedCall], module: str) -> Iterator[Hashable]:
     """Yield what each kernel depends on, of one that was called before its number; None: of more.
 
-    Raises:
-        OSError: the text of one is not to be had.
-        TypeError: one is no function of Python.
+    Raises what looking at a function and the values around it raises.
     """
     numbers: dict[object, int] = {}
     for number, call in enumerate(calls):

@@ -11,7 +11,6 @@ numbers are passed, each under a name of its own.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from numbers import Real
@@ -25,8 +24,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.load import settings_of
 from psyclone_storage.driver.compile import Compiler, make_compiler
 from psyclone_storage.driver.kernels import CalledKernels
 from psyclone_storage.driver.lfric_python import LFRIC_WORDS
@@ -42,6 +40,7 @@ from psyclone_storage.driver.tracing import (
     is_same,
     loaded_routine,
     passed_as,
+    settings_texts,
 )
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.python.dialect import Dialect
@@ -153,7 +152,7 @@ def _written_at(
 
 @cache
 def _compiler(asked: TracingRequest) -> Compiler:
-    settings = load_settings(asked.config, asked.config_opts, surroundings(os.environ))
+    settings = settings_of(settings_texts(asked), asked.config_opts)
     request = CompileRequest(
         api=asked.api,
         distributed=asked.distributed,

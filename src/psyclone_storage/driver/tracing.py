@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from functools import cache
+from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.config.locate import read_settings_texts, surroundings
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.compile import Build
@@ -90,6 +93,16 @@ class Compiled:
 def asked_for(**keywords: Any) -> TracingRequest:
     """Return what is asked for by keyword: one object for what is the same."""
     return TracingRequest(**keywords)
+
+
+@cache
+def settings_texts(asked: TracingRequest) -> dict[Path, str]:
+    """Return the texts of the settings files: those of the first invoke that asks for the same.
+
+    Raises:
+        CompileError: `C001`, for a file that does not exist or is not text.
+    """
+    return read_settings_texts(asked.config, surroundings(os.environ))
 
 
 @cache

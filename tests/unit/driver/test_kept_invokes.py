@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.driver import invokes, kept_invokes
+from psyclone_storage.driver import invokes, kept_invokes, traced, tracing
 from psyclone_storage.gocean import configure, fortran_kernel
 from psyclone_storage.runtime.gocean import Field, Grid
 
@@ -54,6 +54,8 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Mo
         linecache.checkcache()
         invokes._known().clear()
         kept_invokes._common.cache_clear()
+        tracing.settings_texts.cache_clear()
+        traced._compiler.cache_clear()
         module = ModuleType("model")
         monkeypatch.setitem(sys.modules, "model", module)
         exec(compile(text, str(file), "exec"), module.__dict__)
@@ -143,6 +145,30 @@ def test_settings_count(tmp_path: Path, program: Callable[..., ModuleType]) -> N
     configure(distributed=False, target="numpy")
     program().run(*fields(), 3.0)
     assert was_compiled()
+
+
+def test_settings_that_change_meanwhile_are_those_of_the_first_invoke(
+    tmp_path: Path, program: Callable[..., ModuleType]
+) -> None:
+    settings = tmp_path / "own.cfg"
+    settings.write_text("[DEFAULT]\nDISTRIBUTED_MEMORY = false\n", encoding="utf-8")
+    configure(config=settings)
+    program().run(*fields(), 3.0)
+    begun = program()
+    begun.run(*fields(), 3.0)
+    assert not was_compiled()
+    settings.write_text("[DEFAULT]\nDISTRIBUTED_MEMORY = true\n", encoding="utf-8")
+    begun.run_calls(begun.scale(*fields(), 1.0))
+    made = list(invokes._known().values())[-1].build
+    assert made is not None
+    assert not made.program.invokes[0].schedule.distributed
+
+
+def test_objects_that_cannot_be_looked_at_are_not_kept(program: Callable[..., ModuleType]) -> None:
+    odd = PROGRAM.replace("FACTOR = 2.0", "FACTOR = 2.0\nmodule = 10 ** 9999\n")
+    for _ in range(2):
+        program(odd).run(*fields(), 3.0)
+        assert was_compiled()
 
 
 def test_recipes_are_not_kept(tmp_path: Path, program: Callable[..., ModuleType]) -> None:
