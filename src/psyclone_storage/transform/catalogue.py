@@ -122,8 +122,8 @@ STEPS: Mapping[str, type[Step]] = {
 
 RECIPES: Mapping[str, str] = {
     "auto": (
-        "inline-point-call; fuse; colour; overlap; swap-loops{for_threads=true}; openmp-do;"
-        " openmp-parallel; openmp-simd{for_sums=true}; outline"
+        "inline-point-call; fuse; colour{tiling=true}; overlap; swap-loops{for_threads=true};"
+        " openmp-do; openmp-parallel; openmp-simd{for_sums=true}; outline"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"

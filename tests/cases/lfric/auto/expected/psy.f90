@@ -24,12 +24,12 @@ contains
 
     type(field_proxy_type) :: mass_proxy, theta_proxy, wind_proxy, rho_proxy
     real(kind=r_def), pointer, contiguous :: theta_data(:), mass_data(:), wind_data(:), rho_data(:)
-    integer(kind=i_def) :: nlayers_wind, nlayers_rho, ncolours, ndf_w2, undf_w2, ndf_w3, undf_w3, &
-        loop1_start, loop1_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, loop5_start, &
-        loop5_stop, colour, cell, cell_of_colour
+    integer(kind=i_def) :: nlayers_wind, nlayers_rho, ntilecolours, ndf_w2, undf_w2, ndf_w3, &
+        undf_w3, loop1_start, loop1_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, &
+        loop5_start, loop5_stop, colour, tile, cell, cell_of_tile
     type(mesh_type), pointer :: mesh
-    integer(kind=i_def), allocatable :: last_halo_cells(:, :)
-    integer(kind=i_def), pointer, contiguous :: colour_map(:, :), theta_stencil_sizes(:), &
+    integer(kind=i_def), allocatable :: last_halo_tiles(:, :), last_halo_cells_of_tiles(:, :, :)
+    integer(kind=i_def), pointer, contiguous :: tiling_map(:, :, :), theta_stencil_sizes(:), &
         theta_stencil_dofmap(:, :, :), map_w2(:, :), map_w3(:, :)
     type(stencil_dofmap_type), pointer :: theta_stencil_map
     type(scalar_type) :: total_on_ranks
@@ -52,9 +52,10 @@ contains
     mesh => wind_proxy%vspace%get_mesh()
 
     ! Colours of cells
-    ncolours = mesh%get_ncolours()
-    allocate(last_halo_cells, source=mesh%get_last_halo_cell_all_colours())
-    colour_map => mesh%get_colour_map()
+    ntilecolours = mesh%get_ntilecolours()
+    allocate(last_halo_tiles, source=mesh%get_last_halo_tile_all_colours())
+    allocate(last_halo_cells_of_tiles, source=mesh%get_last_halo_cell_all_colours_all_tiles())
+    tiling_map => mesh%get_coloured_tiling_map()
 
     ! Stencils
     theta_stencil_map => theta_proxy%vspace%get_stencil_dofmap(STENCIL_CROSS, 1)
@@ -101,13 +102,15 @@ contains
     ! diffuse_kernel_type adds to these dofs of wind, which may be new and are not read
     wind_data(wind_proxy%vspace%get_last_dof_owned() + 1:wind_proxy%vspace%get_last_dof_halo(1)) = 0
     total = 0.0_r_def
-    !$omp parallel default(shared), private(colour, cell_of_colour, cell)
-    do colour = 1, ncolours
+    !$omp parallel default(shared), private(colour, tile, cell_of_tile, cell)
+    do colour = 1, ntilecolours
       !$omp do schedule(static)
-      do cell_of_colour = 1, last_halo_cells(colour, 1)
-        cell = colour_map(colour, cell_of_colour)
-        call diffuse_kernel_code(nlayers_wind, wind_data, theta_data, mass_data, ndf_w2, undf_w2, &
-            map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell))
+      do tile = 1, last_halo_tiles(colour, 1)
+        do cell_of_tile = 1, last_halo_cells_of_tiles(colour, tile, 1)
+          cell = tiling_map(colour, tile, cell_of_tile)
+          call diffuse_kernel_code(nlayers_wind, wind_data, theta_data, mass_data, ndf_w2, &
+              undf_w2, map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell))
+        end do
       end do
       !$omp end do
     end do
@@ -128,7 +131,7 @@ contains
     call invoke_0_loop5(total, loop5_start, loop5_stop, rho_data)
     !$omp end parallel
 
-    deallocate(last_halo_cells)
+    deallocate(last_halo_tiles, last_halo_cells_of_tiles)
   end subroutine invoke_0
 
   subroutine invoke_0_loop1(loop1_start, loop1_stop, theta, mass)
