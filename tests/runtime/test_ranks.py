@@ -36,7 +36,9 @@ RECIPES = {
         "owned", (*DISTRIBUTED, "colour; openmp-parallel-do"), threads=2
     ),
     "kernels in place, in tiles of colours, on two threads": Mode(
-        "owned", (*DISTRIBUTED, "colour{tiling=true}; openmp-parallel-do; inline-call"), threads=2
+        "owned",
+        (*DISTRIBUTED, "colour{tiling=true}; inline-summing-call; openmp-parallel-do; inline-call"),
+        threads=2,
     ),
     "tiles of colours in the halo": Mode(
         "owned", (*DISTRIBUTED, "colour{tiling=true}; compute-redundantly{depth=1}")

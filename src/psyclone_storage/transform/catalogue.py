@@ -43,6 +43,7 @@ from psyclone_storage.transform.kernel.loops import (
 )
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
+from psyclone_storage.transform.kernel.summing import InlineSummingCall
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
@@ -102,6 +103,7 @@ STEPS: Mapping[str, type[Step]] = {
         ArraysToRanges,
         InlineCall,
         InlinePointCall,
+        InlineSummingCall,
         MoveBoundsInside,
         MoveInvariantAssignments,
         MoveInvariantBounds,
@@ -122,8 +124,9 @@ STEPS: Mapping[str, type[Step]] = {
 
 RECIPES: Mapping[str, str] = {
     "auto": (
-        "inline-point-call; fuse; colour{tiling=true}; overlap; swap-loops{for_threads=true};"
-        " openmp-do; openmp-parallel; openmp-simd{for_sums=true}; outline"
+        "inline-point-call; fuse; colour{tiling=true}; inline-summing-call; overlap;"
+        " swap-loops{for_threads=true}; openmp-do; openmp-parallel; openmp-simd{for_sums=true};"
+        " outline"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"

@@ -21,7 +21,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls, outer_loops
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.outline import OutlineLoop
+from psyclone_storage.transform.outline import OutlineLoop, is_in_place
 from psyclone_storage.transform.transfers import with_derived
 
 MOST_FIELDS = 8
@@ -58,10 +58,9 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
 
 
 def with_outlined_columns(schedule: Schedule, rules: Rules) -> Schedule:
-    """Return `schedule` with loops over cells outlined whose kernels all stand in their place."""
+    """Return `schedule` with loops over cells outlined that have statements of kernels in them."""
     for loop in outer_loops(schedule):
-        calls = kernel_calls(loop)
-        in_place = calls and all(any(code.in_place for code in call.codes) for call in calls)
+        in_place = any(map(is_in_place, kernel_calls(loop)))
         step = OutlineLoop(loop.uid)
         if loop.over.starts_cells and in_place and not step.check(schedule, rules):
             schedule = step.apply(schedule, rules)

@@ -83,6 +83,11 @@ class OutlineLoop:
         return replaced(schedule, loop.uid, replace(loop, outlined=True))
 
 
+def is_in_place(call: KernelCall) -> bool:
+    """Return whether the statements of a kernel stand in the place of its call."""
+    return any(code.in_place for code in call.codes)
+
+
 _Reason = tuple[str, str]
 """What stands in the way, and what may be done about it."""
 
@@ -106,10 +111,12 @@ def _about_place(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
 
 def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
     calls = kernel_calls(loop)
-    passed = tuple(ArgKind) if loop.over.starts_cells else _PASSED
+    of_cells = loop.over.starts_cells
+    passed = tuple(ArgKind) if of_cells else _PASSED
+    may_call = of_cells and any(map(is_in_place, calls))
     for call in calls:
         kernel = call.kernel
-        if kernel.formula is None and not any(code.in_place for code in call.codes):
+        if kernel.formula is None and not (may_call or is_in_place(call)):
             yield f"it calls '{kernel.name}'", f"Apply 'inline-call' to '{call.uid}'."
         for described in kernel.args:
             if described.access is Access.REDUCTION and kernel.formula is not None:

@@ -1,0 +1,237 @@
+"""Kernels for columns that add to the same values in every iteration of a loop.
+
+Such a loop fetches and stores a sum once for each of its iterations. Where several of them run
+together, in the innermost loop over levels, a sum stays in a register from one to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import ClassVar
+
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.nests import counter, inner_node, may_swap
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.infrastructures.lfric import SPACES
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Index, Name, canonical, walk, whole_number
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import Iteration
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.loops import addressed
+from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, Line
+from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
+from psyclone_storage.transform.kernel.code import codes_of, with_each
+from psyclone_storage.transform.kernel.inline import InlineCall
+from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
+from psyclone_storage.transform.step import Place, Reasons
+
+_TOGETHER = 4
+"""How many iterations run together where it is not known how many there are."""
+_MOST_TOGETHER = 8
+_MOST_STATEMENTS = 2
+_COLUMNS = (
+    Iteration.CELL_COLUMN,
+    Iteration.OWNED_CELL_COLUMN,
+    Iteration.HALO_CELL_COLUMN,
+    Iteration.OWNED_AND_HALO_CELL_COLUMN,
+)
+_IN_COLOURS = (Over.CELLS_OF_COLOUR, Over.CELLS_OF_TILE)
+
+
+@dataclass(frozen=True, slots=True)
+class InlineSummingCall:
+    """Put a kernel for columns in the place of its call, and let iterations that add run together.
+
+    Loops are meant whose iterations all add to the same elements, level by level in the loop inside
+    of them: as many iterations as elements of the lowest order have dofs, or four, then fetch and
+    store a sum once (`kernel-jam`), and what is left of them follows. No bit changes by that. Where
+    the loop over the rows of a matrix is inside of that over its columns, they change places if
+    what is added to are dofs that cells share, under colours: these give sums another order anyway.
+
+    Refused where no loop of the kernel is such, and for the reasons of `inline-call`.
+
+    before: do s = 2, n; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k)
+    after:  do s = 2, n - 3, 4; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k); ...
+    """
+
+    name: ClassVar[str] = "inline-summing-call"
+
+    call: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel for a column of cells."""
+        for call in kernel_calls(schedule):
+            if call.kernel.iteration in _COLUMNS and not call.kernel.is_builtin:
+                yield {"call": call.uid}
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the statements in place of the call."""
+        if problems := InlineCall(self.call).check(schedule, rules):
+            return problems
+        (code,) = codes_of(schedule, self.call)
+        call = _called(schedule, self.call)
+        if next(_sums(code, call, in_colours=_in_colours(schedule, self.call)), None):
+            return ()
+        message = f"No loop of '{code.name}' adds to the same elements in each iteration."
+        return (Diagnostic("T063", message, place_of(call)),)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed statements in the place of the call."""
+        raise_if_any(self.check(schedule, rules))
+        call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
+        changed = with_each(schedule, self.call, partial(_jammed, call=call, in_colours=in_colours))
+        return InlineCall(self.call).apply(changed, rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """A loop to run together with others: its number, from 1, and in which way.
+
+    With `turned` it changes places with the loop inside of it first.
+    """
+
+    number: int
+    factor: int
+    turned: bool = False
+
+
+def _called(schedule: Schedule, uid: str) -> KernelCall:
+    call = find(schedule, uid)
+    assert isinstance(call, KernelCall)
+    return call
+
+
+def _in_colours(schedule: Schedule, uid: str) -> bool:
+    """Return whether the loop around a call visits cells colour by colour."""
+    around = path_to(schedule, uid)
+    return any(isinstance(item, Loop) and item.over in _IN_COLOURS for item in around)
+
+
+def _jammed(code: KernelCode, call: KernelCall, *, in_colours: bool) -> KernelCode:
+    """Return `code` with all its sums made by several iterations together, the last ones first.
+
+    What is done to a loop does not change the numbers of those before it.
+    """
+    for found in reversed([*_sums(code, call, in_colours=in_colours)]):
+        number = found.number
+        if found.turned:
+            code, number = with_swapped(code, number), number + 1
+        code = with_jam(code, number, found.factor)
+    return linked(addressed(code))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    """The code of a kernel, how values go through it, and its dummies by their keys."""
+
+    code: KernelCode
+    flow: Flow
+    dummies: Mapping[str, Dummy]
+
+
+def _sums(code: KernelCode, call: KernelCall, *, in_colours: bool) -> Iterator[_Sum]:
+    """Yield the loops that add to the same elements in each iteration, in order.
+
+    Of loops in each other one is yielded.
+    """
+    dummies = dict(zip(map(key_of, code.dummies), call.dummies, strict=False))
+    kernel, behind = _Kernel(code, flow_of(code), dummies), 0
+    flow = kernel.flow
+    for number, loop in enumerate(flow.loops, 1):
+        inner = inner_node(loop, flow) if loop.number >= behind else None
+        factor = _factor(loop, kernel)
+        if inner is None or factor < 2:
+            continue
+        innermost = inner_node(inner, flow)
+        if innermost is None:
+            if _adds(loop, inner, dummies) is not None and not may_jam(loop, flow):
+                behind = loop.stop
+                yield _Sum(number, factor)
+        elif in_colours and _may_turn(kernel, number, innermost):
+            behind = loop.stop
+            yield _Sum(number, factor, turned=True)
+
+
+def _may_turn(kernel: _Kernel, number: int, innermost: FlowNode) -> bool:
+    """Return whether loop `number`, around one around `innermost`, may go inside of that.
+
+    Sums then get another order.
+    """
+    loop = kernel.flow.loops[number - 1]
+    added = _adds(loop, innermost, kernel.dummies)
+    described = None if added is None else kernel.dummies.get(added.key)
+    if described is None or not described.access.increments or len(_statements(innermost)) > 1:
+        return False
+    if may_swap(loop, kernel.flow, sums=True):
+        return False
+    turned = flow_of(linked(addressed(with_swapped(kernel.code, number))))
+    return not may_jam(turned.loops[number], turned)
+
+
+def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Name | None:
+    """Return an array of which all iterations of `outer` change the same elements by adding.
+
+    `inner`, the innermost loop, visits them, level by level.
+    """
+    assert isinstance(inner.line, Do)
+    stop = names_in(inner.line.stop)
+    layers = any(name in dummies and dummies[name].role is Role.NLAYERS for name in stop)
+    lines = _statements(inner)
+    plain = [line for line in lines if isinstance(line, Assign)]
+    if not layers or len(plain) < len(lines) or len(lines) > _MOST_STATEMENTS:
+        return None
+    for line in plain:
+        match line.target:
+            case Index(Name() as array) if _is_changed(line):
+                used = names_in(line.target)
+                if counter(inner) in used and counter(outer) not in used:
+                    return array
+    return None
+
+
+def _statements(loop: FlowNode) -> list[Line]:
+    assert isinstance(loop.line, Do)
+    return [line for line in loop.line.body if not isinstance(line, Comment | Blank)]
+
+
+def _is_changed(line: Assign) -> bool:
+    """Return whether the new value of an element depends on the one before."""
+    target = canonical(line.target)
+    return any(canonical(part) == target for part in walk(line.value))
+
+
+def _factor(loop: FlowNode, kernel: _Kernel) -> int:
+    """Return how many iterations run together: all, where they are likely to be few."""
+    line = loop.line
+    assert isinstance(line, Do)
+    last, first = _last(line.stop, kernel), whole_number(line.start)
+    if last is None or first is None:
+        return _TOGETHER
+    count = last - first + 1
+    return count if count <= _MOST_TOGETHER else _TOGETHER
+
+
+def _last(stop: Expr, kernel: _Kernel) -> int | None:
+    """Return the last value of a counter: a constant, or the dofs of a cell of lowest order."""
+    if not isinstance(stop, Name):
+        return whole_number(stop)
+    dummy, declared = kernel.dummies.get(stop.key), kernel.code.declared(stop.text)
+    if dummy is None:
+        constant = declared is not None and "parameter" in declared.words
+        value = declared.value if declared is not None and constant else None
+        return None if value is None else whole_number(value)
+    if dummy.role is Role.NDF and dummy.space in SPACES and (dofs := SPACES[dummy.space].dofs):
+        return dofs(0, 0)
+    return None

@@ -1,0 +1,147 @@
+"""Kernels that add to the same values in every iteration: which loops, and how many at a time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.config.load import default_settings
+from psyclone_storage.driver.compile import make_compiler
+from psyclone_storage.driver.request import CompileRequest
+
+KERNEL = """module add_mod
+  use argument_mod, only: arg_type, CELL_COLUMN, GH_FIELD, GH_INC, GH_OPERATOR, GH_READ, &
+                          GH_READWRITE, GH_REAL
+  use constants_mod, only: i_def, r_def
+  use fs_continuity_mod, only: W0, W2, W2BROKEN, W3
+  use kernel_mod, only: kernel_type
+  type, extends(kernel_type) :: add_type
+    type(arg_type) :: meta_args(3) = (/ arg_type(GH_FIELD, GH_REAL, {access}, {space}), &
+      arg_type(GH_FIELD, GH_REAL, GH_READ, {space}), &
+      arg_type(GH_OPERATOR, GH_REAL, GH_READ, {space}, {space}) /)
+    integer :: operates_on = CELL_COLUMN
+  contains
+    procedure, nopass :: add_code
+  end type add_type
+contains
+  subroutine add_code(cell, nlayers, y, x, ncell_3d, matrix, ndf, undf, map)
+    integer(i_def), intent(in) :: cell, nlayers, ncell_3d, ndf, undf, map(ndf)
+    real(r_def), intent(inout) :: y(undf)
+    real(r_def), intent(in) :: x(undf), matrix(ncell_3d, ndf, ndf)
+    integer(i_def) :: row, column, k
+    {variable}
+    {loops}
+  end subroutine add_code
+end module add_mod
+"""
+COLUMNS_FIRST = """do column = 1, ndf
+      do row = 1, ndf
+        do k = 0, nlayers - 1
+          y(map(row) + k) = y(map(row) + k) + matrix(k + 1, row, column) * x(map(column) + k)
+        end do
+      end do
+    end do"""
+COLUMNS_LAST = """do column = 1, {last}
+      do k = 0, nlayers - 1
+        y(map(1) + k) = y(map(1) + k) + matrix(k + 1, 1, column) * x(map(column) + k)
+      end do
+    end do"""
+CHOSEN = """do column = 1, ndf
+      do k = 0, nlayers - 1
+        if (column > 1) y(map(1) + k) = y(map(1) + k) + x(map(column) + k)
+      end do
+    end do"""
+SET = COLUMNS_LAST.replace("y(map(1) + k) + ", "")
+DOWNWARDS = COLUMNS_LAST.replace("1, {last}", "ndf, 1, -1")
+NO_LEVELS = COLUMNS_LAST.replace("0, nlayers - 1", "0, 3")
+ALGORITHM = """subroutine sums(y, x, matrix)
+  use add_mod, only: add_type
+  use field_mod, only: field_type
+  use operator_mod, only: operator_type
+  type(field_type), intent(inout) :: y, x
+  type(operator_type), intent(in) :: matrix
+  call invoke(add_type(y, x, matrix))
+end subroutine sums
+"""
+STEP = "inline-summing-call"
+COLOURED = f"colour; {STEP}"
+
+
+def layer(folder: Path, loops: str, steps: str = STEP, **given: str) -> str:
+    words = {"access": "GH_INC", "space": "W2", "variable": "", "last": "ndf", **given}
+    words["loops"] = loops.format(**words)
+    (folder / "add_mod.f90").write_text(KERNEL.format(**words), encoding="utf-8")
+    (folder / "alg.x90").write_text(ALGORITHM, encoding="utf-8")
+    request = CompileRequest("lfric", False, (folder,), steps=steps)
+    compiler = make_compiler(default_settings(), request)
+    return compiler.compile_algorithm(folder / "alg.x90").psy_text
+
+
+def heads(text: str) -> list[str]:
+    """Return the loops of the kernel, if it is in its place."""
+    inside = text[text.index("block\n") :] if "block\n" in text else ""
+    return re.findall(r"^ +do ((?:row|column|k) = .*)$", inside, re.MULTILINE)
+
+
+LEVELS = "k = 0, nlayers_y - 1"
+
+
+@pytest.mark.parametrize(
+    ("last", "space", "together"),
+    [("ndf", "W2", 6), ("ndf", "W0", 8), ("ndf", "ANY_SPACE_1", 4), ("ndf", "W3", 0),
+     ("3", "W2", 3), ("1", "W2", 0), ("12", "W2", 4), ("nlayers", "W2", 4)],
+)  # fmt: skip
+def test_as_many_iterations_run_together_as_are_likely(
+    tmp_path: Path, last: str, space: str, together: int
+) -> None:
+    access = "GH_READWRITE" if space == "W3" else "GH_INC"
+    found = heads(layer(tmp_path, COLUMNS_LAST, last=last, space=space, access=access))
+    if not together:
+        assert found == []
+        return
+    first, levels, rest, _ = found
+    assert levels == LEVELS
+    assert first.endswith(f", {together}")
+    assert "mod(" in rest or last.isdigit()
+
+
+def test_columns_go_inside_of_rows_under_colours_alone(tmp_path: Path) -> None:
+    coloured = heads(layer(tmp_path, COLUMNS_FIRST, COLOURED))
+    assert coloured[:3] == ["row = 1, ndf_w2", "column = 1, ndf_w2 - 5, 6", LEVELS]
+    assert heads(layer(tmp_path, COLUMNS_FIRST)) == []
+    broken = {"access": "GH_READWRITE", "space": "W2BROKEN"}
+    assert heads(layer(tmp_path, COLUMNS_FIRST, COLOURED, **broken)) == []
+
+
+@pytest.mark.parametrize("loops", [CHOSEN, SET, DOWNWARDS, NO_LEVELS])
+def test_other_loops_stay_where_they_are(tmp_path: Path, loops: str) -> None:
+    assert heads(layer(tmp_path, loops)) == []
+
+
+def test_a_place_that_is_named_is_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(CompileError) as caught:
+        layer(tmp_path, SET, f"{STEP}{{call=add_type@loop1}}")
+    (problem,) = caught.value.problems
+    assert problem.code == "T063"
+    assert problem.message == "No loop of 'add_code' adds to the same elements in each iteration."
+
+
+def test_what_cannot_be_inlined_is_not_changed(tmp_path: Path) -> None:
+    keeps = {"variable": "integer(i_def), save :: calls = 0"}
+    assert heads(layer(tmp_path, COLUMNS_LAST, **keeps)) == []
+
+
+def test_several_loops_of_a_kernel_are_changed(tmp_path: Path) -> None:
+    found = heads(layer(tmp_path, f"{COLUMNS_LAST}\n    {COLUMNS_LAST}"))
+    assert [head.rpartition(", ")[2] for head in found if head.startswith("column")] == [
+        "6", "ndf_w2", "6", "ndf_w2"
+    ]  # fmt: skip
+
+
+def test_auto_outlines_what_it_has_put_in_place(tmp_path: Path) -> None:
+    text = layer(tmp_path, COLUMNS_FIRST, "auto")
+    assert "call invoke_0_add_type_loop1(" in text
+    assert heads(text)[0] == "row = 1, ndf_w2"
