@@ -90,6 +90,20 @@ def test_depths_are_looked_at_before_anything_is_computed() -> None:
         assert wide.values[0] == 0.0
 
 
+def test_random_numbers_are_new_at_each_dof_and_in_each_call() -> None:
+    mesh = Mesh.planar((6, 4), layers=5)
+    a, b = Field(mesh.space("W3"), "a"), Field(mesh.space("W2"), "b")
+    total, drawn = Result(), []
+    for _ in range(2):
+        invoke(setval_random(a), setval_random(b), sum_X(total, a))
+        assert total.value == pytest.approx(a.sum(), rel=1e-13)
+        drawn += [*a.values, *b.values]
+    assert len(set(drawn)) == len(drawn) == 2 * (120 + b.values.size)
+    assert 0.0 <= min(drawn) < 0.05
+    assert 0.95 < max(drawn) < 1.0
+    assert sum(drawn) / len(drawn) == pytest.approx(0.5, abs=0.1)
+
+
 def test_what_a_failed_call_was_to_write_is_written_anew() -> None:
     w3 = Mesh.planar((4, 4), layers=2).space("W3")
     a, b, several = Field(w3, "a"), Field(w3, "b"), Field(w3.mesh.space("W3", ndata=2), "n")

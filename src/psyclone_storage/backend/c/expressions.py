@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from psyclone_storage.backend.c.helpers import RANDOM
 from psyclone_storage.backend.c.operators import ELEMENTAL, WITH_KIND, binary, elemental, unary
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
+    DOUBLE,
     EQUALITY,
     INTEGER,
     LOGICAL,
@@ -191,6 +193,8 @@ class Expressions:
     # ------------------------------------------------------------------------ functions
 
     def _function(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | ArrayValue:
+        if word == RANDOM:
+            return Value(f"{self.writer.helper('psy_random')}()", DOUBLE)
         symbol = scope.symbol(word)
         if symbol.origin is not Origin.INTRINSIC:
             return self.calling(word, items, scope)

@@ -38,6 +38,30 @@ static inline {type} psy_lpow{size}({type} base, int64_t exponent)
     return result;
 }}
 """
+_RANDOM = """\
+#include <stdio.h>
+#include <time.h>
+static inline double psy_random(void)
+{
+    static __thread uint64_t state, is_seeded;
+    if (!is_seeded) {
+        FILE *source = fopen("/dev/urandom", "rb");
+        if (!source || fread(&state, sizeof state, 1, source) != 1)
+            state = (uint64_t) time(0) ^ (uint64_t) (uintptr_t) &state;
+        if (source)
+            fclose(source);
+        is_seeded = 1;
+    }
+    state += UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t mixed = state;
+    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94D049BB133111EB);
+    mixed ^= mixed >> 31;
+    return (double) (mixed >> 11) * (1.0 / 9007199254740992.0);
+}
+"""
+RANDOM = "%random"
+"""A function that no program can name: the next pseudo-random number from 0 up to 1."""
 _INTEGER = """\
 static inline {type} psy_modulo{size}({type} a, {type} p)
 {{
@@ -114,7 +138,7 @@ def _add_both(found: dict[str, str], type_: str, letter: str, size: int, suffix:
     found[f"psy_dim_{letter}{size}"] = _REAL_DIM.format(type=type_, letter=letter, size=size)
 
 
-HELPERS = _made()
+HELPERS = _made() | {"psy_random": _RANDOM}
 """The text of each function by its name."""
 
 POWI = """\

@@ -85,9 +85,6 @@ def value_type(datum: Datum) -> ScalarType:
 
 def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
     made = []
-    for call in kernel_calls(context.schedule):
-        if call.kernel.formula is not None and call.kernel.formula.is_random:
-            raise no_form(f"random numbers, which '{call.kernel.name}' asks for", call.span)
     for datum in context.schedule.data:
         if datum.rank > 0 and datum.role is DatumRole.ARGUMENT:
             raise no_form(f"'{datum.name}', an array of scalars", datum.span)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.calls import CFunction
-from psyclone_storage.backend.c.helpers import preamble
+from psyclone_storage.backend.c.helpers import RANDOM, preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, print_c, print_together
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.meshes import abi
@@ -40,7 +40,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
+from psyclone_storage.ir.rewrite import blocks_of, expressions_of, rewritten, walk_lines
 from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
@@ -180,6 +180,7 @@ def _part(
     It is told `about` kernels, and which arrays have the values of data.
     """
     codes, data = about
+    lines = rewritten(lines, _with_function)
     used = _names(lines)
     known = {item.key: item for item in (*routine.dummies, *routine.variables)}
     assigned = tuple(dict.fromkeys(_assigned(lines)))
@@ -197,6 +198,14 @@ def _part(
     return _ComputedPart(
         KernelCode(name, dummies, tuple(declared), (*lines, *ends), module), reduced
     )
+
+
+def _with_function(line: Line) -> tuple[Line, ...]:
+    """Return an assignment for the call that asks for a pseudo-random number."""
+    match line:
+        case Call(Name(key="random_number"), (target,)):
+            return (Assign(target, CallFunction(Name(RANDOM), ())),)
+    return (line,)
 
 
 def _module(name: str, called: list[KernelCode]) -> KernelModule:
