@@ -52,7 +52,9 @@ def in_python(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     for file in ALGORITHMS:
         translate_algorithm(file, folder)
     paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
-    settings = ["env", f"PYTHONPATH={paths}", f"PSYCLONE_STORAGE_LIBRARIES={folder / 'kept'}"]
+    # What the first of all ranks compiles the others find, of invokes as of C.
+    kept = [f"PSYCLONE_STORAGE_{name}={folder / 'kept' / name}" for name in ("LIBRARIES", "CACHE")]
+    settings = ["env", f"PYTHONPATH={paths}", *kept]
 
     @cache
     def answers(ranks: int, cut: str, target: str, order: int) -> Answers:
