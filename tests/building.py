@@ -12,8 +12,10 @@ import os
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
+if TYPE_CHECKING:
+    import pytest
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:

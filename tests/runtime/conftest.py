@@ -14,6 +14,7 @@ from runtime import gocean_suite, programs
 from runtime.examples import pass_on_to_psyclone
 from runtime.generated import builds
 from runtime.generated.suite import write_suite
+from runtime.kept_compiler import write_compilers
 from runtime.summing import Summed, sums_of
 
 
@@ -87,6 +88,14 @@ def gocean_parts(
         lambda folder: gocean_suite.build_support(gocean_library, folder),
     )
     return gocean_library, support
+
+
+@pytest.fixture(scope="session")
+def compilers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with compilers that keep what they compile, for examples."""
+    folder = tmp_path_factory.mktemp("compilers")
+    write_compilers(folder, Path(os.environ[programs.OBJECTS]))
+    return folder
 
 
 @pytest.fixture(scope="session")

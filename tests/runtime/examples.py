@@ -40,7 +40,7 @@ def run_example(script: Path, tools: Path, *words: str, **variables: str) -> str
 
     Return what it prints.
     """
-    settings = {"PATH": f"{tools}:{os.environ['PATH']}", **variables}
+    settings = {"PATH": path_to(tools), **variables}
     environment = ["env", *(f"{name}={value}" for name, value in settings.items())]
     return command([*environment, str(script), *words], tools)
 
@@ -70,6 +70,11 @@ class BuiltExample:
         settings = ["env", *(f"{name}={value}" for name, value in self.variables.items())]
         words = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program)]
         return command([*settings, *words], self.build)
+
+
+def path_to(*folders: Path) -> str:
+    """Return where a shell looks for commands, in these folders first."""
+    return os.pathsep.join([*map(str, folders), os.environ["PATH"]])
 
 
 def is_program(path: Path) -> bool:

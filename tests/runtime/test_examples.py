@@ -5,6 +5,7 @@ PSyclone makes the same of them, and the pictures in the documentation are what 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from enum import Enum
@@ -17,7 +18,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from libraries import LFRIC_EMULATED_OF_EXAMPLES, LFRIC_OF_EXAMPLES, Library, copy_library
-from runtime.examples import EXAMPLES, BuiltExample
+from runtime.examples import EXAMPLES, BuiltExample, path_to
 from runtime.programs import command
 
 ROOT = Path(__file__).parents[2]
@@ -46,11 +47,11 @@ pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
 
 class Answers(NamedTuple):
-    """What an example prints, the lines of its last files, sorted, and the picture of them all."""
+    """What an example prints, the lines of its last files, sorted, and what draws them all."""
 
     output: str
     lines: list[str]
-    picture: str
+    picture: Callable[[], str]
 
 
 class Made(Enum):
@@ -72,6 +73,7 @@ class Example(Protocol):
 def runner(
     tools: Path,
     peer: Path,
+    compilers: Path,
     built: Callable[[Library], Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[str, str], Example]:
@@ -88,10 +90,11 @@ def runner(
             library = LFRIC_EMULATED_OF_EXAMPLES if in_storages else LFRIC_OF_EXAMPLES
             copy_library(built(library), build / "library")
             command_folder = peer if made is Made.BY_PSYCLONE else tools
-            variables = FOR_THREADS if made is Made.BY_US_FOR_THREADS else {}
-            variables = IN_STORAGES if in_storages else variables
+            variables = dict(FOR_THREADS if made is Made.BY_US_FOR_THREADS else {})
+            variables |= IN_STORAGES if in_storages else {}
             path = EXAMPLES / "lfric" / name / "run"
-            return BuiltExample(path, command_folder, build, {"BUILD": str(build), **variables})
+            variables |= {"BUILD": str(build), "PATH": path_to(command_folder, compilers)}
+            return BuiltExample(path, command_folder, build, variables)
 
         @cache
         def run(ranks: int, made: Made = Made.BY_US) -> Answers:
@@ -99,8 +102,11 @@ def runner(
             build = script(made).build
             last = sorted(build.glob("*_[0-9][0-9][0-9].*"))[-ranks:]
             lines = [line for file in last for line in file.read_text("utf-8").splitlines()]
-            words = [sys.executable, str(EXAMPLES / "draw.py"), picture, str(build)]
-            return Answers(output, sorted(lines), command(words, build))
+            words = [sys.executable, str(EXAMPLES / "draw.py"), picture]
+            files = tmp_path_factory.mktemp("drawn")
+            for file in build.glob("*_[0-9][0-9][0-9].*"):
+                shutil.copy(file, files)
+            return Answers(output, sorted(lines), lambda: command([*words, str(files)], files))
 
         return run
 
@@ -245,7 +251,7 @@ def test_the_picture_is_what_is_computed(
     """The last digits of waves may differ with the order of sums; no shade shows that."""
     run: Example = request.getfixturevalue(example)
     documented = ROOT / "docs" / "pictures" / f"{picture}.svg"
-    assert run(4).picture == documented.read_text(encoding="utf-8")
+    assert run(4).picture() == documented.read_text(encoding="utf-8")
 
 
 def check_waves(alone: list[str], together: list[str]) -> None:

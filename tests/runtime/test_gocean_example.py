@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from libraries import GOCEAN_OF_EXAMPLE, Library, copy_library
-from runtime.examples import EXAMPLES, run_example
+from runtime.examples import EXAMPLES, path_to, run_example
 
 ROOT = Path(__file__).parents[2]
 RANKS = (1, 2, 4, 6)
@@ -35,7 +35,10 @@ Basin = Callable[..., Answers]
 
 @pytest.fixture(scope="module")
 def basin(
-    tools: Path, built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory
+    tools: Path,
+    compilers: Path,
+    built: Callable[[Library], Path],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Basin:
     """Return what runs the example, with the command of this source tree unless told otherwise."""
 
@@ -47,6 +50,7 @@ def basin(
         copy_library(built(library), build / messages)
         words = ["--ranks", str(ranks), str(build)]
         script = EXAMPLES / "gocean" / "shallow_water" / "run"
+        variables["PATH"] = path_to(command, compilers)
         lines = run_example(script, command, *words, **variables).splitlines()
         states = [line.split() for line in lines if line.startswith(("start ", "end "))]
         files = {file.name: file.read_text("utf-8") for file in build.glob("surface_*.txt")}
