@@ -3,7 +3,7 @@
 /* One argument: its name, the storage, its access, and the array that the block gets. The window is
  * where in the storage's `Windows` the array was found, the kind where the access is kept there. */
 typedef struct {
-    PyObject *name, *thing, *token, *array;
+    PyObject *name, *thing, *token, *array, *windows, *backing;
     size_t window;
     int kind;
 } Argument;
@@ -28,6 +28,8 @@ static int Block_traverse(PyObject *object, visitproc visit, void *arg)
         Py_VISIT(self->seen[i].thing);
         Py_VISIT(self->seen[i].token);
         Py_VISIT(self->seen[i].array);
+        Py_VISIT(self->seen[i].windows);
+        Py_VISIT(self->seen[i].backing);
     }
     return visit_fields(object, 7, visit, arg);
 }
@@ -75,6 +77,8 @@ static void forget_arguments(Argument *seen, Py_ssize_t known, Py_ssize_t count)
         Py_XDECREF(seen[i].thing);
         Py_XDECREF(seen[i].token);
         Py_XDECREF(seen[i].array);
+        Py_XDECREF(seen[i].windows);
+        Py_XDECREF(seen[i].backing);
     }
     if (count > FEW)
         PyMem_Free(seen);
@@ -261,6 +265,8 @@ static int argument_look(Argument *seen, Block *self, PyObject *name, PyObject *
     seen->name = Py_NewRef(name);
     seen->thing = Py_NewRef(thing);
     seen->array = Py_NewRef(array);
+    seen->windows = Py_NewRef((PyObject *)windows);
+    seen->backing = Py_NewRef((PyObject *)sides);
     seen->token = take_token(windows->spare + seen->kind, buffer, space);
     if (seen->token != NULL)
         return 1;
@@ -277,11 +283,10 @@ static inline Py_ALWAYS_INLINE int argument_lasts(Argument *seen, PyObject *name
 {
     if (seen->name != name || seen->thing != thing || !is_unused(seen->token))
         return 0;
-    PyObject *windows = ((Sliceable *)thing)->windows;
-    PyObject *backing = ((Sliceable *)thing)->backing;
-    return IS(windows, Windows) && IS(backing, Sides) &&
-           ((Sides *)backing)->buffer == ((Access *)seen->token)->buffer &&
-           *(PyObject **)((char *)windows + seen->window) == seen->array;
+    Sliceable *storage = (Sliceable *)thing;
+    return storage->windows == seen->windows && storage->backing == seen->backing &&
+           ((Sides *)seen->backing)->buffer == ((Access *)seen->token)->buffer &&
+           *(PyObject **)((char *)seen->windows + seen->window) == seen->array;
 }
 
 enum { UNCLEAR = 2 };
@@ -303,6 +308,7 @@ static int block_look_anew(Block *self, Py_ssize_t count, int identical)
     while (simple > 0 && done < count && PyDict_Next(self->arguments, &at, &name, &thing)) {
         Argument *place = seen + done++;
         place->name = place->thing = place->token = place->array = NULL;
+        place->windows = place->backing = NULL;
         Py_INCREF(name);
         Py_INCREF(thing);
         int writes = identical ? stands_in(self->writes, name)
@@ -334,7 +340,7 @@ static int block_look(Block *self)
     if (count == 0)
         return 0;
     if (count == self->count) {
-        while (PyDict_Next(arguments, &at, &name, &thing) &&
+        while (done < count && PyDict_Next(arguments, &at, &name, &thing) &&
                argument_lasts(self->seen + done, name, thing))
             done++;
         if (done == count)

@@ -1,7 +1,7 @@
 /* The ways in and out of a block, __enter__ and __exit__: see _compiled.c.
  *
  * They are methods that come from a store when they are bound, as most of the time of a block that
- * is entered again goes into making two of them. Each is called as a vector, which the interpreter
+ * is entered again goes into making two of them; those in the store keep their type. Each is called as a vector, which the interpreter
  * of 3.11 does for types outside of it as well, though its stable ABI names that from 3.12 on. */
 #define CALLED_AS_VECTOR (1UL << 11)
 
@@ -29,13 +29,14 @@ static int Way_clear(PyObject *self) { return clear_fields(self, 1); }
 
 static void Way_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     clear_fields(self, 1);
-    if (spare_way_count < SPARE_WAYS)
+    if (spare_way_count < SPARE_WAYS) {
         spare_ways[spare_way_count++] = self;
-    else
-        PyObject_GC_Del(self);
+        return;
+    }
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_Del(self);
     Py_DECREF(type);
 }
 
@@ -74,7 +75,8 @@ static Way *way_new(PyObject *block, int leaves)
 {
     PyObject *self;
     if (spare_way_count) {
-        self = PyObject_Init(spare_ways[--spare_way_count], WayType);
+        self = spare_ways[--spare_way_count];
+        Py_SET_REFCNT(self, 1);
         PyObject_GC_Track(self);
     } else if ((self = PyType_GenericAlloc(WayType, 0)) == NULL)
         return NULL;
