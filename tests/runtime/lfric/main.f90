@@ -10,12 +10,13 @@
 program main
 
   use constants_mod, only: i_def, r_def
-  use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
+  use halo_statistics_mod, only: halo_statistics_type
   use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
   use mutation_mod, only: mutate, was_mutated
   use suite_mod, only: algorithms, run_algorithm
   use world_mod, only: close_answers, make_planes, make_spheres, open_answers, orders, &
-                       poison_signals, report_briefly, report_digests, report_mutation
+                       poison_signals, report_briefly, report_digests, report_mutation, &
+                       statistics_of_layers
 
   implicit none
 
@@ -102,7 +103,7 @@ contains
   subroutine print_statistics()
     type(halo_statistics_type) :: statistics
 
-    statistics = get_halo_statistics()
+    statistics = statistics_of_layers()
     print '(a, 4(1x, i0))', 'statistics', global_mpi%get_comm_rank(), statistics%exchanges, &
       statistics%messages, statistics%bytes
   end subroutine print_statistics

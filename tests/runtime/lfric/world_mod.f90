@@ -20,7 +20,9 @@ module world_mod
   use function_space_collection_mod, only: function_space_collection, &
                                            function_space_collection_type
   use function_space_mod, only: function_space_type
+  use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
   use integer_field_mod, only: integer_field_proxy_type, integer_field_type
+  use joint_exchange_mod, only: exchange_fields
   use local_mesh_mod, only: local_mesh_type
   use lfric_mpi_mod, only: global_mpi
   use mesh_collection_mod, only: mesh_collection, mesh_collection_type
@@ -34,12 +36,17 @@ module world_mod
   public :: make_planes, make_spheres, fine, coarse, shallow, orders
   public :: new_field, poison_halos, renew_halos
   public :: report_fields, report_scalar, report_stage, report_mutation
-  public :: report_briefly, report_digests
+  public :: report_briefly, report_digests, statistics_of_layers
 
-  !> A field that has been made and not reported.
+  !> A field that has been made and not reported, and what its values were before an exchange that
+  !> is there to look at them.
   type :: known_field_type
     character(64) :: name = ''
     class(field_parent_proxy_type), allocatable :: proxy
+    integer(i_def) :: clean = 0
+    real(real64), allocatable :: kept_real64(:)
+    real(real32), allocatable :: kept_real32(:)
+    integer(i_def), allocatable :: kept_integers(:)
   end type known_field_type
 
   integer(i_def), parameter, public :: deepest = 3
@@ -57,6 +64,8 @@ module world_mod
   type(known_field_type), save :: known(most_fields)
   integer, save :: number_known = 0
   integer, save :: number_of_times = 0
+  !> What the exchanges of this module have cost.
+  type(halo_statistics_type), save :: own
   logical, save :: annexed_are_valid = .false.
   !> Whether a program that traps invalid operations stops when it computes with poison.
   logical, save, public :: poison_signals = .false.
@@ -255,11 +264,58 @@ contains
       associate (proxy => known(n)%proxy)
         call proxy%bring_to_host()
         call proxy%set_dirty()
-        if (clean > 0) call proxy%halo_exchange(clean)
       end associate
     end do
+    if (clean > 0) call exchange_halos(clean)
     call poison_halos()
   end subroutine renew_halos
+
+  !> Exchange the halos of all fields to a depth, those of one kind together: most of the time of
+  !> many mutations would be messages otherwise.
+  subroutine exchange_halos(depth)
+    integer(i_def), intent(in) :: depth
+
+    type(field_real64_proxy_type) :: real64s(number_known)
+    type(field_real32_proxy_type) :: real32s(number_known)
+    type(integer_field_proxy_type) :: integers(number_known)
+    type(halo_statistics_type) :: before, now
+    integer :: in_64_bits, in_32_bits, n, whole
+
+    in_64_bits = 0
+    in_32_bits = 0
+    whole = 0
+    do n = 1, number_known
+      select type (proxy => known(n)%proxy)
+      type is (field_real64_proxy_type)
+        in_64_bits = in_64_bits + 1
+        real64s(in_64_bits) = proxy
+      type is (field_real32_proxy_type)
+        in_32_bits = in_32_bits + 1
+        real32s(in_32_bits) = proxy
+      type is (integer_field_proxy_type)
+        whole = whole + 1
+        integers(whole) = proxy
+      end select
+    end do
+    before = get_halo_statistics()
+    call exchange_fields(real64s(:in_64_bits), depth)
+    call exchange_fields(real32s(:in_32_bits), depth)
+    call exchange_fields(integers(:whole), depth)
+    now = get_halo_statistics()
+    own%exchanges = own%exchanges + now%exchanges - before%exchanges
+    own%messages = own%messages + now%messages - before%messages
+    own%bytes = own%bytes + now%bytes - before%bytes
+  end subroutine exchange_halos
+
+  !> Return what exchanges have cost this rank but for those of this module.
+  function statistics_of_layers() result(statistics)
+    type(halo_statistics_type) :: statistics
+
+    statistics = get_halo_statistics()
+    statistics%exchanges = statistics%exchanges - own%exchanges
+    statistics%messages = statistics%messages - own%messages
+    statistics%bytes = statistics%bytes - own%bytes
+  end function statistics_of_layers
 
   !> Poison the values of a field from a dof to the end of a halo depth.
   subroutine poison(proxy, first, depth)
@@ -377,20 +433,24 @@ contains
     integer(i_def), intent(in), optional :: clean
 
     character(64) :: name
-    real(r_def) :: stale_of_all
+    real(r_def) :: stale, stale_of_all
     integer :: n
 
     name = stage
     if (present(clean)) write (name, '(a, i0)') stage, clean
     do n = 1, number_known
+      call keep_values(known(n))
+    end do
+    call exchange_halos(deepest)
+    do n = 1, number_known
       associate (entry => known(n))
-        call entry%proxy%bring_to_host()
+        stale = number_stale(entry)
         if (digests_only) then
           call digest_field(n, entry%proxy)
-          digest = digest + number_stale(entry%proxy)
+          digest = digest + stale
         else
           call report_number(trim(entry%name) // '/' // trim(name), n, entry%proxy)
-          call global_mpi%global_sum(number_stale(entry%proxy), stale_of_all)
+          call global_mpi%global_sum(stale, stale_of_all)
           call write_scalar(trim(entry%name) // '/' // trim(name) // '/stale', stale_of_all)
         end if
       end associate
@@ -421,41 +481,50 @@ contains
     call write_scalar(name, number_of_all)
   end subroutine report_number
 
-  !> Return how many values of other ranks differ from what these have, though they should not.
-  function number_stale(proxy) result(number)
-    class(field_parent_proxy_type), intent(inout) :: proxy
+  !> Keep the values of a field, and how many levels of its halo are clean, and call all dirty.
+  subroutine keep_values(entry)
+    type(known_field_type), intent(inout) :: entry
+
+    entry%clean = number_clean(entry%proxy)
+    call entry%proxy%bring_to_host()
+    call entry%proxy%set_dirty()
+    select type (proxy => entry%proxy)
+    type is (field_real64_proxy_type)
+      entry%kept_real64 = proxy%data
+    type is (field_real32_proxy_type)
+      entry%kept_real32 = proxy%data
+    type is (integer_field_proxy_type)
+      entry%kept_integers = proxy%data
+    end select
+  end subroutine keep_values
+
+  !> Return how many values of other ranks differ, after an exchange of all halos, from what was kept
+  !> before it, though they should not; the field has what was kept again.
+  function number_stale(entry) result(number)
+    type(known_field_type), intent(inout) :: entry
     real(r_def) :: number
 
-    integer(i_def) :: clean, last
+    integer(i_def) :: last
 
-    clean = number_clean(proxy)
-    call proxy%bring_to_host()
-    last = proxy%vspace%get_last_dof_owned()
-    if (annexed_are_valid) last = proxy%vspace%get_last_dof_annexed()
-    if (clean > 0) last = proxy%vspace%get_last_dof_halo(clean)
-    call proxy%set_dirty()
-    select type (proxy)
+    call entry%proxy%bring_to_host()
+    associate (space => entry%proxy%vspace)
+      last = space%get_last_dof_owned()
+      if (annexed_are_valid) last = space%get_last_dof_annexed()
+      if (entry%clean > 0) last = space%get_last_dof_halo(entry%clean)
+    end associate
+    select type (proxy => entry%proxy)
     type is (field_real64_proxy_type)
-      associate (kept => [proxy%data])
-        call proxy%halo_exchange(deepest)
-        number = real(count(.not. kept(:last) == proxy%data(:last)), r_def)
-        proxy%data = kept
-      end associate
+      number = real(count(.not. entry%kept_real64(:last) == proxy%data(:last)), r_def)
+      proxy%data = entry%kept_real64
     type is (field_real32_proxy_type)
-      associate (kept => [proxy%data])
-        call proxy%halo_exchange(deepest)
-        number = real(count(.not. kept(:last) == proxy%data(:last)), r_def)
-        proxy%data = kept
-      end associate
+      number = real(count(.not. entry%kept_real32(:last) == proxy%data(:last)), r_def)
+      proxy%data = entry%kept_real32
     type is (integer_field_proxy_type)
-      associate (kept => [proxy%data])
-        call proxy%halo_exchange(deepest)
-        number = real(count(kept(:last) /= proxy%data(:last)), r_def)
-        proxy%data = kept
-      end associate
+      number = real(count(entry%kept_integers(:last) /= proxy%data(:last)), r_def)
+      proxy%data = entry%kept_integers
     end select
-    call proxy%set_dirty()
-    if (clean > 0) call proxy%set_clean(clean)
+    call entry%proxy%set_dirty()
+    if (entry%clean > 0) call entry%proxy%set_clean(entry%clean)
   end function number_stale
 
   !> From now on write one number for each field, not all of its values.
