@@ -68,16 +68,17 @@ class _Watch:
         specs = (finder.find_spec(name, path, target) for finder in others)
         spec = next((spec for spec in specs if spec is not None), None)
         if spec is not None and spec.loader is not None:
-            sys.meta_path.remove(self)
             self._extend(spec.loader)
         return spec
 
-    @staticmethod
-    def _extend(loader: Any) -> None:
+    def _extend(self, loader: Any) -> None:
         load = loader.exec_module
 
         def load_and_register(module: Any) -> None:
             load(module)
+            # Not before: a program may ask whether there is an xarray, and import it later.
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
             register()
 
         loader.exec_module = load_and_register

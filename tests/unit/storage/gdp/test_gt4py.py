@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -9,18 +12,17 @@ import pytest
 
 from psyclone_storage import storage as gt
 
-gtscript = pytest.importorskip("gt4py.cartesian.gtscript", reason="gt4py is not installed")
-Field = gtscript.Field
-PARALLEL, computation, interval = gtscript.PARALLEL, gtscript.computation, gtscript.interval
+pytestmark = pytest.mark.skipif(find_spec("gt4py") is None, reason="gt4py is not installed")
 
 
 @pytest.fixture(scope="module")
-def laplacian() -> Any:
-    def lap(u: Field[np.float64], out: Field[np.float64]):
-        with computation(PARALLEL), interval(...):
-            out = -4.0 * u + u[1, 0, 0] + u[-1, 0, 0] + u[0, 1, 0] + u[0, -1, 0]  # noqa: F841
+def stencils() -> ModuleType:
+    return import_module("gt4py_stencils")
 
-    return gtscript.stencil(backend="numpy", definition=lap)
+
+@pytest.fixture(scope="module")
+def laplacian(stencils: ModuleType) -> Any:
+    return stencils.laplacian()
 
 
 def expected(u: Any) -> Any:
@@ -62,12 +64,8 @@ def test_a_storage_with_a_device_is_brought_to_the_host_first(laplacian: Any) ->
     gt.use_device("auto")
 
 
-def test_lower_dimensional_fields() -> None:
-    def add(column: gtscript.Field[gtscript.K, np.float64], out: Field[np.float64]):
-        with computation(PARALLEL), interval(...):
-            out = column  # noqa: F841
-
-    stencil = gtscript.stencil(backend="numpy", definition=add)
+def test_lower_dimensional_fields(stencils: ModuleType) -> None:
+    stencil = stencils.addition_of_columns()
     out = gt.zeros((2, 2, 3))
     stencil(gt.storage(np.arange(3.0), dims="K"), out)
     assert list(out[1, 1].to_numpy()) == [0.0, 1.0, 2.0]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import psyclone_storage.storage as gt
 from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAccessor
@@ -310,6 +309,7 @@ def test_a_comparison_makes_nothing_stale_and_arithmetic_stays_out() -> None:
 @pytest.mark.parametrize("dtype", ["f8", "i4"])
 @pytest.mark.usefixtures("device")
 def test_xarray_knows_what_is_equal(where: dict[str, Any], dtype: str) -> None:
+    xr = pytest.importorskip("xarray")
     mine, same, other = (xr.DataArray(filled(dtype, **where), dims="I") for _ in range(3))
     other.data[2] = 0
     assert mine.equals(same)
