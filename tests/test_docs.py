@@ -21,11 +21,13 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from libraries import GOCEAN_OF_EXAMPLE, LFRIC_OF_EXAMPLES, Library, copy_library
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -38,6 +40,13 @@ LINKED = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "examples").rglob("*.md")),
 ]
+BASIN = "examples/gocean/shallow_water"
+LIBRARIES = {
+    "examples/lfric/advection/run 2": ("examples/lfric/advection/build/library", LFRIC_OF_EXAMPLES),
+    f"{BASIN}/run serial": (f"{BASIN}/serial/serial", GOCEAN_OF_EXAMPLE["serial", "none"]),
+    f"{BASIN}/run device": (f"{BASIN}/device/serial", GOCEAN_OF_EXAMPLE["serial", "none"]),
+}
+"""Commands of pages, and the library that each builds: it finds it built, as a second call does."""
 TIMEOUT = 300
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -117,6 +126,14 @@ def make_folder(directory: Path) -> None:
     builds = shutil.ignore_patterns("build")
     shutil.copytree(ROOT / "examples", directory / "examples", ignore=builds)
     (directory / "external").symlink_to(ROOT / "external")
+
+
+def put_libraries(text: str, directory: Path, built: Callable[[Library], Path]) -> None:
+    """Put the libraries of examples that a page runs to where their scripts build them."""
+    commands = "".join(block.text for block in blocks_of(text) if not block.lacking)
+    for command, (place, library) in LIBRARIES.items():
+        if f"{command} " in commands:
+            copy_library(built(library), directory / place)
 
 
 def run_page(text: str, directory: Path) -> None:
@@ -278,7 +295,9 @@ def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_page_runs(page: Path, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+def test_page_runs(
+    page: Path, tmp_path: Path, pytestconfig: pytest.Config, built: Callable[[Library], Path]
+) -> None:
     text = page.read_text(encoding="utf-8")
     assert undecided(blocks_of(text)) == []
     make_folder(tmp_path / "page")
@@ -287,6 +306,7 @@ def test_page_runs(page: Path, tmp_path: Path, pytestconfig: pytest.Config) -> N
         page.write_text(text, encoding="utf-8")
         shutil.rmtree(tmp_path / "page")
         make_folder(tmp_path / "page")
+    put_libraries(text, tmp_path / "page", built)
     run_page(text, tmp_path / "page")
     if lacking := {program for block in blocks_of(text) for program in block.lacking}:
         reason = f"ran, but for what needs {', '.join(sorted(lacking))}"
@@ -297,6 +317,11 @@ def test_page_runs(page: Path, tmp_path: Path, pytestconfig: pytest.Config) -> N
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     assert broken_links(page) == []
+
+
+def test_libraries_are_those_of_commands_of_pages() -> None:
+    commands = "".join(block.text for page in PAGES for block in blocks_of(page.read_text("utf-8")))
+    assert all(f"{command} " in commands for command in LIBRARIES)
 
 
 def test_every_page_can_be_reached() -> None:
