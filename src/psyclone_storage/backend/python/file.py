@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from psyclone_storage.backend.c.scope import CScope, ModuleContext
+from psyclone_storage.backend.python.constant_arrays import without_constant_arrays
 from psyclone_storage.backend.python.elementwise import elementwise
 from psyclone_storage.backend.python.forms import KernelForm, PlacedLine, TranslatedKernel
 from psyclone_storage.backend.python.kernel import KernelWriter
@@ -78,6 +79,7 @@ def _kernel(
     of, code = form.of(one), one.code
     reasons: dict[Span | None, str] = {}
     if of.has_arrays:
+        code = without_constant_arrays(code)
         code, reasons = elementwise(code, CScope(code, around))
     writer = KernelWriter(code, CScope(code, around), names, of, reasons=reasons)
     body = [line.indented() for line in writer.lines()]

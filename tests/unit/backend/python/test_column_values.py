@@ -59,6 +59,11 @@ M = 0.5 + np.arange(12.0).reshape(DOFS, LAYERS)
           " y(ij + k) = n + x_1(map_w0(1) + n)\nend do"), X1[0, [2, 1, 0]] + [2, 1, 0]),
         (("integer :: k\nreal(r_def) :: x(2), t(ndf_w0/2)\nx = a\nt = a\ndo k = 0, nlayers-1\n"
           " y(map_w3(1)+k) = x(1) + x_1(map_w0(1)+k) + t(2)\nend do"), X1[0] + 0.5),
+        (("integer :: k\ninteger, parameter :: at(3) = (/ 3, 1, 2 /), off(0:2) = [-1, 0, 1]\n"
+          "real(r_def), parameter :: part(3) = [0.5_r_def, 2.0_r_def, -1.0_r_def]\n"
+          "do k = 0, nlayers-1\n"
+          " y(map_w3(1)+k) = x_1(map_w0(at(k+1))) * part(at(k+1)) + off(k)\nend do"),
+         [X1[2, 0] * -1.0 - 1.0, X1[0, 0] * 0.5, X1[1, 0] * 2.0 + 1.0]),
         ("y(map_w3(1)) = sum(x_1(map_w0(1):map_w0(1)+1)) / ndf_w0\ny(map_w3(1)+1) = nlayers/2",
          [201.0 / 4, 1.0, 0.0]),
     ],
@@ -130,6 +135,14 @@ REFUSED = [
     ("real :: b(3)\nb(1) = 1.0\ny(map_w3(1)) = b(1)", "real of 4 bytes"),
     ("integer :: k\ndo k = 1, 3\nif (a > k) exit\nend do\ny(map_w3(1)) = k", "may have no value"),
     ("x_1(map_w0(1)) = a", "is only read"),
+    (
+        "integer, parameter :: n(2) = [1, 3]\nreal(r_def) :: b(n(2))\nb = a\ny(map_w3(1)) = n(1)",
+        "kernels in Python do not know",
+    ),
+    (
+        "integer :: k\ninteger, parameter :: n(2) = [(k, k = 1, 2)]\ny(map_w3(1)) = n(int(a))",
+        "G006",
+    ),
 ]
 
 
