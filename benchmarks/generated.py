@@ -65,13 +65,14 @@ COPIED = "inline-point-kernel; fuse; openmp-do; openmp-parallel"
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to generate the layers. `script` is PSyclone's, `steps` are ours."""
+    """One way to generate the layers. `script` is PSyclone's, `steps` and `options` are ours."""
 
     name: str
     threads: int = 1
     steps: str | None = None
     script: str | None = None
     ours: bool = True
+    options: str | None = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,6 @@ def lfric(cells: int, layers: int) -> Api:
     """
     of_w3 = cells * cells * layers
     of_w2 = 3 * of_w3 + cells * cells
-    tiles = "colour{tiling=true}; auto"
     folder = FORTRAN / "lfric"
     return Api(
         "lfric",
@@ -170,13 +170,13 @@ def lfric(cells: int, layers: int) -> Api:
         ),
         (
             Variant("ours"),
+            Variant("ours, `auto`", steps="auto"),
             Variant("ours, kernels changed", steps=KERNELS),
             Variant("PSyclone", ours=False),
             Variant("PSyclone, fused", script="psyclone_fused.py", ours=False),
             Variant("PSyclone, fused, kernels changed", script="psyclone_best.py", ours=False),
             Variant("ours, `auto`", 2, steps="auto"),
-            Variant("ours, tiles, `auto`", 2, steps=tiles),
-            Variant("ours, kernels changed, tiles, `auto`", 2, steps=f"{KERNELS}; {tiles}"),
+            Variant("ours, kernels changed, `auto`", 2, steps=f"{KERNELS}; auto"),
             Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
             Variant("PSyclone, kernels changed, tiles", 2, script="psyclone_tiles.py", ours=False),
         ),
@@ -201,10 +201,9 @@ def gocean(points: int) -> Api:
         (Case("shallow water", "invoke_advance", (8 * 13 + 4) * points * points),),
         (
             Variant("ours"),
+            Variant("ours, `auto`", steps="auto"),
             Variant("ours, copied", steps="inline-kernel-module"),
-            Variant("ours, copied, fused", steps="inline-kernel-module; fuse"),
-            Variant("ours, in place", steps="inline-point-call"),
-            Variant("ours, in place, fused", steps="inline-point-call; fuse"),
+            Variant("ours, in place, fused, outlined", steps="inline-point-call; fuse; outline"),
             Variant("PSyclone", ours=False),
             Variant("PSyclone, copied", script="psyclone_inline.py", ours=False),
             Variant("PSyclone, copied, fused", script="psyclone_fused.py", ours=False),
@@ -254,6 +253,7 @@ def generate(api: Api, variant: Variant, folder: Path) -> None:
     words += ["-oalg", str(folder / "algorithm.f90"), "-opsy", str(folder / "psy.f90")]
     words += ["-okern", str(folder)]
     words += ["--apply", variant.steps] if variant.steps else []
+    words += ["--config-opts", variant.options] if variant.options else []
     words += ["-s", str(api.algorithm.parent / variant.script)] if variant.script else []
     tool = [sys.executable, "-m", "psyclone_storage"] if variant.ours else ["psyclone"]
     call([*tool, *words], folder)
