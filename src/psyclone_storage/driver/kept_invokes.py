@@ -3,8 +3,8 @@
 A key holds the tool, the settings, the file in which an invoke stands and the place there, the text
 of each kernel with what the names in it stand for, and what arguments are: their types and which
 are one. So what is found is what would be made. Not kept is what depends on more: recipes, which
-are programs, kernels in Fortran, which use other files, and failures. Found is what can be run;
-schedules are made again by who asks for them.
+are programs, and kernels in Fortran, which use other files; nor cells of notebooks, whose names are
+those of the process, and failures. Found is what can be run, without a schedule.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _kept(asked: Asked, apart: bool) -> tuple[Cache | None, str]:
     """Return where results are kept and the key of one; nothing where it is not kept."""
     calls, label, frame, request = asked
     place = results_folder(os.environ)
-    if place is None or request.script:
+    if place is None or request.script or not Path(frame.f_code.co_filename).is_file():
         return None, ""
     common = _common(str(place), request)
     try:

@@ -198,6 +198,14 @@ def test_nothing_is_kept_without_a_folder(
         assert was_compiled()
 
 
+def test_what_is_in_no_file_is_not_kept(tmp_path: Path, program: Callable[..., ModuleType]) -> None:
+    for _ in range(2):
+        begun = program()
+        calls = {"invoke": begun.invoke, "call": begun.scale(*fields(), 3.0)}
+        exec(compile("invoke(call)", str(tmp_path / "cell"), "exec"), calls)
+        assert was_compiled()
+
+
 def test_kernels_in_fortran_are_not_kept(tmp_path: Path) -> None:
     calls = [fortran_kernel(tmp_path / "none.f90", "none")()]
     asked = (calls, "", sys._getframe(), invokes.asked_for(api="gocean"))
