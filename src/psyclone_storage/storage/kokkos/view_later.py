@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from operator import index as to_index
 from typing import Any
 
@@ -38,6 +39,8 @@ from psyclone_storage.storage.kokkos.view_kernel import (
 )
 
 _RDWR = AccessMode.READ_WRITE
+FEW = 1 << 12
+"""How many indices work that waits may always keep."""
 Numbers = list[Any]
 """What the steps before have made, one entry for each."""
 
@@ -96,7 +99,10 @@ class WrittenSteps:
         with np.errstate(all="ignore"):
             sample = function(*map(_sample_of, given))
         shape = np.broadcast_shapes(*map(_shape_of, given))
-        work = lambda made: function(*(_found(made, one) for one in given))  # noqa: E731 - a step
+
+        def work(made: Numbers) -> Any:
+            return function(*(_found(made, one) for one in given))
+
         made = self._known[key] = self.write(work, sample, shape)
         return made
 
@@ -113,10 +119,12 @@ class WrittenSteps:
         self.used[id(memory)] = (memory, written or writes)
         return memory.elements
 
-    def launch(self, *, wait: bool) -> Numbers | None:
+    def launch(self, count: int, *, wait: bool) -> Numbers | None:
         """Ask the device for the steps; return what they made, if that is waited for.
 
-        All memory is acquired together. Raises what an access raises; nothing is done then.
+        Steps for a `count` of indices that is large beside the memory are waited for, too: they
+        keep the indices, of which the queue does not know. All memory is acquired together. Raises
+        what an access raises; nothing is done then.
         """
         tokens: list[AccessToken] = [
             memory.buffer.token(memory.space, _RDWR if writes else AccessMode.READ)
@@ -128,6 +136,7 @@ class WrittenSteps:
             pairs = zip(tokens, held, strict=True)
             uses = tuple(use for token, one in pairs for use in token.uses_of(one.elements))
             work, device = partial(_done, tuple(self.works)), tokens[0].memory
+            wait = wait or (count > FEW and count * 8 > sum(one.stop - one.start for one in uses))
             made: Numbers | None = device.start_and_wait(work, uses) if wait else None
             if not wait:
                 device.start(work, uses)
@@ -159,7 +168,10 @@ class WritingFunctor(RunningFunctor):
         numbers = [bare(one) if isinstance(one, Together) else to_index(one) for one in indices]
         for number, extent in zip(numbers, layout.extents, strict=True):
             check = partial(_check_inside, number, extent)
-            check([]) if not isinstance(number, LaterNumbers) else self.steps.write(check)
+            if isinstance(number, LaterNumbers):
+                self.steps.write(check)
+            else:
+                check([])
         return Together(start + layout.offset(numbers))
 
     def load(self, memory: FunctorMemory, position: Any) -> Any:
@@ -167,8 +179,8 @@ class WritingFunctor(RunningFunctor):
         place = self._place_of(memory, position)
         array = self.steps.use(memory, writes=False).held
         sample = array.dtype.type(1)
-        work = lambda made: array[_found(made, place)]  # noqa: E731 - a step
-        return Together(self.steps.write(work, sample, _shape_of(place)))
+        read = self.steps.write(lambda made: array[_found(made, place)], sample, _shape_of(place))
+        return Together(read)
 
     def store(self, memory: FunctorMemory, position: Any, value: Any) -> None:
         """Write down that elements are set."""
@@ -231,7 +243,8 @@ def do_later(
     finally:
         for update in updates:
             update.shape = update.given = None
-    made = writing.steps.launch(wait=bool(updates)) if writing.steps.used else None
+    count = prod(shape)
+    made = writing.steps.launch(count, wait=bool(updates)) if writing.steps.used else None
     for update, parts in zip(updates, joined, strict=True):
         for part in parts:
             update.take(_found(made or [], part))

@@ -452,6 +452,20 @@ def test_a_place_that_is_read_is_looked_at_when_it_is_known() -> None:
     assert numbers(where) == [0, 1, 3]
 
 
+def test_work_that_keeps_more_than_it_uses_is_not_kept() -> None:
+    bins = kokkos.View["int*", CudaSpace, kokkos.Atomic]("bins", 10)
+
+    @KOKKOS_LAMBDA
+    def body(i: Any) -> None:
+        bins[i % 10] += 1
+
+    kokkos.parallel_for(RangePolicy[Cuda](0, 100), body)
+    assert is_waiting()
+    kokkos.parallel_for(RangePolicy[Cuda](0, 10000), body)
+    assert not is_waiting()
+    assert numbers(bins) == [1010] * 10
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
