@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
@@ -38,6 +39,7 @@ from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import KernelCode, KernelModule, Procedure, Structure
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.unit import Declare, Opaque
 
 _HEAD = regex(
@@ -47,6 +49,7 @@ _STATEMENT_FUNCTION = regex(r"(?P<name>[a-z]\w*)\s*\([\w\s,]*\)\s*=(?![=>])", re
 """A statement function, or an assignment to an element: declarations tell which."""
 _PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 _NOT_NESTED = ("P005", "P006")
+_REMEMBERED = 4
 
 
 def read_code(source: SourceText, name: str) -> KernelCode:
@@ -55,15 +58,30 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
     the file cannot be told apart (P005, P006).
     """
-    reader = read_units(source)
+    reader, statements, modules = _remembered(source)
     raise_if_any([problem for problem in reader.problems if problem.code in _NOT_NESTED])
     for scope in reader.opened:
         around = scope.parent
         if around is not None and _is_wanted(scope, around, name.lower()):
-            return code_of(reader, scope, list(scan(source)))
+            begin = around.opening.offset(0)
+            if begin not in modules:
+                modules[begin] = _module(reader, around, scope, statements)
+            own = replace(modules[begin], routine=_place(scope), symbols=SymbolTable())
+            return _code(scope, own, statements)
     hint = did_you_mean(name, sorted(subroutine_names(source)))
     message = f"The subroutine '{name}' is in no module of '{source.name}'."
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _remembered(
+    source: SourceText,
+) -> tuple[UnitReader, list[SourceStatement], dict[int, KernelModule]]:
+    """Return the units and statements of a file, and its modules, by their places, once read.
+
+    A file of many kernels is asked for each of them.
+    """
+    return read_units(source), list(scan(source)), {}
 
 
 def read_units(source: SourceText) -> UnitReader:

@@ -6,10 +6,13 @@ Imports are looked for in the whole file, in functions, too: it is read and not 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.frontend.python.tree import Tree
+
+_REMEMBERED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,11 @@ def modules_in(tree: Tree) -> dict[str, str]:
     }
 
 
-def imports_in(module: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yield all import statements of a file."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node
+@lru_cache(maxsize=_REMEMBERED)
+def imports_in(module: ast.Module) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """Return all import statements of a file."""
+    nodes = ast.walk(module)
+    return tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def dotted(node: ast.expr) -> str:

@@ -11,6 +11,7 @@ import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
@@ -18,6 +19,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 
 MAX_DEPTH = 100
+_REMEMBERED = 4
 _LINE_END = regex(r"\r\n|\r|\n|\f")
 _CODE = "P050"
 
@@ -66,6 +68,7 @@ class Tree:
         return start + len(text.encode("utf-8")[:column].decode("utf-8", "ignore"))
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def read_tree(source: SourceText) -> Tree:
     """Return the tree of a file.
 

@@ -341,3 +341,17 @@ def test_a_length_of_the_entity_itself_counts() -> None:
     statement = next(scan(SourceText("a.f90", "character(len=3) :: a*8, b")))
     found = [(item.name, item.attributes) for item in read_declarations(statement)]
     assert found == [("a", ("len=8",)), ("b", ("len=3",))]
+
+
+def test_a_file_is_read_once_for_all_of_its_kernels() -> None:
+    text = "module two_mod\ncontains\n" + "".join(
+        f"subroutine {name}(a)\n  real :: a\n  a = 1.0\nend subroutine {name}\n" for name in "pq"
+    )
+    source = SourceText("two_mod.f90", text + "end module two_mod\n")
+    first, second = (read_code(source, name).module for name in "pq")
+    assert first.procedures is second.procedures
+    places = (source.text[module.routine.start : module.routine.stop] for module in (first, second))
+    assert [place.split("(")[0] for place in places] == ["subroutine p", "subroutine q"]
+    assert first.symbols is not second.symbols
+    again = SourceText(source.name, text.replace("a = 1.0", "a = 2.0") + "end module two_mod\n")
+    assert "2.0" in "\n".join(emit_lines(read_code(again, "p").body, 0))
