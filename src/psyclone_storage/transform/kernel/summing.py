@@ -11,7 +11,7 @@ from functools import partial
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
-from psyclone_storage.analysis.bodies.nests import counter, inner_node, may_swap
+from psyclone_storage.analysis.bodies.nests import counter, inner_loop, inner_node, may_swap
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
@@ -22,12 +22,12 @@ from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
-from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.rewrite import names_in, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, Line
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
-from psyclone_storage.transform.kernel.code import codes_of, with_each
+from psyclone_storage.transform.kernel.code import check_call, codes_of, with_each
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
 from psyclone_storage.transform.step import Place, Reasons
@@ -78,14 +78,14 @@ class InlineSummingCall:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the statements in place of the call."""
-        if problems := InlineCall(self.call).check(schedule, rules):
+        if problems := check_call(schedule, self.call):
             return problems
-        (code,) = codes_of(schedule, self.call)
-        call = _called(schedule, self.call)
-        if next(_sums(code, call, in_colours=_in_colours(schedule, self.call)), None):
-            return ()
-        message = f"No loop of '{code.name}' adds to the same elements in each iteration."
-        return (Diagnostic("T063", message, place_of(call)),)
+        call, codes = _called(schedule, self.call), codes_of(schedule, self.call)
+        in_colours = _in_colours(schedule, self.call)
+        if not any(_may_sum(one) and _has_sums(one, call, in_colours) for one in codes):
+            message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
+            return (Diagnostic("T063", message, place_of(call)),)
+        return InlineCall(self.call).check(schedule, rules)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed statements in the place of the call."""
@@ -130,6 +130,20 @@ def _jammed(code: KernelCode, call: KernelCall, *, in_colours: bool) -> KernelCo
             code, number = with_swapped(code, number), number + 1
         code = with_jam(code, number, found.factor)
     return linked(addressed(code))
+
+
+def _may_sum(code: KernelCode) -> bool:
+    """Return whether a loop around another might add, by its form: most kernels have none."""
+    return any(
+        isinstance(line, Do)
+        and (inner := inner_loop(line)) is not None
+        and any(isinstance(one, Assign) and _is_changed(one) for one in walk_lines(inner.body))
+        for line in walk_lines(code.body)
+    )
+
+
+def _has_sums(code: KernelCode, call: KernelCall, in_colours: bool) -> bool:
+    return next(_sums(code, call, in_colours=in_colours), None) is not None
 
 
 @dataclass(frozen=True, slots=True)
