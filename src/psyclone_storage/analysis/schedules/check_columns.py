@@ -21,7 +21,11 @@ _LAYERS, _DOFS, _APART = 11, 5, 100
 
 @dataclass(slots=True)
 class _ColumnRun:
-    """What is known while code runs: numbers by name, dofmaps, and the elements of one array."""
+    """What is known while code runs: numbers by name, dofmaps, and the elements of one array.
+
+    An expression that is computed for each dof and layer is looked through once: `looks` has, by
+    what it is in memory, how often it names the array, and the subscripts of elements.
+    """
 
     array: str
     numbers: dict[str, int | None]
@@ -29,6 +33,7 @@ class _ColumnRun:
     dummies: frozenset[str]
     written: set[int] = field(default_factory=set)
     fails: bool = False
+    looks: dict[int, tuple[int, tuple[Expr, ...]]] = field(default_factory=dict)
 
 
 def fills_columns(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> bool:
@@ -53,6 +58,8 @@ def fills_columns(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> boo
 
 def _run(run: _ColumnRun, lines: tuple[Line, ...]) -> None:
     for line in lines:
+        if run.fails:
+            return
         match line:
             case Blank() | Comment():
                 continue
@@ -85,13 +92,25 @@ def _assign(run: _ColumnRun, line: Assign) -> None:
 
 def _look(run: _ColumnRun, value: Expr) -> None:
     """Read elements, which must have been written."""
+    if (found := run.looks.get(id(value))) is None:
+        found = run.looks[id(value)] = _elements(run.array, value)
+    mentions, subscripts = found
+    if mentions:
+        read = sum(_number(run, item) in run.written for item in subscripts)
+        run.fails = run.fails or mentions > read
+
+
+def _elements(array: str, value: Expr) -> tuple[int, tuple[Expr, ...]]:
+    """Return how often a value names an array, and the subscripts of the elements in it."""
     parts = tuple(walk(value))
-    mentions = sum(isinstance(part, Name) and part.key == run.array for part in parts)
-    for part in parts:
-        match part:
-            case Index(Name() as base, (item,)) if base.key == run.array:
-                mentions -= _number(run, item) in run.written
-    run.fails = run.fails or mentions > 0
+    mentions = sum(isinstance(part, Name) and part.key == array for part in parts)
+    subscripts = [
+        part.items[0]
+        for part in parts
+        if isinstance(part, Index) and isinstance(part.base, Name) and part.base.key == array
+        if len(part.items) == 1
+    ]
+    return mentions, tuple(subscripts)
 
 
 def _count(run: _ColumnRun, loop: Do) -> None:
