@@ -10,17 +10,21 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000  # Python's 700 cost a short run a twenti
 
 
 @contextmanager
-def rare_collections(*, ending: bool) -> Iterator[None]:
-    """Search for cycles seldom inside the block: nearly all that a command makes lives as long.
-
-    With `ending` the process does nothing else, and its last search finds nothing to look at.
-    """
+def rare_collections() -> Iterator[None]:
+    """Search for cycles seldom inside the block: nearly all that a command makes lives as long."""
     thresholds = gc.get_threshold()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])
     try:
         yield
     finally:
-        if ending:
-            gc.freeze()
-        else:
-            gc.set_threshold(*thresholds)
+        gc.set_threshold(*thresholds)
+
+
+@contextmanager
+def last_collection() -> Iterator[None]:
+    """Search seldom in the last block of a process, and have nothing to search when it ends."""
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
+    try:
+        yield
+    finally:
+        gc.freeze()

@@ -6,16 +6,22 @@ import sys
 from collections.abc import Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.cli.collector import rare_collections
+from psyclone_storage.cli.collector import last_collection, rare_collections
 from psyclone_storage.cli.guard import run_guarded
 from psyclone_storage.cli.kern_options import KernelOptions, read_kernel_options
 from psyclone_storage.cli.style import read_style
 
 
+def command() -> int:
+    """Run `psyclone-storage-kern` on the words of the process, which ends with it."""
+    with last_collection():
+        return main()
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run `psyclone-storage-kern` on `words` (default: those of the process)."""
     given = sys.argv[1:] if words is None else list(words)
-    with rare_collections(ending=words is None):
+    with rare_collections():
         return run_guarded(lambda: _run(read_kernel_options(given)), read_style(given))
 
 
