@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
@@ -264,6 +265,8 @@ def missing(marker: str, config: pytest.Config) -> str:
             return (
                 "PAGES ARE NOT TESTED: there is no Chromium (on Debian: apt-get install chromium)"
             )
+        case "compiled" if sysconfig.get_config_var("Py_GIL_DISABLED"):
+            return "the core of the storage runtime is its twin where there is no global lock"
         case "compiled" if not importlib.util.find_spec("psyclone_storage.storage.core._compiled"):
             return "the core of the storage runtime is not compiled: see docs/guide/installing.md"
         case "differential" if not importlib.util.find_spec("psyclone"):
