@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import InternalError
@@ -13,6 +14,8 @@ from psyclone_storage.config.locate import (
 )
 from psyclone_storage.config.read import read_settings
 from psyclone_storage.config.settings import Settings
+
+_REMEMBERED = 8
 
 
 def default_settings() -> Settings:
@@ -40,8 +43,14 @@ def settings_of(texts: dict[Path, str], overrides: str) -> Settings:
     Raises:
         CompileError: whatever `read_settings` finds wrong in them.
     """
-    settings, last = None, list(texts)[-1]
-    for path, text in texts.items():
+    return _settings_of(tuple(texts.items()), overrides)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _settings_of(texts: tuple[tuple[Path, str], ...], overrides: str) -> Settings:
+    """Return what texts say, for a program that asks for many compilers read once."""
+    settings, last = None, texts[-1][0]
+    for path, text in texts:
         added = overrides if path == last else ""
         settings = read_settings(text, str(path), base=settings, overrides=added)
     if settings is None:
