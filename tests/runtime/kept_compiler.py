@@ -20,7 +20,7 @@ from runtime.objects import compile_once
 
 COMPILERS = ("gfortran", "mpif90")
 TESTS = Path(__file__).parents[1]
-APART = ("-c", "-J", "-o", "-fsyntax-only")
+APART = ("-c", "-I", "-J", "-o", "-fsyntax-only")
 """Words with which a command does something else, or that have another one behind them."""
 
 
@@ -52,22 +52,21 @@ def _compile_and_link(
 ) -> None:
     """Become the command that links what is kept of the sources; return if that fails."""
     flags, sources, modules, program = asked
-    folders = [Path(word[2:]).resolve() for word in flags if word.startswith("-I")]
     linked = [word for word in flags if not word.startswith("-")]
     how = [word for word in flags if word not in linked and not word.startswith(("-I", "-J"))]
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch)
+        folders = [made, *(Path(word[2:]).resolve() for word in flags if word.startswith("-I"))]
         try:
             for source in sources:
-                found = Path(source).resolve()
-                compile_once(kept, [compiler, *how], found, [made, *folders], _silent)
+                compile_once(kept, [compiler, *how], Path(source).resolve(), folders, _silent)
         except (AssertionError, subprocess.CalledProcessError):
             return
         for module in made.glob("*.mod"):
             shutil.copy(module, modules)
         objects = [str(made / f"{Path(source).stem}.o") for source in sources]
-        words = [compiler, *how, *objects, *linked, "-o", program]
-        raise SystemExit(subprocess.run(words, check=False).returncode)
+        link = [compiler, *how, *objects, *linked, "-o", program]
+        raise SystemExit(subprocess.call(link))
 
 
 def _silent(words: list[str], folder: Path) -> None:
