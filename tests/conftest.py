@@ -40,7 +40,7 @@ settings.load_profile("any-machine")
 # each queue that there ever was: those who make most queues come behind those who wait most often.
 LONGEST = (
     "unit/cli/test_kernel_folder.py",
-    "unit/cli/test_cache.py",
+    "unit/base/test_cache.py",
     "unit/storage/gdp/",
     "unit/storage/hmemo/",
     "unit/storage/kokkos/",
