@@ -48,7 +48,8 @@ class Cache:
         if not self._usable:
             return
         path = self._path(key)
-        unfinished = path.with_name(f"{_UNFINISHED}{os.getpid()}-{path.name}")
+        # No other thread, process or machine may write to the same file.
+        unfinished = path.with_name(f"{_UNFINISHED}{os.urandom(8).hex()}-{path.name}")
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import random
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -120,6 +121,33 @@ def test_commands_at_once_may_be_killed(tmp_path: Path) -> None:
     found = [cache.find(key) for key in KEYS]
     assert all(data in (None, content(key)) for data, key in zip(found, KEYS, strict=True))
     assert any(found)
+
+
+def test_threads_that_keep_one_entry_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, together = Path.write_bytes, threading.Barrier(4, timeout=20)
+
+    def write(self: Path, data: bytes) -> int:
+        together.wait()
+        written = usual(self, data)
+        together.wait()
+        return written
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    cache = Cache(tmp_path)
+    for number in range(5):
+        key = KEYS[number]
+        threads = [threading.Thread(target=cache.keep, args=(key, content(key))) for _ in range(4)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert cache.find(key) == content(key)
+    monkeypatch.undo()
+    cache.keep(KEYS[9], b"a")
+    assert cache.find(KEYS[9]) == b"a"
+    assert not list(tmp_path.rglob(".new-*"))
 
 
 def package(folder: Path) -> Path:
