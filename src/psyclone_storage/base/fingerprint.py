@@ -22,8 +22,26 @@ _SETTLED = 5.0  # seconds; clocks of file systems are coarser than those of proc
 
 
 def tool_digest(cache: Cache, package: Path = _PACKAGE) -> str:
-    """Return the digest of the sources in `package` and of the Python that runs them."""
+    """Return the digest of the sources in `package` and of the Python that runs them.
+
+    It is empty where they are not there, as in a package of compiled files, or cannot be read: then
+    nothing that depends on the tool can be kept or found.
+    """
+    try:
+        return _digest(cache, package)
+    except OSError:
+        return ""
+
+
+def _digest(cache: Cache, package: Path) -> str:
+    """Return what `tool_digest` does.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
     stamps = sorted(_stamps(str(package)))
+    if not stamps:
+        return ""
     key = digest_of(ascii((sys.version, str(package), stamps)))
     known = cache.find(key)
     if known is not None:

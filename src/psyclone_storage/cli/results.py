@@ -161,6 +161,9 @@ def open_results(
     if folder is None or options.script or options.compile or options.page:
         return None
     cache = Cache(folder)
+    tool = tool_digest(cache)
+    if not tool:
+        return None
     asked = replace(request, directories=(), includes=(), kernel_output=None)
     reports = (
         options.schedule and ("colour", in_colour(options.colour, sys.stdout)),
@@ -170,5 +173,5 @@ def open_results(
         options.verbose,
         (options.schedule or options.explain) and len(options.files) > 1,
     )
-    common = (tool_digest(cache), settings, options.config_opts, asked, reports, options.strict)
+    common = (tool, settings, options.config_opts, asked, reports, options.strict)
     return Results(cache, inputs, digest_of(ascii(common)))

@@ -189,3 +189,15 @@ def test_the_digest_of_settled_sources_is_read_once(
 
     monkeypatch.setattr(Path, "read_bytes", read)
     assert tool_digest(cache, tool) == first
+
+
+def test_what_cannot_be_read_is_no_tool(tmp_path: Path) -> None:
+    cache, tool = Cache(tmp_path / "kept"), package(tmp_path / "tool")
+    (tool / "room" / ".#b.py").symlink_to("somebody@somewhere.1234")
+    assert not tool_digest(cache, tool)
+    (tool / "room" / ".#b.py").unlink()
+    assert tool_digest(cache, tool)
+    for name in ("a.py", "room/b.py"):
+        (tool / name).rename((tool / name).with_suffix(".pyc"))
+    assert not tool_digest(cache, tool)
+    assert not tool_digest(cache, tool / "a.pyc")

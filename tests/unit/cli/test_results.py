@@ -250,6 +250,15 @@ def test_another_tool_finds_nothing(
     assert len(compiled) == 1
 
 
+def test_a_tool_that_is_not_known_finds_nothing(
+    command: Command, compiled: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "tool_digest", lambda _: "")
+    for _ in range(2):
+        assert command("alg.x90").status == 0
+    assert len(compiled) == 2
+
+
 def test_a_tree_that_is_moved_finds_its_own(project: Path, compiled: Compiled) -> None:
     words = ["-api", "lfric", "-d", "kernels", *WORDS, "--depfile", "d"]
     first = run_command(words, project)
