@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.records import fields
-from psyclone_storage.driver.kept_invokes import find_kept, keep_compiled
+from psyclone_storage.driver.kept_invokes import kept_invoke
 from psyclone_storage.driver.tracing import (
     Compiled,
     PassedAs,
@@ -24,6 +24,7 @@ from psyclone_storage.driver.tracing import (
     asked_for,
     passed_as,
 )
+from psyclone_storage.frontend.python.surroundings import place_of
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.compile import Build
@@ -112,13 +113,16 @@ def _found(
     apart: bool,
 ) -> Compiled:
     """Return what an invoke became in an earlier program, or becomes now, for later ones."""
-    kept = find_kept((calls, label, frame, asked), apart=apart)
-    if kept is not None:
-        return kept
+    where = place_of(frame)
+    kept = kept_invoke((calls, label, where, asked), apart=apart)
+    found = kept.find(where.code) if kept is not None else None
+    if found is not None:
+        return found
     from psyclone_storage.driver.traced import compile_invoke  # noqa: PLC0415
 
-    made = compile_invoke(calls, label, frame, asked, apart=apart)
-    keep_compiled(made, (calls, label, frame, asked), apart=apart)
+    made = compile_invoke(calls, label, where, asked, apart=apart)
+    if kept is not None:
+        kept.keep(made)
     return made
 
 
@@ -136,10 +140,10 @@ def _known() -> dict[Hashable, Compiled]:
 def _key(
     calls: Sequence[TracedCall], values: list[Any], about: tuple[str, FrameType, TracingRequest]
 ) -> Hashable:
-    """Return what an invoke is known by: its place, its kernels, and what its arguments are.
+    """Return what an invoke is known by: its place, its kernels, and what each is given.
 
-    Of those that are no numbers it counts which are one object, what is in sequences included. Code
-    is known by its identity, as its hash costs more than all the rest: what was compiled keeps it
+    Of what is no number it counts which are one object, what is in sequences included. Code is
+    known by its identity, as its hash costs more than all the rest: what was compiled keeps it
     alive.
     """
     label, frame, asked = about
@@ -150,7 +154,7 @@ def _key(
         else _known_parts(first, at, value)
         for at, value in enumerate(values)
     ])  # fmt: skip
-    kernels = tuple([call.kernel for call in calls])
+    kernels = tuple([one for call in calls for one in (call.kernel, len(call.args))])
     return id(frame.f_code), frame.f_lasti, kernels, kinds, label, asked
 
 

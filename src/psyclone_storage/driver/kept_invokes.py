@@ -2,20 +2,20 @@
 
 A key holds the tool, the settings, the file in which an invoke stands and the place there, the text
 of each kernel with what the names in it stand for, and what arguments are: their types and which
-are one. So what is found is what would be made. Not kept is what depends on more: recipes, which
-are programs, and kernels in Fortran, which use other files; nor cells of notebooks, whose names are
-those of the process, and failures. Found is what can be run, without a schedule.
+are one. It is made before anything is compiled, of texts that are read once for both: so what is
+found is what would be made, whoever edits a file meanwhile. Not kept is what depends on more:
+recipes, which are programs, and kernels in Fortran, which use other files; nor cells of notebooks,
+whose names are those of the process, and failures. Found is what can be run, without a schedule.
 """
 
 from __future__ import annotations
 
 import marshal
 import os
-import unicodedata
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType
 from typing import Any
 
 from psyclone_storage.base.cache import Cache
@@ -23,7 +23,7 @@ from psyclone_storage.base.cache_folders import results_folder
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.fingerprint import tool_digest
-from psyclone_storage.base.regex import regex
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.driver.tracing import (
     Compiled,
     PassedAs,
@@ -34,65 +34,64 @@ from psyclone_storage.driver.tracing import (
     passed_as,
     settings_texts,
 )
-from psyclone_storage.frontend.python.surroundings import (
-    place_of,
-    statements_for,
-    text_around,
-    values_around,
-)
+from psyclone_storage.frontend.python.surroundings import CallPlace, read_function
 
-Asked = tuple[Sequence[TracedCall], str, FrameType, TracingRequest]
+Asked = tuple[Sequence[TracedCall], str, CallPlace, TracingRequest]
 """Calls, the label of their invoke, where it stands, and what is asked for."""
 
 _MODULES = {"gocean": "psyclone_storage.gocean", "lfric": "psyclone_storage.lfric"}
-_WORD = regex(r"[^\W\d]\w*")
 
 
-def find_kept(asked: Asked, *, apart: bool) -> Compiled | None:
-    """Return what an invoke became in an earlier program; None if that is not known."""
-    cache_, key = _kept(asked, apart)
-    data = cache_.find(key) if cache_ is not None and key else None
-    if data is None:
+@dataclass(frozen=True, slots=True)
+class KeptInvoke:
+    """What is, or will be, kept of an invoke: its key is made once, before it is compiled."""
+
+    cache: Cache
+    key: str
+
+    def find(self, code: CodeType) -> Compiled | None:
+        """Return what an invoke in `code` became in an earlier program; None if not known."""
+        data = self.cache.find(self.key)
+        if data is None:
+            return None
+        try:
+            module, name, text, beside, order, written, equal = marshal.loads(data)
+            routine = loaded_routine(module, name, text, beside)
+        except (ValueError, EOFError, TypeError):
+            return None
+        return Compiled(routine, order, None, code, written, equal)
+
+    def keep(self, made: Compiled) -> None:
+        """Keep what an invoke became for later programs."""
+        build = made.build
+        if build is None:
+            return
+        entry = (build.program.name, build.program.invokes[0].name, build.psy_text, build.beside,
+                 made.order, made.written, made.equal)  # fmt: skip
+        try:
+            self.cache.keep(self.key, marshal.dumps(entry))
+        except ValueError:
+            return
+
+
+def kept_invoke(asked: Asked, *, apart: bool) -> KeptInvoke | None:
+    """Return what may be kept of an invoke; None where it depends on more than is known."""
+    calls, label, where, request = asked
+    place, file = results_folder(os.environ), where.code.co_filename
+    if place is None or request.script or not Path(file).is_file():
         return None
-    try:
-        module, name, text, beside, order, written, equal = marshal.loads(data)
-        routine = loaded_routine(module, name, text, beside)
-    except (ValueError, EOFError, TypeError):
-        return None
-    return Compiled(routine, order, None, asked[2].f_code, written, equal)
-
-
-def keep_compiled(made: Compiled, asked: Asked, *, apart: bool) -> None:
-    """Keep what an invoke became for later programs, where it depends on nothing else."""
-    cache_, key = _kept(asked, apart)
-    if cache_ is None or not key or made.build is None:
-        return
-    build = made.build
-    entry = (build.program.name, build.program.invokes[0].name, build.psy_text, build.beside,
-             made.order, made.written, made.equal)  # fmt: skip
-    try:
-        cache_.keep(key, marshal.dumps(entry))
-    except ValueError:
-        return
-
-
-def _kept(asked: Asked, apart: bool) -> tuple[Cache | None, str]:
-    """Return where results are kept and the key of one; nothing where it is not kept."""
-    calls, label, frame, request = asked
-    place = results_folder(os.environ)
-    if place is None or request.script or not Path(frame.f_code.co_filename).is_file():
-        return None, ""
     common = _common(str(place), request)
     try:
         kernels = list(_kernels(calls, _MODULES[request.api]))
+        arguments = list(_arguments(calls))
     except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-        # Names in a kernel may stand for objects that do anything when they are looked at.
-        return None, ""
+        # Functions may have no text; arguments are objects that may do anything when looked at.
+        return None
     if not common or None in kernels:
-        return None, ""
-    file, text, position = place_of(frame)
-    about = (common, apart, label, file, digest_of(text), position, kernels, _arguments(calls))
-    return _cache_in(str(place)), digest_of(ascii(about))
+        return None
+    text = digest_of(where.text)
+    about = (common, apart, label, file, text, where.position, kernels, arguments)
+    return KeptInvoke(_cache_in(str(place)), digest_of(ascii(about)))
 
 
 @cache
@@ -102,19 +101,20 @@ def _cache_in(folder: str) -> Cache:
 
 @cache
 def _common(folder: str, asked: TracingRequest) -> str:
-    """Return the digest of tool, settings and what is asked for; nothing if one is wrong."""
+    """Return the digest of tool, settings and what is asked for; nothing if one is not known."""
     try:
         texts = [(str(file), text) for file, text in settings_texts(asked).items()]
     except CompileError:
         return ""
+    tool = tool_digest(_cache_in(folder))
     said = (asked.api, asked.target, asked.distributed, asked.config_opts)
-    return digest_of(ascii((tool_digest(_cache_in(folder)), texts, said)))
+    return digest_of(ascii((tool, texts, said))) if tool else ""
 
 
 def _kernels(calls: Sequence[TracedCall], module: str) -> Iterator[Hashable]:
     """Yield what each kernel depends on, of one that was called before its number; None: of more.
 
-    Raises what looking at a function and the values around it raises.
+    Raises what looking for the text of a function raises.
     """
     numbers: dict[object, int] = {}
     for number, call in enumerate(calls):
@@ -126,21 +126,17 @@ def _kernel(kernel: TracedKernel, module: str) -> Hashable:
     function = getattr(kernel, "function", None)
     if function is None:
         return None if getattr(kernel, "file", None) is not None else kernel.name
-    file, first, text = text_around(function)
-    words = set(_WORD.findall(unicodedata.normalize("NFKC", text)))
-    return (
-        file,
-        first,
-        text,
-        function.__name__,
-        function.__module__,
-        function.__code__.co_freevars,
-        tuple(statements_for(module, words, values_around(function))),
-    )
+    read = read_function(function, module)
+    if read.odd:
+        return None
+    return read.file, read.first, read.text, read.name, read.module, read.around, read.statements
 
 
-def _arguments(calls: Sequence[TracedCall]) -> list[Hashable]:
-    """Return of what type each argument is, which are one object, and what they are called."""
+def _arguments(calls: Sequence[TracedCall]) -> Iterator[Hashable]:
+    """Yield for each call of what types its arguments are, which are one, and their labels.
+
+    Raises what looking at an argument raises.
+    """
     first: dict[int, int] = {}
 
     def one(value: Any) -> Hashable:
@@ -149,9 +145,9 @@ def _arguments(calls: Sequence[TracedCall]) -> list[Hashable]:
         number = -1 if is_number else first.setdefault(id(value), len(first))
         return number, kind.__module__, kind.__qualname__, str(getattr(value, "label", ""))
 
-    return [
-        (one(value), *map(one, value)) if passed_as(value.__class__) is PassedAs.SEVERAL
-        else one(value)
-        for call in calls
-        for value in call.args
-    ]  # fmt: skip
+    for call in calls:
+        yield tuple([
+            (one(value), *map(one, value)) if passed_as(value.__class__) is PassedAs.SEVERAL
+            else one(value)
+            for value in call.args
+        ])  # fmt: skip

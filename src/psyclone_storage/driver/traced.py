@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from numbers import Real
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError
@@ -47,6 +46,7 @@ from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import constant_of
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
+from psyclone_storage.frontend.python.surroundings import CallPlace, read_function
 from psyclone_storage.ir.expr import (
     Element,
     Expr,
@@ -80,19 +80,21 @@ _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 def compile_invoke(
     calls: Sequence[TracedCall],
     label: str,
-    frame: FrameType,
+    where: CallPlace,
     asked: TracingRequest,
     *,
     apart: bool,
 ) -> Compiled:
     """Return what an invoke becomes; numbers that are `apart` are passed, each by its own name.
 
+    `where` it stands is read by who asks, who knows the result by the same text.
+
     Raises:
         CompileError: everything that is wrong with the kernels or the calls, with a note that
             shows where.
     """
     try:
-        return _compiled(calls, label, frame, asked, apart=apart)
+        return _compiled(calls, label, where, asked, apart=apart)
     except CompileError as error:
         error.add_note(render_text(error.problems))
         raise
@@ -101,7 +103,7 @@ def compile_invoke(
 def _compiled(
     calls: Sequence[TracedCall],
     label: str,
-    frame: FrameType,
+    where: CallPlace,
     asked: TracingRequest,
     *,
     apart: bool,
@@ -109,7 +111,7 @@ def _compiled(
     """Return what `compile_invoke` does, without the note."""
     compiler = _compiler(asked)
     kernels = [_kernel(call.kernel, compiler, asked.api) for call in calls]
-    source, parsed = _written_at(frame, calls, _DIALECTS[asked.api])
+    source, parsed = _written_at(where, calls, _DIALECTS[asked.api])
     names = _ArgumentNames(apart)
     passed = [_passed(kernel, compiler) for kernel in kernels]
     named = _named(calls, passed, (parsed, source), names)
@@ -121,7 +123,7 @@ def _compiled(
         loaded_routine(build.program.name, made.name, build.psy_text, build.beside),
         _order(named, made.schedule.data),
         build,
-        frame.f_code,
+        where.code,
         tuple(names.constants),
         tuple(names.equal),
     )
@@ -139,15 +141,15 @@ def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) ->
 
 
 def _written_at(
-    frame: FrameType, calls: Sequence[TracedCall], dialect: Dialect
+    where: CallPlace, calls: Sequence[TracedCall], dialect: Dialect
 ) -> tuple[SourceText, tuple[ParsedCall, ...]]:
     """Return the text of a program and the calls in it; nothing where these are made elsewhere."""
-    written = calls_at(dialect, frame)
+    written = calls_at(dialect, where)
     if written is not None:
         source, parsed = written
         if [len(one.args) for one in parsed] == [len(call.args) for call in calls]:
             return source, parsed
-    return SourceText(frame.f_code.co_filename, ""), ()
+    return SourceText(where.code.co_filename, ""), ()
 
 
 @cache
@@ -165,9 +167,9 @@ def _compiler(asked: TracingRequest) -> Compiler:
 
 @cache
 def _parsed(function: Callable[..., Any], api: str) -> Any:
-    name, module, dialect = function.__name__, function.__module__, _DIALECTS[api]
-    found = read_kernel(dialect, source_of(dialect, function), name)
-    return replace(found, module=module)
+    dialect = _DIALECTS[api]
+    source, read = source_of(dialect, function), read_function(function, dialect.module)
+    return replace(read_kernel(dialect, source, read.name), module=read.module)
 
 
 def _kernel(live: TracedKernel, compiler: Compiler, api: str) -> Kernel:

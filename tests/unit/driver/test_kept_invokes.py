@@ -6,7 +6,7 @@ import linecache
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,9 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.driver import invokes, kept_invokes, traced, tracing
+from psyclone_storage.frontend.python.surroundings import place_of
 from psyclone_storage.gocean import configure, fortran_kernel
+from psyclone_storage.lfric import X_plus_Y, setval_X
 from psyclone_storage.runtime.gocean import Field, Grid
 
 PROGRAM = '''
@@ -208,5 +210,125 @@ def test_what_is_in_no_file_is_not_kept(tmp_path: Path, program: Callable[..., M
 
 def test_kernels_in_fortran_are_not_kept(tmp_path: Path) -> None:
     calls = [fortran_kernel(tmp_path / "none.f90", "none")()]
-    asked = (calls, "", sys._getframe(), invokes.asked_for(api="gocean"))
-    assert kept_invokes._kept(asked, apart=False) == (None, "")
+    asked = (calls, "", place_of(sys._getframe()), invokes.asked_for(api="gocean"))
+    assert kept_invokes.kept_invoke(asked, apart=False) is None
+
+
+# ---------------------------------------------------------------- what changes while a program runs
+
+
+def test_a_kernel_that_is_edited_meanwhile_is_the_one_that_was_read_first(
+    program: Callable[..., ModuleType],
+) -> None:
+    other = PROGRAM.replace("+ new[0, 0]", "- new[0, 0]")
+    begun, (new, old) = program(), fields()
+    begun.run(new, old, 3.0)
+    Path(begun.run.__code__.co_filename).write_text(other, encoding="utf-8")
+    new, old = fields()
+    begun.run_calls(begun.scale(new, old, 3.0))
+    assert new.values[1, 0] == 2.0 * 3.0 * 4.0 + 3.0
+    for _ in range(2):
+        begun, (new, old) = program(other), fields()
+        begun.run_calls(begun.scale(new, old, 3.0))
+        assert new.values[1, 0] == 2.0 * 3.0 * 4.0 - 3.0
+    assert not was_compiled()
+
+
+def test_a_program_that_is_edited_while_it_is_compiled_is_kept_as_it_was_before(
+    tmp_path: Path, program: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = PROGRAM.replace("scale(new, old, by), scale(new, old, 0.5)",
+                            "scale(old, new, by), scale(old, new, 0.5)")  # fmt: skip
+    usual = traced._kernel
+
+    def edited(*about: Any) -> Any:
+        (tmp_path / "model.py").write_text(other, encoding="utf-8")
+        linecache.checkcache()
+        return usual(*about)
+
+    begun = program()
+    monkeypatch.setattr(traced, "_kernel", edited)
+    begun.run(*fields(), 3.0)
+    made = list(invokes._known().values())[-1].build
+    assert made is not None
+    names = [datum.name for datum in made.program.invokes[0].schedule.data]
+    assert names.index("new") < names.index("old")
+    program().run(*fields(), 3.0)
+    assert not was_compiled()
+
+
+def test_a_constant_that_changes_its_type_is_that_of_the_first_invoke(
+    program: Callable[..., ModuleType],
+) -> None:
+    of_two, of_half = (PROGRAM.replace("FACTOR = 2.0", f"FACTOR = {one}") for one in ("2", "3.5"))
+    begun = program(of_two)
+    begun.run(*fields(), 3.0)
+    begun.FACTOR = 3.5  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="float"):
+        begun.run_calls(begun.scale(*fields(), 3.0))
+    # The same file, in which the constant is what its program makes it.
+    begun, (new, old) = program(of_two), fields()
+    begun.FACTOR = 3.5  # type: ignore[attr-defined]
+    begun.run_calls(begun.scale(new, old, 3.0))
+    assert new.values[1, 0] == 3.5 * 3.0 * 4.0 + 3.0
+    begun, (new, old) = program(of_half), fields()
+    begun.run_calls(begun.scale(new, old, 3.0))
+    assert new.values[1, 0] == 3.5 * 3.0 * 4.0 + 3.0
+
+
+# ---------------------------------------------------------------- what is looked at
+
+
+def test_names_may_have_characters_that_words_do_not(program: Callable[..., ModuleType]) -> None:
+    text = PROGRAM.replace("FACTOR", "fa·ctor")
+    program(text).run(*fields(), 3.0)
+    begun = program(text)
+    begun.__dict__["fa·ctor"] = 2
+    begun.run(*fields(), 3.0)
+    assert was_compiled()
+
+
+@pytest.mark.parametrize("programs", ["one", "several"])
+def test_how_arguments_divide_among_calls_counts(
+    programs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b, c, d, e = (SimpleNamespace() for _ in range(5))
+    frame, asked, known = sys._getframe(), invokes.asked_for(api="lfric"), dict[Any, Any]()
+    monkeypatch.setattr(invokes, "_known", dict if programs == "several" else lambda: known)
+    found: list[Any] = []
+    for first, second in (((a, b, c), (d, e)), ((a, b, c), (d, e)), ((a, b), (c, d, e))):
+        calls = X_plus_Y(*first), setval_X(*second)
+        try:
+            found.append(invokes.compiled_invoke(calls, "", frame, asked).build is None)
+        except TypeError as error:
+            found.append(str(error))
+    refused = "The kernel 'X_plus_Y' takes 3 arguments, but is given 2."
+    assert found == [False, programs == "several", refused]
+
+
+class WithoutLabel(Field):  # type: ignore[misc]
+    """A field that cannot be asked what it is called."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "label":
+            raise RuntimeError
+        return super().__getattribute__(name)
+
+
+def test_an_argument_that_cannot_be_looked_at_is_not_kept(
+    program: Callable[..., ModuleType],
+) -> None:
+    for _ in range(2):
+        new, old = fields()
+        program().run(new, WithoutLabel(old.grid, values=old.values), 3.0)
+        assert was_compiled()
+        assert new.values[1, 0] == 2.0 * 3.5 * 4.0 + 3.0
+
+
+def test_nothing_is_kept_by_a_tool_that_is_not_known(
+    program: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_invokes, "tool_digest", lambda _: "")
+    for _ in range(2):
+        program().run(*fields(), 3.0)
+        assert was_compiled()

@@ -8,22 +8,15 @@ is made in which the function stands on its own lines, behind the imports and co
 from __future__ import annotations
 
 import ast
-import inspect
 import textwrap
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import InvokeReader
-from psyclone_storage.frontend.python.surroundings import (
-    place_of,
-    statements_for,
-    text_around,
-    values_around,
-)
+from psyclone_storage.frontend.python.surroundings import CallPlace, FunctionText, read_function
 from psyclone_storage.frontend.python.tree import Tree, read_tree
 from psyclone_storage.ir.parsed import ParsedCall
 
@@ -36,45 +29,44 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
             it.
     """
     try:
-        name, first, text = text_around(function)
+        read = read_function(function, dialect.module)
     except (OSError, TypeError):
         message = f"The text of the kernel '{function.__name__}' is not to be had."
         hint = "Put it into a file or a cell of a notebook: a kernel is read, not run."
         raise CompileError(Diagnostic("P052", message, hint=hint)) from None
-    text = textwrap.dedent(text)
-    tree = read_tree(SourceText(name, _NEWLINE * max(0, first - 1) + text))
-    _check_numbers_around(tree, function)
+    text = textwrap.dedent(read.text)
+    tree = read_tree(SourceText(read.file, _NEWLINE * max(0, read.first - 1) + text))
+    _check_numbers_around(tree, read)
     used = {node.id for node in ast.walk(tree.module) if isinstance(node, ast.Name)}
-    needed = "; ".join(statements_for(dialect.module, used, values_around(function)))
-    return SourceText(name, f"{needed}\n{_NEWLINE * max(0, first - 2)}{text}")
+    needed = [statement for name, statement in read.statements if name in used]
+    words = "; ".join([f"from {dialect.module} import *", *needed])
+    return SourceText(read.file, f"{words}\n{_NEWLINE * max(0, read.first - 2)}{text}")
 
 
 _NEWLINE = "\n"
 
 
-def _check_numbers_around(tree: Tree, function: Callable[..., Any]) -> None:
+def _check_numbers_around(tree: Tree, read: FunctionText) -> None:
     """Raise if a kernel has numbers of the function around it: no module has them when it runs."""
-    around = inspect.getclosurevars(function).nonlocals
     first = {node.id: node for node in reversed(list(ast.walk(tree.module)))
              if isinstance(node, ast.Name)}  # fmt: skip
     hint = "Pass it to the kernel as a scalar, or make it a variable of the module."
     raise_if_any([
         Diagnostic("P053", f"'{name}' is a variable of the function around the kernel.",
                    tree.span(first[name]), hint=hint)
-        for name in sorted(around) if isinstance(around[name], int | float) and name in first
+        for name in read.around if name in first
     ])  # fmt: skip
 
 
 def calls_at(
-    dialect: Dialect, frame: FrameType
+    dialect: Dialect, where: CallPlace
 ) -> tuple[SourceText, tuple[ParsedCall, ...]] | None:
-    """Return the text of a frame, and the calls of the invoke that it is in, as they are written.
+    """Return the text of a program, and the calls of the invoke at a place, as they are written.
 
     None where there is no text, or where what is written are no calls.
     """
-    file, text, position = place_of(frame)
-    source = SourceText(file, text)
-    if not source.text or position[0] is None:
+    source = SourceText(where.code.co_filename, where.text)
+    if not source.text or where.position[0] is None:
         return None
     try:
         tree = read_tree(source)
@@ -87,7 +79,7 @@ def calls_at(
             getattr(node, "col_offset", None),
             getattr(node, "end_col_offset", None),
         )
-        if isinstance(node, ast.Call) and place == position:
+        if isinstance(node, ast.Call) and place == where.position:
             reader = InvokeReader(tree, dialect.real, [], bool(dialect.ranges), keeps_all=True)
             calls = tuple(reader.calls(node))
             return None if reader.problems else (source, calls)
