@@ -30,7 +30,7 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.memory.failures import failure_in, give_up
+from psyclone_storage.storage.memory.failures import UNTOLD, failure_in, give_up
 from psyclone_storage.storage.memory.races import RACES
 
 
@@ -105,6 +105,7 @@ def _check_arrived(token: AccessToken) -> None:
         if spoiled:
             failure = next(iter(spoiled.values()))
             if replicas.validity.distrust(token.replica.bit, spoiled):
+                UNTOLD.told(failure)
                 raise StorageError(
                     f"{token.describe()} did not get its values, which are to be had all the same "
                     f"with the next access: {failure!r}"

@@ -111,8 +111,12 @@ class Context:
         return self._stream.submit(self._run, work, args)
 
     def synchronize(self) -> None:
-        """Wait until all that was submitted is done."""
+        """Wait until all that was submitted is done, and functors and kernels as well.
+
+        Raises what failed of those since the last time, unless somebody was told.
+        """
         self._stream.synchronize()
+        self._memory.finish()
 
     def _run(self, work: Callable[..., T], args: tuple[Any, ...]) -> T:
         with self:

@@ -16,6 +16,7 @@ from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.validity import ReplicaState, Validity
 from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.failures import UNTOLD
 from psyclone_storage.storage.memory.uses import forget_known
 
 
@@ -86,6 +87,7 @@ def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -
     except Exception as error:
         if not any(failure.error is error for failure in old.failures):
             raise
+        UNTOLD.told(error)
         raise PoisonedDataError(
             f'"{old.label}" cannot get more memory at {memory.space.tag} with its values in it: '
             f"the task that wrote the data last failed ({error!r}). Write all of it anew."

@@ -5,9 +5,8 @@ to it, marks what a write leaves stale, and follows the hints. Its callers hold 
 lock table granted, which is why validity can only grow under a reader and why nobody else is there
 under a writer.
 
-Synchronous work blocks its caller. Asynchronous work (`start`, `start_prefetch`) may start
-on the worker thread of some device, and therefore never waits: it submits to the stream of the
-replica that it fills and goes on in callbacks.
+Synchronous work blocks its caller. Asynchronous work (`start`, `start_prefetch`) may start on the
+worker of some device, and never waits: it submits to the stream of what it fills, with callbacks.
 """
 
 from __future__ import annotations
@@ -48,6 +47,7 @@ from psyclone_storage.storage.core.spaces import (
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.core.validity import Validity
+from psyclone_storage.storage.memory.failures import UNTOLD
 from psyclone_storage.storage.memory.registry import memory_of, router
 
 
@@ -178,6 +178,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             why = f"the memory is read-only at {locked[0]}" if locked else "the buffer is const"
             raise ConstBufferError(f"{token.describe()} is not possible: {why}.")
         if token.mode.reads and self.poisoned is not None and not token.request.ignore_failed:
+            UNTOLD.told(self.poisoned)
             raise PoisonedDataError(
                 f"{token.describe()} is not possible: the task that wrote the data last failed "
                 f"({self.poisoned!r}). Write all of it anew, or ask with ignore_failed."

@@ -18,9 +18,21 @@ def initialize(arguments: Sequence[str] = ()) -> list[str]:
 
 
 def fence(_label: str = "") -> None:
-    """Wait for all that was submitted, on all devices."""
+    """Wait for all that was submitted, on all devices.
+
+    Raises what failed meanwhile, as an index of a functor that was read and is outside, unless
+    somebody was told: the first of several, with the others as notes.
+    """
+    failures: list[Exception] = []
     for number in range(device_count()):
-        Context.get(Context.CUDA, number).synchronize()
+        try:
+            Context.get(Context.CUDA, number).synchronize()
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            failures.append(error)
+    for other in failures[1:]:
+        failures[0].add_note(f"This failed, too: {other!r}")
+    if failures:
+        raise failures[0]
 
 
 def finalize() -> None:

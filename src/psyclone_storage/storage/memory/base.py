@@ -141,6 +141,12 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:  # noqa: B027
         """Make bytes that lost validity unmistakable; memories that do not guard leave them."""
 
+    def finish(self) -> None:  # noqa: B027
+        """Wait for all that `start` was asked for, and raise what failed and nobody was told of.
+
+        Devices that tell that themselves do so elsewhere.
+        """
+
     def give_up(self, allocation: Allocation, span: Span | None) -> None:
         """Let a span be usable again where work has failed, or will: all of it is written anew."""
         give_up(allocation, span)

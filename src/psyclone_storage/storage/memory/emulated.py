@@ -19,8 +19,15 @@ from psyclone_storage.storage.core.device import current_emulation
 from psyclone_storage.storage.core.forking import nothing
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
+from psyclone_storage.storage.memory.conditions import as_asked
 from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray, on_device
-from psyclone_storage.storage.memory.failures import failure_in, failure_of, forget, give_up
+from psyclone_storage.storage.memory.failures import (
+    UNTOLD,
+    failure_in,
+    failure_of,
+    forget,
+    give_up,
+)
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.queues import DeviceQueue, QueueEvent
 from psyclone_storage.storage.memory.races import RACES, MemoryUse, on_tracing
@@ -163,7 +170,7 @@ class EmulatedDeviceMemory(Memory):
 
         What is done `once` cannot be done again after an interrupt.
         """
-        work = _as_asked(work)
+        work = as_asked(work)
         event = self.kernels.put(what, uses, work, _seconds_of(nbytes), once=once)
         if any(use.allocation.space.host_accessible for use in uses):
             # Memory that the host uses, too, and of whose work nobody takes a note.
@@ -175,7 +182,7 @@ class EmulatedDeviceMemory(Memory):
         """Do `work` after what the device was asked for before, and return its result."""
         result: list[Any] = []
         failure: list[BaseException] = []
-        work = _as_asked(work)
+        work = as_asked(work)
 
         def attempt() -> None:
             try:
@@ -190,9 +197,22 @@ class EmulatedDeviceMemory(Memory):
             for use in uses:
                 # Who asked is told, and knows what was to be written.
                 forget(use.allocation, failure[0])
+            UNTOLD.told(failure[0])
             raise failure.pop()
         _raise_failure(uses)
         return result.pop()
+
+    def finish(self) -> None:
+        """Wait for all queues; raise what failed in them, the first with the others as notes."""
+        queues = (self.kernels, self._into, self._out_of)
+        for queue in queues:
+            queue.finish()
+        first, *others = UNTOLD.take({queue.number for queue in queues}) or (None,)
+        for other in others:
+            assert first is not None
+            first.add_note(f"This failed, too: {other!r}")
+        if first is not None:
+            raise first
 
     def give_up(self, allocation: Allocation, span: Span | None) -> None:
         """Forget what failed in a span, after all that was asked for before."""
@@ -308,19 +328,6 @@ def _note_care() -> None:
 on_tracing(_note_care)
 
 
-def _as_asked(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Return work that treats errors of numbers as who asks for it wants (`np.errstate`)."""
-    if work is nothing:
-        return work
-    wanted: dict[str, Any] = {**np.geterr(), "call": np.geterrcall()}
-
-    def attempt() -> Any:
-        with np.errstate(**wanted):
-            return work()
-
-    return attempt
-
-
 def _seconds_of(nbytes: int) -> float:
     """Return the time that the emulated bus takes."""
     timing = current_emulation()
@@ -349,6 +356,7 @@ def _finish(event: QueueEvent, target: Allocation, span: Span) -> None:
     failure = failure_in(target, span)
     if failure is not None:
         give_up(target, span)
+        UNTOLD.told(failure)
         raise failure
 
 
@@ -356,6 +364,7 @@ def _raise_failure(uses: tuple[MemoryUse, ...]) -> None:
     for use in uses:
         failure = failure_of(use)
         if failure is not None:
+            UNTOLD.told(failure)
             raise failure
 
 

@@ -1,16 +1,57 @@
 """Own the notes on bytes whose values were not made, as work on a device failed; refuse to raise.
 
 Work that is done later fails later. What it was to write is spoiled from then on, byte by byte,
-until other work writes there, or until an access gives the values up.
+until other work writes there, or until an access gives the values up. What failed is kept until
+somebody is told: who asks for such values, or else who waits for the device.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import NamedTuple
 
 from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.memory.races import LOCK, MemoryUse
 from psyclone_storage.storage.memory.uses import Span
+
+_MOST = 16
+"""How many failures that nobody was told of are kept, with all that they refer to."""
+
+
+class UntoldFailures:
+    """What failed in queues, by their numbers, and was not raised to anybody."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._kept: list[tuple[int, BaseException]] = []
+
+    def add(self, queue: int, error: BaseException, site: str) -> None:
+        """Note that work of a queue, which was asked for at `site`, has failed."""
+        error.add_note(f"This was asked for at {site}, and done later.")
+        with LOCK:
+            # The first ones are those that others come from.
+            if len(self._kept) < _MOST:
+                self._kept.append((queue, error))
+
+    def told(self, error: BaseException) -> None:
+        """Note that somebody gets an error."""
+        with LOCK:
+            self._kept = [one for one in self._kept if one[1] is not error]
+
+    def take(self, queues: Set[int] | None = None) -> list[BaseException]:
+        """Return what failed in some queues, or in all, which is told now."""
+        with LOCK:
+            found = [one for one in self._kept if queues is None or one[0] in queues]
+            self._kept = [one for one in self._kept if one not in found]
+        return [error for _, error in found]
+
+    def clear(self) -> None:
+        """Forget all, as in a child process, whose parent tells."""
+        self.take()
+
+
+UNTOLD = UntoldFailures()
+"""What failed and nobody was told of."""
 
 
 class Failure(NamedTuple):

@@ -5,13 +5,17 @@ one in a queue can make another queue, or the host, wait for all that was in the
 When work is done, is up to `QueueOrder`: as soon as it is asked for, as late as possible, or now
 and then. Whatever is right is right in all orders.
 
-Work that fails spoils the bytes that it was to write, and whatever reads those (`failures`).
+Work that fails spoils the bytes that it was to write, and whatever reads those (`failures`). Who
+waits for all work of a device is told, and at the latest the end of the program says so.
 """
 
 from __future__ import annotations
 
+import atexit
+import sys
 import threading
 import time
+import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -20,12 +24,13 @@ from typing import Any
 from psyclone_storage.storage.core.device import current_emulation
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
-from psyclone_storage.storage.memory.failures import failure_of, mend, spoil
+from psyclone_storage.storage.memory.failures import UNTOLD, failure_of, mend, spoil
 from psyclone_storage.storage.memory.races import (
     LOCK,
     RACES,
     Clock,
     MemoryUse,
+    Presence,
     WorkItem,
     user_site,
 )
@@ -42,7 +47,7 @@ class Job:
     What an interrupt (Ctrl-C) has cut short is done again, unless `once` says that it cannot be.
     """
 
-    __slots__ = ("position", "work", "waits", "uses", "seconds", "once", "asked")
+    __slots__ = ("position", "work", "waits", "uses", "seconds", "once", "asked", "site")
 
     def __init__(
         self,
@@ -60,6 +65,7 @@ class Job:
         self.uses = uses
         self.seconds = seconds
         self.once = once
+        self.site = ""
         self.asked = time.perf_counter()
 
     @property
@@ -107,7 +113,8 @@ class DeviceQueue:
     def __init__(self, name: str, jobs: set[Any]) -> None:
         """Make an idle queue."""
         self.name = name
-        self._agent = RACES.enter(self)
+        self._presence = Presence()
+        self._agent = RACES.enter(self, self._presence)
         self.number = self._agent.number
         self._jobs = jobs
         self._work: deque[Job] = deque()
@@ -150,8 +157,10 @@ class DeviceQueue:
         with LOCK:
             event = QueueEvent(self, self.issued + 1, self._next_clock(self.issued + 1))
             place, marks = (self.number, event.position), tuple(use.mark() for use in uses)
-            piece = WorkItem(what, self.name, *place, event.clock, marks, user_site())
+            site, here = user_site(), self._presence
+            piece = WorkItem(what, self.name, *place, event.clock, marks, site, here)
             job = Job(event.position, work, uses, seconds, once=once)
+            job.site = site
             try:
                 RACES.note(piece, memory)
                 self._append(event, job)
@@ -242,6 +251,7 @@ class DeviceQueue:
             else:
                 _spoil(job.uses, failure)
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            UNTOLD.add(self.number, error, job.site)
             _spoil(job.uses, error)
         except BaseException as error:
             again = not job.once
@@ -304,7 +314,16 @@ def finish_all() -> None:
             queue.finish()
 
 
-FORKS.add(ForkHandlers(finish_all, nothing, nothing))
+def _tell_at_exit() -> None:
+    """Do what is left when the program ends, and say what failed that nobody was told of."""
+    finish_all()
+    for error in UNTOLD.take():
+        sys.stderr.write("Work on a device failed, and nobody was told:\n")
+        traceback.print_exception(error)
+
+
+FORKS.add(ForkHandlers(finish_all, nothing, UNTOLD.clear))
+atexit.register(_tell_at_exit)
 
 
 def _all_queues() -> list[DeviceQueue]:

@@ -14,11 +14,11 @@ asked for, which names both, even where they would have been done in the order t
 All threads of the host count as one: between them the tables of locks make order, not events.
 
 A queue has a place in the clocks as long as it is there or the host does not know all of its work
-to be done. After that the place is given up, which loses no race: all that is asked for from then
-on has a clock that includes the host's, so that it comes after all work of that queue, and a piece
-of a queue without a place counts as done before. (FastTrack gives up the clock of what is ordered
-with everything, too: C. Flanagan and S. Freund, 2009.) While a trace is taken no place is given up,
-as its pieces are compared with each other, earlier ones too.
+to be done, and there is a note on it. After that the place is given up, which loses no race: all
+that is asked for from then on has a clock that includes the host's, so that it comes after all work
+of that queue, and a piece of a queue without a place counts as done before. (FastTrack gives up the
+clock of what is ordered with everything, too: C. Flanagan and S. Freund, 2009.) While a trace is
+taken no place is given up, as its pieces are compared with each other, earlier ones too.
 Reference: L. Lamport, "Time, clocks, and the ordering of events in a distributed system", 1978.
 """
 
@@ -106,6 +106,7 @@ class WorkItem(NamedTuple):
     clock: Clock
     uses: tuple[Mark, ...]
     site: str
+    presence: Presence | None = None
 
     def before(self, clock: Clock) -> bool:
         """Say whether this is done where `clock` is."""
@@ -228,15 +229,25 @@ def _lay(spans: list[Trodden], use: Mark, new: tuple[Trodden, ...]) -> None:
     spans[first:end] = [*left, *new, *right]
 
 
+class Presence:
+    """What a queue and all notes on its work refer to."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Agent:
-    """A queue in the clocks: its number, and the position of the last piece that it was given."""
+    """A queue in the clocks: its number, and the position of the last piece that it was given.
 
-    __slots__ = ("number", "issued")
+    `trace` says whether the queue or any note on its work is still there.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("number", "issued", "trace")
+
+    def __init__(self, presence: Presence) -> None:
         """Be a new agent, which has done nothing."""
         self.number = next(_NUMBERS)
         self.issued = 0
+        self.trace = weakref.ref(presence)
 
 
 class RaceDetector:
@@ -256,9 +267,9 @@ class RaceDetector:
         self.edition = 0
         self.traces: list[Trace] = []
 
-    def enter(self, queue: object) -> Agent:
+    def enter(self, queue: object, presence: Presence) -> Agent:
         """Return the agent of a new queue, which has a place in the clocks from now on."""
-        agent = Agent()
+        agent = Agent(presence)
         with LOCK:
             self.agents[agent.number] = agent
         # A finalizer may come amid anything, and only takes a note.
@@ -287,10 +298,14 @@ class RaceDetector:
         return piece.before(clock) or piece.agent not in self.agents
 
     def _retire(self) -> None:
-        """Give up the places of agents that are gone and whose work the host knows to be done."""
+        """Give up the places of agents that are gone and whose work the host knows to be done.
+
+        Nobody may ever learn of work that was left when its queue went. It is in no order with what
+        uses the same memory, as long as there is a note on it.
+        """
         # While this is done others may be gone.
         for agent in self.gone[:]:
-            if self.host.get(agent.number, 0) >= agent.issued:
+            if self.host.get(agent.number, 0) >= agent.issued or agent.trace() is None:
                 self.gone.remove(agent)
                 self.agents.pop(agent.number, None)
                 self.host.pop(agent.number, None)
@@ -384,12 +399,16 @@ def _tell() -> None:
 
 def user_site() -> str:
     """Return the line of code outside of this package that is being run."""
+    frame = user_frame()
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "a helper thread"
+
+
+def user_frame() -> FrameType | None:
+    """Return the frame of that line, None in a thread that only the runtime has."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
-    if frame is None or frame.f_code.co_filename == _THREADING:
-        return "a helper thread"
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return None if frame is None or frame.f_code.co_filename == _THREADING else frame
 
 
 def _sentence(piece: WorkItem) -> str:

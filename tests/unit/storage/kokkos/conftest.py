@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.memory.failures import UNTOLD
 from storage_devices import DEVICES, device_in_place
 
 
@@ -15,6 +16,8 @@ def _emulated() -> Iterator[None]:
     use_device("emulated", Emulation())
     yield
     use_device("auto")
+    # Some tests leave failures of which nobody wants to hear when all of them end.
+    UNTOLD.clear()
 
 
 @pytest.fixture(params=DEVICES)
