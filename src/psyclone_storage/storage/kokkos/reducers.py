@@ -12,7 +12,12 @@ import numpy as np
 from psyclone_storage.storage.core.errors import ViewRankError, ViewTypeError
 from psyclone_storage.storage.kokkos.view import View
 from psyclone_storage.storage.kokkos.view_copy import Part, fill_values
-from psyclone_storage.storage.kokkos.view_kernel import NotTogetherError, Together, library_of
+from psyclone_storage.storage.kokkos.view_kernel import (
+    NotTogetherError,
+    Together,
+    check_number,
+    library_of,
+)
 
 
 class _Result:
@@ -120,6 +125,7 @@ class Reduction:
         if self.shape is None:
             self._value = self._joining.join(self._value, contribution)
             return self
+        check_number(contribution)
         many = isinstance(contribution, Together)
         given = contribution.array if many else np.array(contribution)
         if self.given is not None:

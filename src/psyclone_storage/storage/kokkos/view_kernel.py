@@ -145,7 +145,7 @@ class RunningFunctor:
         """Return the places of many elements; some of `indices` stand for many numbers."""
         if layout.strides is None:
             raise NotTogetherError("A layout without strides places one element at a time.")
-        numbers = [one.array if isinstance(one, Together) else to_index(one) for one in indices]
+        numbers = list(map(as_index, indices))
         for number, extent in zip(numbers, layout.extents, strict=True):
             if bool(np.logical_or(number < 0, number >= extent).any()):
                 raise ViewIndexError("Some index is outside.")  # the one is found one by one
@@ -167,6 +167,8 @@ class RunningFunctor:
         """Set one element, or one for each index."""
         place, given = bare(position), bare(value)
         stored = as_stored(given, memory.buffer.dtype)
+        if given is value:
+            check_number(stored)
         # What fails in a block that writes would spoil the data.
         check_fit(getattr(stored, "shape", ()), getattr(place, "shape", ()))
         with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
@@ -176,6 +178,7 @@ class RunningFunctor:
 
     def combine(self, memory: FunctorMemory, function: Any, position: Any, operand: Any) -> None:
         """Make `function` of an element and `operand`, for one index after the other."""
+        check_number(operand)
         with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
             array = token.kernel_view(memory.elements)
             place, given = bare(position), bare(operand)
@@ -238,6 +241,24 @@ def check_fit(shape: tuple[int, ...], places: tuple[int, ...]) -> None:
     """Raise `NotTogetherError` for more numbers than places."""
     if np.broadcast_shapes(shape, places) != places:
         raise NotTogetherError("There are more numbers than places for them.")
+
+
+def check_number(value: Any) -> None:
+    """Raise `NotTogetherError` for what is many numbers, but does not stand for one of each index.
+
+    Such an array has no place in one element, and its numbers may change before they are used.
+    """
+    if not isinstance(value, Together) and np.ndim(value):
+        raise NotTogetherError("There are more numbers than places for them.")
+
+
+def as_index(one: Any) -> Any:
+    """Return an index as a number, or many of them, of a type that no place is too large for."""
+    if not isinstance(one, Together):
+        return to_index(one)
+    if one.array.dtype.kind not in "iu":
+        raise NotTogetherError("An index is an integer.")
+    return one.array.astype(np.int64, copy=False)
 
 
 def bare(value: Any) -> Any:

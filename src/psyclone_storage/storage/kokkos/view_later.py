@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from operator import index as to_index
 from typing import Any
 
 import numpy as np
@@ -34,13 +33,16 @@ from psyclone_storage.storage.kokkos.view_kernel import (
     NotTogetherError,
     RunningFunctor,
     Together,
+    as_index,
     bare,
     check_fit,
+    check_number,
 )
 
-_RDWR = AccessMode.READ_WRITE
+_READ, _WRITE, _BOTH = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
 FEW = 1 << 12
 """How many indices work that waits may always keep."""
+_PLAIN = (bool, int, float, complex)
 Numbers = list[Any]
 """What the steps before have made, one entry for each."""
 
@@ -67,6 +69,12 @@ class LaterNumbers(NDArrayOperatorsMixin):
         """Return the type of the numbers."""
         return np.asarray(self.sample).dtype
 
+    def astype(self, dtype: Any, *, copy: bool) -> LaterNumbers:
+        """Write down that the numbers, which nobody changes, get another type."""
+        assert not copy
+        wanted = np.dtype(dtype)
+        return self if self.dtype == wanted else self._steps.compute(_CASTS[wanted], (self,))
+
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **words: Any) -> Any:
         """Write the operation down."""
         if method != "__call__" or words or function.nout != 1 or function.signature is not None:
@@ -87,7 +95,7 @@ class WrittenSteps:
         """Start with nothing."""
         self.works: list[Callable[[Numbers], Any]] = []
         self._known: dict[tuple[Any, ...], LaterNumbers] = {}
-        self.used: dict[int, tuple[FunctorMemory, bool]] = {}
+        self.used: dict[int, tuple[FunctorMemory, AccessMode]] = {}
 
     def compute(self, function: Callable[..., Any], inputs: Sequence[Any]) -> LaterNumbers:
         """Write down a function of numbers, for each index; what is known already is that."""
@@ -113,10 +121,15 @@ class WrittenSteps:
         self.works.append(work)
         return LaterNumbers(self, sample, shape)
 
-    def use(self, memory: FunctorMemory, *, writes: bool) -> Any:
-        """Note a use of memory; return the array that a step works on."""
-        _, written = self.used.get(id(memory), (memory, False))
-        self.used[id(memory)] = (memory, written or writes)
+    def use(self, memory: FunctorMemory, mode: AccessMode) -> Any:
+        """Note a use of memory; return the array that a step works on.
+
+        What begins with writing all of it does not read what was there.
+        """
+        _, before = self.used.get(id(memory), (memory, mode))
+        if before is _READ and mode.writes:
+            before = _BOTH
+        self.used[id(memory)] = (memory, before)
         return memory.elements
 
     def launch(self, count: int, *, wait: bool) -> Numbers | None:
@@ -127,8 +140,7 @@ class WrittenSteps:
         what an access raises; nothing is done then.
         """
         tokens: list[AccessToken] = [
-            memory.buffer.token(memory.space, _RDWR if writes else AccessMode.READ)
-            for memory, writes in self.used.values()
+            memory.buffer.token(memory.space, mode) for memory, mode in self.used.values()
         ]
         acquire_all(tokens)
         try:
@@ -165,7 +177,7 @@ class WritingFunctor(RunningFunctor):
         is_known = not any(isinstance(bare(one), LaterNumbers) for one in indices)
         if is_known or layout.strides is None:
             return super().position(layout, start, indices)
-        numbers = [bare(one) if isinstance(one, Together) else to_index(one) for one in indices]
+        numbers = list(map(as_index, indices))
         for number, extent in zip(numbers, layout.extents, strict=True):
             check = partial(_check_inside, number, extent)
             if isinstance(number, LaterNumbers):
@@ -177,7 +189,7 @@ class WritingFunctor(RunningFunctor):
     def load(self, memory: FunctorMemory, position: Any) -> Any:
         """Write down that elements are read."""
         place = self._place_of(memory, position)
-        array = self.steps.use(memory, writes=False).held
+        array = self.steps.use(memory, _READ).held
         sample = array.dtype.type(1)
         read = self.steps.write(lambda made: array[_found(made, place)], sample, _shape_of(place))
         return Together(read)
@@ -185,7 +197,8 @@ class WritingFunctor(RunningFunctor):
     def store(self, memory: FunctorMemory, position: Any, value: Any) -> None:
         """Write down that elements are set."""
         place = self._place_of(memory, position)
-        array, given = self._target(memory, bare(value), _shape_of(place))
+        mode = _WRITE if _is_all(place, memory.elements.size) else _BOTH
+        array, given = self._target(memory, mode, value, _shape_of(place))
         self.steps.write(lambda made: array.__setitem__(_found(made, place), _found(made, given)))
 
     def combine(self, memory: FunctorMemory, function: Any, position: Any, operand: Any) -> None:
@@ -193,7 +206,7 @@ class WritingFunctor(RunningFunctor):
         shape = self.shape
         assert shape is not None
         place = self._place_of(memory, position)
-        array, given = self._target(memory, bare(operand), shape)
+        array, given = self._target(memory, _BOTH, operand, shape)
         combined = getattr(np, function.__name__)
 
         def work(made: Numbers) -> None:
@@ -202,9 +215,12 @@ class WritingFunctor(RunningFunctor):
 
         self.steps.write(work)
 
-    def _target(self, memory: FunctorMemory, value: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    def _target(
+        self, memory: FunctorMemory, mode: AccessMode, value: Any, shape: tuple[int, ...]
+    ) -> tuple[Any, Any]:
         """Return the array that is written, and the value in a form that it takes for sure."""
-        array, given = self.steps.use(memory, writes=True).held, _kept(value)
+        check_number(value)
+        array, given = self.steps.use(memory, mode).held, _kept(bare(value))
         if not isinstance(given, LaterNumbers):
             given = as_stored(given, array.dtype)
         elif given.dtype != array.dtype and not casts_quietly(given.dtype, array.dtype):
@@ -294,14 +310,39 @@ def _name_of(one: Any) -> tuple[Any, ...]:
     """Return what tells an input of a step from others, as long as the step is kept."""
     if isinstance(one, LaterNumbers):
         return LaterNumbers, one.number
-    return (id(one),) if isinstance(one, np.ndarray) else (type(one), repr(one))
+    if isinstance(one, np.ndarray):
+        return (id(one),)
+    # How many digits are printed of a number of NumPy is a matter of its options.
+    return type(one), one.tobytes() if isinstance(one, np.generic) else repr(one)
 
 
 def _kept(value: Any) -> Any:
-    """Return a value that nobody changes; one of an array of dimension 0 is its number."""
+    """Return a value that nobody changes; one of an array of dimension 0 is its number.
+
+    Raises `NotTogetherError` for an object that is neither a number nor numbers.
+    """
     if isinstance(value, np.ndarray) and not value.ndim:
-        return value[()]
+        value = value[()]
+    is_known = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc"
+    if not (is_known or isinstance(value, LaterNumbers) or type(value) in _PLAIN):
+        raise NotTogetherError(f"{type(value).__name__} may be changed before it is used.")
     return value
+
+
+def _is_all(place: Any, size: int) -> bool:
+    """Say whether places that are known are all that there are."""
+    if isinstance(place, LaterNumbers) or np.size(place) < size:
+        return False
+    found = np.bincount(np.ravel(place), minlength=size)
+    return found.size == size and bool(found.all())
+
+
+def _as_int64(numbers: Any) -> Any:
+    return np.asarray(numbers, np.int64)
+
+
+_CASTS = {np.dtype(np.int64): _as_int64}
+"""Conversions that are written down; each is one function, so that equal steps are found."""
 
 
 def _sample_of(value: Any) -> Any:
