@@ -24,12 +24,18 @@ POISON = -1000003.0
 
 
 def merge_answers(ranks: Iterable[bytes]) -> Answers:
-    """Return the answers of all ranks; every dof must have been written by exactly one rank."""
+    """Return the answers of all ranks; every dof must have been written by exactly one rank.
+
+    Every rank reports the same names, those of fields of which it owns no dof, too.
+    """
     scalars: dict[str, Values] = {}
     sizes: dict[str, int] = {}
     parts: dict[str, list[tuple[NDArray[np.int64], Values]]] = defaultdict(list)
+    reported: list[set[str]] = []
     for written in ranks:
-        for name, size, ids, values in records(written):
+        found = list(records(written))
+        reported.append({name for name, *_ in found})
+        for name, size, ids, values in found:
             if size == SCALAR:
                 value = scalars.setdefault(name, values.reshape(()))
                 assert value.tobytes() == values.tobytes(), f"ranks differ: {name}"
@@ -37,6 +43,8 @@ def merge_answers(ranks: Iterable[bytes]) -> Answers:
                 assert sizes.setdefault(name, size) == size, name
                 parts[name].append((ids, values))
     assert scalars or parts, "there is no answer"
+    odd = set[str]().union(*reported) - set.intersection(*reported)
+    assert not odd, f"not all ranks report: {sorted(odd)}"
     assert not scalars.keys() & parts.keys()
     return scalars | {name: in_order(name, some, sizes[name]) for name, some in parts.items()}
 

@@ -38,6 +38,11 @@ def test_values_of_ranks_are_in_the_order_of_their_ids() -> None:
         ([record("s", -1, [], [1.0]), record("s", -1, [], [2.0])], "ranks differ"),
         ([record("f", 1, [0], [1.0]), record("f", 2, [1], [1.0])], "f"),
         ([b"", b""], "there is no answer"),
+        ([record("f", 1, [0], [1.0]), b""], "not all ranks report: .'f'"),
+        (
+            [record("f", 1, [0], [1.0]) + record("s", -1, [], [1.0]), record("f", 1, [], [])],
+            "not all ranks report: .'s'",
+        ),
     ],
 )
 def test_answers_that_do_not_fit_are_refused(ranks: list[bytes], problem: str) -> None:
