@@ -39,7 +39,10 @@ def dag_text(build: Build) -> str:
 
 
 def explanation(build: Build) -> str:
-    """Return why each exchange, test and transfer is there, and which steps were refused."""
+    """Return why each exchange, test and transfer is there, and which steps were refused.
+
+    Where cells are visited in tiles of colours, it says what that asks of the mesh.
+    """
     halos = [
         explain.explain_halos(without_halos(item.schedule), build.rules)
         for item in build.program.invokes
@@ -52,6 +55,7 @@ def explanation(build: Build) -> str:
     messages = filter(
         None, (explain.explain_messages(item.schedule) for item in build.program.invokes)
     )
+    tiles = filter(None, (explain.explain_tiles(item.schedule) for item in build.program.invokes))
     transfers = filter(None, (explain_transfers(item.schedule) for item in build.program.invokes))
     held = filter(None, (explain_holding(item.name, item.held) for item in build.program.invokes))
-    return "\n".join((*halos, *messages, *transfers, *held, *steps))
+    return "\n".join((*halos, *messages, *tiles, *transfers, *held, *steps))

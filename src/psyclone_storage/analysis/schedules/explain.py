@@ -26,9 +26,9 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Reason, Schedule
+from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Over, Reason, Schedule
 from psyclone_storage.ir.view import places_text
-from psyclone_storage.ir.walk import in_sequence, kernel_calls
+from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops
 
 
 def explain_halos(schedule: Schedule, rules: Rules) -> str:
@@ -58,6 +58,19 @@ def explain_messages(schedule: Schedule) -> str:
         return ""
     title = f"{schedule.name}: exchanges that share one message for each neighbour"
     return "\n".join([title, *(f"  {', '.join(group)}" for group in groups)]) + "\n"
+
+
+def explain_tiles(schedule: Schedule) -> str:
+    """Return what loops over colours of tiles ask of the mesh; empty if there are none."""
+    names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.over is Over.TILE_COLOURS]
+    if not names:
+        return ""
+    return (
+        f"{schedule.name}: tiles of colours in {', '.join(names)}\n"
+        "  They are as large as the mesh was made with. On a mesh that was made without tiles\n"
+        "  each is a cell, and neighbours are visited apart, as with colours of cells: on one\n"
+        "  thread that is slower than no colours.\n"
+    )
 
 
 def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:

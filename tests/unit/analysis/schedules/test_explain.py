@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.schedules.explain import explain_halos
+from psyclone_storage.analysis.schedules.explain import explain_halos, explain_tiles
+from psyclone_storage.transform.colour import ColourLoop
 from unit.analysis.small import RULES, cells, dofs, halo, schedule, with_places
+from unit.transform.benches import bench
 
 STENCIL = cells("a write w3", "u read w3 stencil 2")
 
@@ -71,3 +73,14 @@ def test_a_serial_schedule_exchanges_nothing() -> None:
     assert explain_halos(schedule(STENCIL, distributed=False), RULES) == (
         "small: one process has every value, so nothing is exchanged.\n"
     )
+
+
+def test_tiles_of_colours_ask_for_a_mesh_with_tiles() -> None:
+    work = bench(cells("u inc w0"), cells("v inc w0"), cells("w inc w0"))
+    work.apply(ColourLoop("loop1"))
+    assert explain_tiles(work.schedule) == ""
+    work.apply(ColourLoop("loop2", tiling=True))
+    work.apply(ColourLoop("loop3", tiling=True))
+    text = explain_tiles(work.schedule)
+    assert text.startswith("small: tiles of colours in 'loop2', 'loop3'\n")
+    assert "On a mesh that was made without tiles\n  each is a cell" in text
