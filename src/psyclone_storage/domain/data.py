@@ -20,6 +20,7 @@ from psyclone_storage.ir.types import DataType
 
 _WORD = regex(r"\w+")
 _ORDER = tuple(DatumRole)
+_CHANGED_BY_WRITES = (ArgKind.SCALAR, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _indices(actual: Expr) -> tuple[tuple[Expr, ...], ...]:
 
 
 def _may_alias(first: Datum, second: Datum) -> bool:
-    """Return whether two fields, or written scalars, of the same arrays may be one object."""
+    """Return whether two data of the same arrays, that may change, may be one object."""
     if first.kind is not second.kind or not _can_change(first, second):
         return False
     pairs = zip(_indices(first.actual), _indices(second.actual), strict=True)
@@ -140,5 +141,6 @@ def _may_alias(first: Datum, second: Datum) -> bool:
 
 
 def _can_change(first: Datum, second: Datum) -> bool:
+    """Return whether values of one of two data change: halos of fields do where both are read."""
     written = first.access.writes or second.access.writes
-    return first.kind is ArgKind.FIELD or (first.kind is ArgKind.SCALAR and written)
+    return first.kind is ArgKind.FIELD or (first.kind in _CHANGED_BY_WRITES and written)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.ir.kernel import Access
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.domain.data import ArgumentUse, DataTable
+from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.ir.kernel import Access, ArgKind
+from psyclone_storage.ir.types import DerivedType
 from unit.domain.small import bound, data_names
 
 
@@ -77,6 +81,38 @@ def test_elements_at_unknown_places_may_be_one(first: str, second: str, may: boo
     found = aliases(f"setval_c({first}, 0.0), setval_c({second}, 0.0)")
     one, two = found
     assert (found[one], found[two]) == (((two,), (one,)) if may else ((), ()))
+
+
+@pytest.mark.parametrize("kind", [ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR])
+@pytest.mark.parametrize(
+    ("first", "second", "may"),
+    [
+        ("m(i) write", "m(j) read", True),
+        ("m(i) read", "m(j) readwrite", True),
+        ("m(i) read", "m(j) read", False),
+        ("m(1) write", "m(2) write", False),
+        ("m(i) write", "n(i) read", False),
+        ("s(i)%m write", "s(j)%m read", True),
+    ],
+)
+def test_operators_at_unknown_places_may_be_one_if_one_is_written(
+    kind: ArgKind, first: str, second: str, may: bool
+) -> None:
+    table = DataTable()
+    for text in (first, second):
+        actual, access = text.split()
+        at = SourceText("alg.x90", actual).span(0, len(actual))
+        table.add(
+            ArgumentUse(
+                read_expression(actual),
+                DerivedType("operator_type"),
+                at,
+                kind=kind,
+                access=Access(access),
+            )
+        )
+    one, two = table.in_order()
+    assert (one.may_alias, two.may_alias) == (((two.name,), (one.name,)) if may else ((), ()))
 
 
 @pytest.mark.parametrize(
