@@ -124,9 +124,9 @@ STEPS: Mapping[str, type[Step]] = {
 
 RECIPES: Mapping[str, str] = {
     "auto": (
-        "inline-point-call; fuse; colour{tiling=true}; inline-summing-call; overlap;"
+        "inline-point-call; fuse; colour{tiling=true}; inline-summing-call{aliases=true}; overlap;"
         " swap-loops{for_threads=true}; openmp-do; openmp-parallel; openmp-simd{for_sums=true};"
-        " outline"
+        " outline{aliases=true}"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"

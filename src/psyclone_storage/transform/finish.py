@@ -6,9 +6,11 @@ share what is fetched if they share a loop. This is always safe, as `analysis.or
 does not change a result by a bit: each dof sees the same operations in the same order. It is no
 step of a recipe, whose author sees one loop for each built-in, as the algorithm has it.
 
-Loops over cells whose kernels stand in their place get a procedure of their own. A kernel's own
-arguments are known to be apart, and what takes their place in the routine is not, by which a
-compiler loses more than it wins by seeing the statements.
+Loops over cells whose kernels stand in their place get a procedure of their own. What a kernel is
+passed is known to be apart, and what takes its place in the routine is not, by which a compiler
+loses more than it wins by seeing the statements. Of several kernels in a loop this is known only
+for what one of them is passed: two may be passed one field by two pointers. Nobody has asked for
+the procedure, so such a loop stays in the routine, unless `outline` says that they are apart.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ def with_outlined_columns(schedule: Schedule, rules: Rules) -> Schedule:
     """Return `schedule` with loops over cells outlined that have statements of kernels in them."""
     for loop in outer_loops(schedule):
         in_place = any(map(is_in_place, kernel_calls(loop)))
-        step = OutlineLoop(loop.uid)
+        step = OutlineLoop(loop.uid, aliases=True)
         if loop.over.starts_cells and in_place and not step.check(schedule, rules):
             schedule = step.apply(schedule, rules)
     return schedule

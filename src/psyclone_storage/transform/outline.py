@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.reduction import against_plain_sums
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.devices import MOVED
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
@@ -33,11 +36,16 @@ class OutlineLoop:
     is computed stays the same. It is the last step for a loop: others look into it.
 
     Loops over cells whose kernels `inline-call` has put in place are outlined without this step,
-    where it is not refused: in place alone they would be slower than called.
+    where it is not refused with `aliases`: in place alone they would be slower than called.
+
+    Data with different names are taken for different objects, unless they are elements of one
+    array. With `aliases` they may be one, as two pointers to one field are: a loop over cells is
+    then refused where what one kernel writes may be what another is passed under another name.
 
     Refused for loops inside of others; for a kernel that is called, before `inline-call`; for
     kernels that change a scalar, and sums that are exact or in the order of threads; where two
-    fields may be one; in tasks, which would have its arrays for themselves; and on a device.
+    elements of an array may be one; in tasks, which would have its arrays for themselves; and on a
+    device.
 
     before: loop1 over rows { columns@loop1 { u%data(i, j) = v%data(i, j) } }
     after:  call invoke_0_loop1(u%data, v%data, ...)
@@ -46,6 +54,7 @@ class OutlineLoop:
     name: ClassVar[str] = "outline"
 
     loop: str
+    aliases: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -64,6 +73,7 @@ class OutlineLoop:
         reasons = (
             *_about_place(schedule, loop),
             *_about_calls(schedule, loop),
+            *(_about_names_in_place(loop) if self.aliases else ()),
             *against_plain_sums(schedule, loop, rules),
         )
         return tuple(
@@ -86,6 +96,49 @@ class OutlineLoop:
 def is_in_place(call: KernelCall) -> bool:
     """Return whether the statements of a kernel stand in the place of its call."""
     return any(code.in_place for code in call.codes)
+
+
+def about_names(calls: tuple[KernelCall, ...]) -> Iterator[tuple[str, str]]:
+    """Yield why the data of `calls` are not known to be apart, and what may be done about it.
+
+    Two of one kind may be one object if one call writes the one, and another is passed the other.
+    What one kernel is passed, and writes, are apart by the rules of Fortran for its dummies, if
+    the kernel is called: one under a mask may never be.
+    """
+    uses = [(call, _passed_objects(call)) for call in calls]
+    apart = {
+        frozenset((one, other))
+        for call, use in uses
+        if not any(described.is_mask for described in call.kernel.args)
+        for one, (_, writes) in use.items()
+        for other in use
+        if writes
+    }
+    for (_, use), (_, beside) in permutations(uses, 2):
+        for one, (kind, writes) in use.items():
+            for other, (other_kind, _) in beside.items():
+                told = one.datum == other.datum or {one, other} in apart
+                if writes and kind is other_kind and not told:
+                    first, second = sorted((one.datum, other.datum))
+                    hint = "Apply 'outline' without 'aliases' if they are not."
+                    yield f"'{first}' and '{second}' may be one object by two names", hint
+
+
+def _about_names_in_place(loop: Loop) -> Iterator[tuple[str, str]]:
+    calls = kernel_calls(loop)
+    if loop.over.starts_cells and any(map(is_in_place, calls)):
+        yield from about_names(calls)
+
+
+def _passed_objects(call: KernelCall) -> dict[ExchangedComponent, tuple[ArgKind, bool]]:
+    """Return the fields and operators that `call` is passed: the kind, and whether it writes."""
+    used: dict[ExchangedComponent, tuple[ArgKind, bool]] = {}
+    for described, actual in zip(call.kernel.args, call.args, strict=True):
+        if described.kind in MOVED and actual.datum is not None:
+            key = ExchangedComponent(actual.datum, actual.component)
+            _, writes = used.get(key, (described.kind, False))
+            used[key] = described.kind, writes or described.access.writes
+    return used
 
 
 _Reason = tuple[str, str]
@@ -126,7 +179,7 @@ def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
             elif described.kind not in passed:
                 yield f"'{kernel.name}' takes what is no field and no single number", ""
     for one, other in _shared(schedule, calls):
-        yield f"'{one}' and '{other}' may be the same field, and one is written", ""
+        yield f"'{one}' and '{other}' may be the same object, and one is written", ""
 
 
 def _shared(schedule: Schedule, calls: tuple[KernelCall, ...]) -> Iterator[tuple[str, str]]:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
 
 from psyclone_storage.analysis.schedules.spaces import groups_by_space
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.builtins import builtin
+from psyclone_storage.driver.compile import make_compiler
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced
@@ -20,6 +27,7 @@ from psyclone_storage.transform.openmp import ParallelDo
 from unit.analysis.small import RULES, built_in, cells, dofs, scalar, schedule
 from unit.transform.benches import bench
 
+NAMES = Path(__file__).parents[2] / "compile" / "names"
 TEXT = SourceText("k_mod.f90", "")
 MODULE = KernelModule("k_mod", TEXT.span(0, 0), TEXT.span(0, 0))
 IN_PLACE = KernelCode("k_code", (), (), (), MODULE, in_place=True)
@@ -128,12 +136,29 @@ def test_loops_over_cells_with_kernels_in_place_are_outlined() -> None:
     assert with_outlined_columns(planned, RULES) is planned
 
 
-def test_fields_that_may_be_one_keep_their_loop() -> None:
-    planned = with_halos(schedule(cells("v write w3", "u read w3")), RULES)
-    call = kernel_calls(planned)[0]
-    put = replaced(planned, call.uid, replace(call, codes=(IN_PLACE,)))
-    data = tuple(
-        replace(datum, may_alias=("u",) if datum.name == "v" else ("v",)) for datum in put.data
-    )
-    same = replace(put, data=data)
-    assert with_outlined_columns(same, RULES) is same
+@cache
+def outlined(steps: str) -> dict[str, list[bool]]:
+    """Return which loops stand in procedures of their own, of each invoke with kernels in place."""
+    request = CompileRequest("lfric", False, (NAMES,), steps=steps)
+    build = make_compiler(default_settings(), request).compile_algorithm(NAMES / "names_mod.x90")
+    return {
+        one.schedule.name: [loop.outlined for loop in outer_loops(one.schedule)]
+        for one in build.program.invokes
+    }
+
+
+@pytest.mark.parametrize("invoke", ["elements", "fields", "pointers", "chain"])
+def test_data_that_may_be_one_keep_their_loop(invoke: str) -> None:
+    assert outlined("fuse; inline-call")[f"invoke_{invoke}"] == [False]
+    assert outlined("auto; inline-call")[f"invoke_{invoke}"] == [False]
+
+
+def test_data_that_a_kernel_is_passed_together_are_apart_for_all() -> None:
+    assert outlined("fuse; inline-call")["invoke_ring"] == [True]
+    assert all(map(all, outlined("inline-call").values()))
+
+
+def test_who_asks_for_a_procedure_says_that_two_names_are_two_fields() -> None:
+    found = outlined("fuse; inline-call; outline")
+    assert [found[f"invoke_{one}"] for one in ("pointers", "chain")] == [[True]] * 2
+    assert [found[f"invoke_{one}"] for one in ("elements", "fields")] == [[False]] * 2

@@ -16,10 +16,10 @@ from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
-from psyclone_storage.transform.outline import OutlineLoop
+from psyclone_storage.transform.outline import OutlineLoop, about_names
 from psyclone_storage.transform.swap import SwapLoops
 from psyclone_storage.transform.workbench import Workbench
-from unit.analysis.small import built_in, cells, dofs, operator, scalar
+from unit.analysis.small import built_in, cells, dofs, field, operator, scalar
 from unit.transform.benches import bench, refused
 
 GRIDS = GoceanRules()
@@ -102,7 +102,7 @@ def test_fields_that_may_be_one_are_not_told_to_be_apart() -> None:
         for datum in work.schedule.data
     )
     same = Workbench(replace(work.schedule, data=data), work.rules)
-    assert whys(same, "loop1") == ["'u' and 'v' may be the same field, and one is written."]
+    assert whys(same, "loop1") == ["'u' and 'v' may be the same object, and one is written."]
 
 
 def test_read_only_fields_may_be_one() -> None:
@@ -127,3 +127,36 @@ def test_what_changes_loops_comes_first() -> None:
     work.apply(OutlineLoop("loop1"))
     assert refused(work, FuseLoops("loop1", "loop2")) == ["S007"]
     assert refused(work, SwapLoops("loop1")) == ["T007"]
+
+
+def about(*calls: KernelCall) -> list[str]:
+    return [why.removesuffix(" may be one object by two names") for why, _ in about_names(calls)]
+
+
+def test_names_are_apart_if_a_kernel_that_is_called_gets_both() -> None:
+    one, other = cells("u write w3", "v read w3"), cells("w write w3", "v read w3")
+    assert about(one) == []
+    assert about(one, other) == ["'u' and 'w'"] * 2
+    both = cells("u write w3", "w read w3")
+    assert about(one, other, both) == []
+    first, *rest = both.kernel.args
+    masked = replace(both.kernel, args=(first, *(replace(arg, is_mask=True) for arg in rest)))
+    assert "'u' and 'w'" in about(one, other, replace(both, kernel=masked))
+
+
+def test_names_of_other_kinds_and_of_what_is_read_are_apart() -> None:
+    reads = cells("u write w3", "v read w3"), cells("u readwrite w3", "w read w3")
+    assert about(*reads) == []
+    assert about(cells("u write w3"), cells("u readwrite w3", operator("m", "read"))) == []
+    assert about(cells(operator("m", "write")), cells("u write w3", operator("n", "read"))) == [
+        "'m' and 'n'"
+    ]
+
+
+def test_parts_of_a_vector_are_apart_and_told_from_others_each() -> None:
+    first, second = field("x read w3", component=1), field("x read w3", component=2)
+    assert about(cells(field("x write w3", component=1)), cells("u read w3", second)) == [
+        "'u' and 'x'"
+    ]
+    assert about(cells("u write w3", first), cells("v read w3", first)) == ["'u' and 'v'"]
+    assert "'u' and 'x'" in about(cells("u write w3", first), cells("v read w3", second))

@@ -30,6 +30,7 @@ from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
 from psyclone_storage.transform.kernel.code import check_call, codes_of, with_each
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
+from psyclone_storage.transform.outline import about_names
 from psyclone_storage.transform.step import Place, Reasons
 
 _TOGETHER = 4
@@ -55,7 +56,9 @@ class InlineSummingCall:
     the loop over the rows of a matrix is inside of that over its columns, they change places if
     what is added to are dofs that cells share, under colours: these give sums another order anyway.
 
-    Refused where no loop of the kernel is such, and for the reasons of `inline-call`.
+    Refused where no loop of the kernel is such, and for the reasons of `inline-call`. With
+    `aliases` refused, too, where `outline` with `aliases` would leave the loop around it in the
+    routine: sums are then stored each time, in case they are what another kernel reads.
 
     before: do s = 2, n; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k)
     after:  do s = 2, n - 3, 4; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k); ...
@@ -64,6 +67,7 @@ class InlineSummingCall:
     name: ClassVar[str] = "inline-summing-call"
 
     call: str
+    aliases: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -85,6 +89,9 @@ class InlineSummingCall:
         if not any(_may_sum(one) and _has_sums(one, call, in_colours) for one in codes):
             message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
             return (Diagnostic("T063", message, place_of(call)),)
+        if self.aliases and (reasons := tuple(about_names(_together(schedule, self.call)))):
+            message = f"Sums of '{codes[0].name}' would be stored each time: {reasons[0][0]}."
+            return (Diagnostic("T059", message, place_of(call)),)
         return InlineCall(self.call).check(schedule, rules)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -111,6 +118,11 @@ def _called(schedule: Schedule, uid: str) -> KernelCall:
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
     return call
+
+
+def _together(schedule: Schedule, uid: str) -> tuple[KernelCall, ...]:
+    """Return the calls that are in the outermost loop around a call."""
+    return next(kernel_calls(one) for one in path_to(schedule, uid) if isinstance(one, Loop))
 
 
 def _in_colours(schedule: Schedule, uid: str) -> bool:

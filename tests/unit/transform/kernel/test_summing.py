@@ -70,11 +70,13 @@ STEP = "inline-summing-call"
 COLOURED = f"colour; {STEP}"
 
 
-def layer(folder: Path, loops: str, steps: str = STEP, **given: str) -> str:
+def layer(
+    folder: Path, loops: str, steps: str = STEP, algorithm: str = ALGORITHM, **given: str
+) -> str:
     words = {"access": "GH_INC", "space": "W2", "variable": "", "last": "ndf", **given}
     words["loops"] = loops.format(**words)
     (folder / "add_mod.f90").write_text(KERNEL.format(**words), encoding="utf-8")
-    (folder / "alg.x90").write_text(ALGORITHM, encoding="utf-8")
+    (folder / "alg.x90").write_text(algorithm, encoding="utf-8")
     request = CompileRequest("lfric", False, (folder,), steps=steps)
     compiler = make_compiler(default_settings(), request)
     return compiler.compile_algorithm(folder / "alg.x90").psy_text
@@ -145,3 +147,16 @@ def test_auto_outlines_what_it_has_put_in_place(tmp_path: Path) -> None:
     text = layer(tmp_path, COLUMNS_FIRST, "auto")
     assert "call invoke_0_add_type_loop1(" in text
     assert heads(text)[0] == "row = 1, ndf_w2"
+
+
+def test_sums_that_another_kernel_may_read_are_called_if_names_may_be_one(tmp_path: Path) -> None:
+    one, two = "call invoke(add_type(y, x, matrix))", "call invoke(add_type(y, x, matrix), {})"
+    cautious = f"fuse; {STEP}{{aliases=true}}"
+    assert heads(layer(tmp_path, COLUMNS_LAST, cautious))
+    for other, apart in (("add_type(x, y, matrix)", True), ("add_type(z, x, matrix)", False)):
+        algorithm = ALGORITHM.replace(one, two.format(other)).replace(":: y, x", ":: y, x, z")
+        assert len(heads(layer(tmp_path, COLUMNS_LAST, f"fuse; {STEP}", algorithm=algorithm))) == 8
+        assert bool(heads(layer(tmp_path, COLUMNS_LAST, cautious, algorithm=algorithm))) is apart
+    named = f"fuse; {STEP}{{call=add_type@loop1 aliases=true}}"
+    with pytest.raises(CompileError, match=r"T059.*'y' and 'z' may be one object by two names"):
+        layer(tmp_path, COLUMNS_LAST, named, algorithm=algorithm)
