@@ -299,7 +299,7 @@ class LaunchBlock(Binding):
         """
         places = {token.memory: token for token in self._tokens}
         if len(places) > 1:
-            one, other = (token.describe() for token in [*places.values()][:2])
+            one, other, *_ = (token.describe() for token in places.values())
             raise ValueError(f"Work is done on one device, but: {one}; {other}. Copy one of them.")
         named = zip(self._arguments.values(), self._tokens, strict=True)
         windows = ((storage.window(token.space), token) for storage, token in named)

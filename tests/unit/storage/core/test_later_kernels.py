@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from psyclone_storage.storage.core.errors import (
     ConstBufferError,
     DataRaceError,
     PoisonedDataError,
+    StorageError,
     ViewIndexError,
 )
 from psyclone_storage.storage.core.spaces import memory_space
@@ -33,7 +35,7 @@ from psyclone_storage.storage.kokkos import KOKKOS_LAMBDA, Cuda, CudaSpace, Host
 from psyclone_storage.storage.memory import emulated, queues, races
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.races import traced
-from psyclone_storage.storage.memory.registry import memory_of
+from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
 ORDERS = ["late", "eager", "shuffled", ""]
 SIZE = 1 << 14
@@ -298,10 +300,48 @@ def test_an_interrupt_amid_a_kernel_is_of_who_waits(order: str) -> None:
         asked(interrupted, field)
         assert order == "late"
         _ = field.data_ro
-    with pytest.raises(PoisonedDataError):
+    with pytest.raises(PoisonedDataError) as error:
         _ = field.data_ro
+    cause = error.value.__cause__
+    if order == "late":
+        assert isinstance(cause, StorageError), "who reads the values was not interrupted"
+        cause = cause.__cause__
+    assert isinstance(cause, KeyboardInterrupt)
     field[...] = 2.0
     assert_host_sees(field, 2.0)
+
+
+def test_a_kernel_that_only_writes_is_done_after_one_that_failed_and_mends_nothing() -> None:
+    field = made("a")
+    with field.buffer.acquire("gpu", gt.WRONLY) as token:
+        window = field.window(token.space)
+        uses, pages = token.uses_of(window), token.later_view(window)
+        token.memory.start(failing, uses)
+        token.memory.start(lambda: pages.__setitem__(0, 2.0), uses)
+    device().kernels.finish()
+    assert pages[0] == 2.0
+    with pytest.raises(PoisonedDataError):
+        _ = field.data_ro
+
+
+def test_memory_without_a_queue_does_work_at_once_where_it_is_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory, seen = host_memory(), []
+
+    @contextmanager
+    def bound(_: Any) -> Iterator[None]:
+        seen.append("bound")
+        yield
+        seen.append("left")
+
+    monkeypatch.setattr(type(memory), "bound", bound)
+    window = np.zeros(3)
+    assert memory.later_view(window) is memory.kernel_view(window) is window
+    assert memory.uses_of(window, reads=True, writes=True) == ()
+    memory.start(lambda: seen.append("done"), ())
+    assert memory.start_and_wait(lambda: seen.append("done") or 4.0, ()) == 4.0
+    assert seen == ["bound", "done", "left"] * 2
 
 
 def test_nothing_and_one_field_twice() -> None:

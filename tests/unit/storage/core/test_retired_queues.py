@@ -18,7 +18,15 @@ from psyclone_storage.storage.core.errors import DataRaceError
 from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.memory import queues
 from psyclone_storage.storage.memory.queues import DeviceQueue, QueueEvent
-from psyclone_storage.storage.memory.races import HOST, RACES, MemoryUse, traced
+from psyclone_storage.storage.memory.races import (
+    HOST,
+    RACES,
+    Mark,
+    MemoryUse,
+    Trail,
+    WorkItem,
+    traced,
+)
 from psyclone_storage.storage.memory.registry import memory_of
 
 Clock = dict[int, int]
@@ -80,6 +88,40 @@ def test_memory_that_many_queues_read_stays_small() -> None:
         queue.put("kernel", (use(kept, wrote=False),), nothing)
         queue.finish()
     assert len(kept.trail._spans) <= 32
+
+
+def test_queues_that_had_no_work_leave_nothing_when_next_the_host_waits() -> None:
+    gc.collect()
+    run_through(1, allocation())
+    before = len(RACES.agents)
+    for number in range(50):
+        DeviceQueue(f"idle {number}", set())
+    run_through(1, allocation())
+    assert len(RACES.agents) <= before + 1
+
+
+def test_the_host_forgets_what_it_knows_to_be_done_where_it_uses_memory_itself() -> None:
+    kept, queue = allocation(), DeviceQueue("one", set())
+    queue.put("kernel", (use(kept, wrote=True),), nothing)
+    queue.finish()
+    assert len(kept.trail) == 1
+    RACES.host_uses(kept, writes=True)
+    assert len(kept.trail) == 0
+
+
+@pytest.mark.parametrize("agents", [1, 500], ids=["of one queue", "of one queue each"])
+def test_to_look_for_what_can_be_forgotten_takes_few_steps_for_each_use(agents: int) -> None:
+    trail, looked_at = Trail(), []
+
+    def is_known(piece: WorkItem) -> bool:
+        looked_at.append(piece)
+        return False
+
+    for number in range(500):
+        mark = Mark("", "", 8 * number, 8 * number + 8, wrote=False, whole=False)
+        piece = WorkItem("kernel", "", 1 + number % agents, number, {}, (mark,), "")
+        trail.add(piece, mark, is_known)
+    assert 0 < len(looked_at) <= 2 * len(trail) == 1000
 
 
 def test_a_queue_that_is_gone_before_its_work_is_known_keeps_its_place() -> None:
