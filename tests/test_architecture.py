@@ -111,6 +111,13 @@ FOLDS = {
     "scripting/f2pygen.py": "a word of a script",
 }
 
+# What scripts see bears the name of what it shows, or that of PSyclone's class for the same thing.
+SHOWN = (
+    {"ir/schedule.py", "scripting/views.py"},
+    {"analysis/schedules/access.py", "scripting/arguments.py"},
+    {"runtime/lfric/space.py", "scripting/psyclone_names.py"},
+)
+
 WAYS_ROUND_FROZEN = {"__setattr__", "__delattr__", "__dict__", "setattr", "delattr", "vars"}
 
 
@@ -334,14 +341,13 @@ def check_class_names(source: Path) -> list[str]:
     """Name every class that is called as one in another file, but for views of what scripts see."""
     files: dict[str, set[str]] = {}
     for file, tree in trees_of(source):
-        if room_of(file) != "scripting":
-            for node in ast.walk(tree):
-                if isinstance(node, ast.ClassDef):
-                    files.setdefault(node.name, set()).add(file.as_posix())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                files.setdefault(node.name, set()).add(file.as_posix())
     return [
         f"'{name}' is a class in {len(found)} files: {', '.join(sorted(found))}"
         for name, found in sorted(files.items())
-        if len(found) > 1
+        if len(found) > 1 and found not in SHOWN
     ]
 
 
@@ -547,6 +553,7 @@ VIOLATIONS = [
     (check_process_state, {"base/a.py": "x = A()\nf = lambda: x.seen.clear() or x.pop()\n"}),
     (check_process_state, {"base/a.py": "x = A()\ndef f():\n    x.count += 1\n"}),
     (check_class_names, {"ir/a.py": "class A: ...\n", "base/b.py": "class A: ...\n"}),
+    (check_class_names, {"scripting/views.py": "class A: ...\n", "storage/b.py": "class A: ...\n"}),
     (check_state, {"base/a.py": "def f():\n    global x\n"}),
     (check_state, {"ir/a.py": "object.__setattr__(x, 'y', 1)\n"}),
     (check_state, {"ir/a.py": "x.__dict__['y'] = 1\n"}),
@@ -563,8 +570,8 @@ INNOCENT = {
     "storage/__init__.py": f"import numpy\nfrom {PACKAGE}.storage.a import f\n",
     "storage/a.py": "def f():\n    import cupy\n    x.__dict__['y'] = 1\n",
     "ir/a.py": "x = 1\n" * MAX_FILE_LINES,
-    "ir/b.py": "class Loop: ...\n",
-    "scripting/b.py": "class Loop: ...\n",
+    "ir/schedule.py": "class Loop: ...\n",
+    "scripting/views.py": "class Loop: ...\n",
 }
 
 

@@ -40,14 +40,14 @@ _STEP = 2
 _PROCEDURES = 4
 
 
-class Piece(ABC):
+class GeneratedNode(ABC):
     """A piece of Fortran below its `parent`."""
 
     def __init__(self, parent: Block | None) -> None:
         self.parent = parent
 
     @property
-    def root(self) -> Piece:
+    def root(self) -> GeneratedNode:
         """This piece: what its text is taken from, and what others are placed by."""
         return self
 
@@ -58,7 +58,7 @@ class Piece(ABC):
     def __str__(self) -> str:
         return "".join(f"{line}\n" for line in self.text_lines(0))
 
-    def start_parent_loop(self) -> Piece:
+    def start_parent_loop(self) -> GeneratedNode:
         """Return the outermost loop around this or, of directives before it, the first.
 
         The seed's way to place something without splitting a directive from its loop.
@@ -84,14 +84,14 @@ class Piece(ABC):
             around = around.parent
 
 
-class Block(Piece, ABC):
+class Block(GeneratedNode, ABC):
     """A piece that holds others."""
 
     def __init__(self, parent: Block | None) -> None:
         super().__init__(parent)
-        self.children: list[Piece] = []
+        self.children: list[GeneratedNode] = []
 
-    def add(self, content: Piece, position: Position | None = None) -> None:
+    def add(self, content: GeneratedNode, position: Position | None = None) -> None:
         """Put `content` inside, where it belongs or where `position` says.
 
         Raises:
@@ -103,7 +103,7 @@ class Block(Piece, ABC):
         content.parent = self
         self.children.insert(place, content)
 
-    def previous_loop(self) -> Piece:
+    def previous_loop(self) -> GeneratedNode:
         """Return the last loop that was added here.
 
         Raises:
@@ -111,7 +111,7 @@ class Block(Piece, ABC):
         """
         return self._last(DoGen, "loop")
 
-    def last_declaration(self) -> Piece:
+    def last_declaration(self) -> GeneratedNode:
         """Return the last declaration here.
 
         Raises:
@@ -119,7 +119,7 @@ class Block(Piece, ABC):
         """
         return self._last(GeneratedDeclaration, "declaration")
 
-    def _last(self, kind: type[Piece], what: str) -> Piece:
+    def _last(self, kind: type[GeneratedNode], what: str) -> GeneratedNode:
         found = [child for child in self.children if isinstance(child, kind)]
         if not found:
             raise _refusal(f"There is no {what} in this piece.")
@@ -128,7 +128,7 @@ class Block(Piece, ABC):
     def _knows(self, content: UseGen) -> bool:
         return any(isinstance(one, UseGen) and one.same(content) for one in self.children)
 
-    def _by_itself(self, content: Piece) -> int:
+    def _by_itself(self, content: GeneratedNode) -> int:
         """Return where a piece goes if nobody says where: before the first of a later rank."""
         mine = _rank(content)
         ranks = [_rank(child) for child in self.children]
@@ -146,7 +146,7 @@ class Block(Piece, ABC):
                 return len(self.children)
             case ("insert", int(number)):
                 return number
-            case (("before" | "after") as side, Piece() as piece) if piece in self.children:
+            case (("before" | "after") as side, GeneratedNode() as piece) if piece in self.children:
                 return self.children.index(piece) + (side == "after")
         known = ["first", "append", "before", "after", "insert"]
         message = f"'{position}' is no position of this piece; there are {listed(known, 'and')}."
@@ -157,7 +157,7 @@ class Block(Piece, ABC):
             yield from child.text_lines(indent)
 
 
-def _rank(piece: Piece) -> int:
+def _rank(piece: GeneratedNode) -> int:
     if isinstance(piece, UseGen):
         return 0
     if isinstance(piece, GeneratedDeclaration):
@@ -214,7 +214,7 @@ class SubroutineGen(Block):
         yield f"{blanks}end subroutine {self.name}"
 
 
-def _specification(pieces: list[Piece], implicitnone: bool, indent: int) -> Iterator[str]:
+def _specification(pieces: list[GeneratedNode], implicitnone: bool, indent: int) -> Iterator[str]:
     """Yield imports, `implicit none`, and all else."""
     uses = [piece for piece in pieces if isinstance(piece, UseGen)]
     for use in uses:
@@ -226,7 +226,7 @@ def _specification(pieces: list[Piece], implicitnone: bool, indent: int) -> Iter
             yield from piece.text_lines(indent)
 
 
-class UseGen(Piece):
+class UseGen(GeneratedNode):
     """The import of a module, or of `funcnames` alone with `only`."""
 
     def __init__(
@@ -267,7 +267,7 @@ class Attributes(NamedTuple):
         return (*dimension, *flags, *intent)
 
 
-class GeneratedDeclaration(Piece):
+class GeneratedDeclaration(GeneratedNode):
     """The declaration of one or several variables of one type."""
 
     def __init__(
@@ -373,7 +373,7 @@ def _with_values(names: Sequence[str], values: Sequence[str]) -> list[str]:
 # ---------------------------------------------------------------------------- statements
 
 
-class Statement(Piece):
+class Statement(GeneratedNode):
     """A piece that is one statement, a comment or a directive."""
 
     def __init__(self, parent: Block, line: Line) -> None:

@@ -100,14 +100,14 @@ enum { SPARE_BLOCKS = 8 };
 static PyObject *spare_blocks[SPARE_BLOCKS];
 static int spare_block_count;
 
-/* `Arguments` come and go as well. */
+/* `OpenArguments` come and go as well. */
 static PyObject *spare_arguments[SPARE_BLOCKS];
 static int spare_arguments_count;
 static descrsetfunc set_slot;
 static PyObject *slot_of_things;
 
-/* Return an `Arguments` with `things` for arrays, which takes all names at once; the slot for the
- * arguments is filled without a look at its name. */
+/* Return an `OpenArguments` with `things` for arrays, which takes all names at once; the slot for
+ * the arguments is filled without a look at its name. */
 static PyObject *new_arguments(PyObject *things)
 {
     static newfunc make;

@@ -94,7 +94,7 @@ def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -
         ) from error
 
 
-class Place:
+class ReplicaPlace:
     """A place where new buffers begin: each has a replica of its own there, with memory.
 
     `spaces` are those that the replica serves.

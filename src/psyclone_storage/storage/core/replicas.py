@@ -31,7 +31,7 @@ from psyclone_storage.storage.core.hints import ReplicaOptions
 from psyclone_storage.storage.core.incarnation import (
     Incarnation,
     IncarnationState,
-    Place,
+    ReplicaPlace,
     allocated,
     move_values,
     state_of,
@@ -321,7 +321,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         if replica.allocation is None or replica.capacity < nbytes:
             self.grow(replica, nbytes)
 
-    def begin_at(self, places: Iterable[Place], nbytes: int) -> None:
+    def begin_at(self, places: Iterable[ReplicaPlace], nbytes: int) -> None:
         """Allocate for a new buffer, which nobody else knows yet, beside replicas of others.
 
         This is what `at` and `allocate` do, without their questions.

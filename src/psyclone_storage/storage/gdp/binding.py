@@ -47,7 +47,7 @@ class TransferWarning(UserWarning):
     """A warning: an argument had to be copied between host and device for a call (GDP-32)."""
 
 
-class Arguments(dict[str, Any]):
+class OpenArguments(dict[str, Any]):
     """The arrays of a call by name, and what the halos say about its domain (GDP-19).
 
     It can only be read: a block that is entered again hands out the same one.
@@ -154,16 +154,16 @@ class Binding(BindingBlock):
 
     if TYPE_CHECKING:
 
-        def __enter__(self) -> Arguments:
+        def __enter__(self) -> OpenArguments:
             """Acquire all arguments and return their arrays."""
 
-    def _enter(self) -> Arguments:
+    def _enter(self) -> OpenArguments:
         """Do `__enter__` where something has to be made, brought or waited for.
 
         What others describe comes first: their ways to bring values may wait, which is no good
         while storages are held. The storages follow all at once.
         """
-        arrays = Arguments(self._arguments)
+        arrays = OpenArguments(self._arguments)
         device, writes = self._device, self._writes
         lent: list[tuple[str, Storage]] = []
         tokens: list[AccessToken] = []
@@ -314,7 +314,7 @@ class LaunchBlock(Binding):
         return self._tokens[0].memory.start_and_wait(work, uses)
 
 
-def _put(arrays: Arguments, name: str, array: Any) -> None:
+def _put(arrays: OpenArguments, name: str, array: Any) -> None:
     """Set what the users of `arrays` cannot."""
     dict.__setitem__(arrays, name, array)
 
@@ -331,4 +331,4 @@ def _for_kernel(array: Any) -> Any:
     return memory_of(space_of(array)).kernel_view(array)
 
 
-register(arguments=Arguments, block=Binding)
+register(arguments=OpenArguments, block=Binding)

@@ -18,7 +18,7 @@ from psyclone_storage.storage.core.chunks import whole
 from psyclone_storage.storage.core.device import DEFAULT_DEVICE_VARIABLE, DeviceKind
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.hints import Hints
-from psyclone_storage.storage.core.incarnation import Place
+from psyclone_storage.storage.core.incarnation import ReplicaPlace
 from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.native import setting
 from psyclone_storage.storage.core.spaces import (
@@ -304,7 +304,7 @@ class _Shared:
         self.nbytes = self.size * array.dtype.itemsize
         self.sides: Sides = (None, None)
         self.asked: str | None = None
-        self.places: tuple[Place, ...] = ()
+        self.places: tuple[ReplicaPlace, ...] = ()
 
     def allocate(self, buffer: CoherentBuffer, sides: Sides, asked: str) -> None:
         """Have memory for a new buffer at those of `sides` that there are."""
@@ -312,7 +312,7 @@ class _Shared:
         buffer.allocate(spaces)
         memories = [buffer.replicas.at(space).memory for space in spaces]
         if len(set(memories)) == len(spaces):
-            self.sides, self.places = sides, tuple(map(Place, spaces, memories))
+            self.sides, self.places = sides, tuple(map(ReplicaPlace, spaces, memories))
             self.asked = asked
 
 

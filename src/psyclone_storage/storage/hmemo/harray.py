@@ -45,7 +45,7 @@ from psyclone_storage.storage.hmemo.harray_interface import Interface, interface
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
-Place: TypeAlias = "Context | Memory | MemorySpace | str | None"
+PlaceLike: TypeAlias = "Context | Memory | MemorySpace | str | None"
 """Where an array is used: a context, a memory, a space or its tag; None is `Context.current()`."""
 
 
@@ -127,11 +127,11 @@ class _HArray:
         """Return the number of bytes of one element."""
         return self.buffer.itemsize
 
-    def capacity(self, ctx: Place = None) -> int:
+    def capacity(self, ctx: PlaceLike = None) -> int:
         """Return the bytes that are allocated at `ctx` (HM-40), 0 where nothing is."""
         return self.buffer.capacity(self.space_at(ctx))
 
-    def isValid(self, ctx: Place = None) -> bool:  # noqa: N802
+    def isValid(self, ctx: PlaceLike = None) -> bool:  # noqa: N802
         """Say whether the incarnation at `ctx` has the current values."""
         return self.buffer.is_valid(self.space_at(ctx))
 
@@ -179,11 +179,11 @@ class _HArray:
         """Set the size to 0 and free all memory (HM-60); raise while an access is alive."""
         self.buffer.purge()
 
-    def reserve(self, n: int, ctx: Place = None) -> None:
+    def reserve(self, n: int, ctx: PlaceLike = None) -> None:
         """Allocate room for `n` elements at `ctx`; the size stays."""
         self.buffer.reserve(n, self.space_at(ctx))
 
-    def prefetch(self, ctx: Place = None) -> SyncToken[None]:
+    def prefetch(self, ctx: PlaceLike = None) -> SyncToken[None]:
         """Start to make the values valid at `ctx`; the next access waits for it (HM-75, HM-76)."""
         return self.buffer.prefetch(self.space_at(ctx))
 
@@ -193,7 +193,7 @@ class _HArray:
 
     # -- for accesses ----------------------------------------------------------------------------
 
-    def space_at(self, ctx: Place) -> MemorySpace:
+    def space_at(self, ctx: PlaceLike) -> MemorySpace:
         """Return the memory space that an access at `ctx` uses.
 
         With zero copy, a device works on the page-locked incarnation, unless the host has one in
@@ -210,7 +210,7 @@ class _HArray:
         return ctx.space
 
     def acquire(
-        self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None
+        self, ctx: PlaceLike, mode: AccessMode, on_conflict: Policy | str | None = None
     ) -> AccessToken:
         """Return the token of an access at `ctx`; the access classes call this."""
         token = self.token(ctx, mode, on_conflict)
@@ -218,7 +218,7 @@ class _HArray:
         return token
 
     def token(
-        self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None
+        self, ctx: PlaceLike, mode: AccessMode, on_conflict: Policy | str | None = None
     ) -> AccessToken:
         """Return the token of an access that has not begun: `acquire_all` begins several."""
         space = self.space_at(ctx)
@@ -232,7 +232,7 @@ class _HArray:
         """Set the size on behalf of the write access that holds `token`, if any."""
         self.buffer.resize(n, token)
 
-    def check_room(self, n: int, ctx: Place) -> None:
+    def check_room(self, n: int, ctx: PlaceLike) -> None:
         """Raise what a resize by an access at `ctx` would, before that has given anything up."""
         self.buffer.check_room(n, self.space_at(ctx))
 
@@ -418,12 +418,12 @@ class HArrayRef(HArray):
                 f"somebody else: it cannot be resized to {n} elements."
             )
 
-    def check_room(self, n: int, ctx: Place) -> None:
+    def check_room(self, n: int, ctx: PlaceLike) -> None:
         """Refuse any size but the present one (HM-84)."""
         self.resize_under(n, None)
 
     def token(
-        self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None
+        self, ctx: PlaceLike, mode: AccessMode, on_conflict: Policy | str | None = None
     ) -> AccessToken:
         """Return the token of an access; raise `AccessReleasedError` after `close`."""
         if not self._finalizer.alive:

@@ -21,7 +21,7 @@ from psyclone_storage.storage.core.errors import AccessConflictError
 from psyclone_storage.storage.core.futures import SyncToken
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.hmemo.harray import HArray, Place, _HArray
+from psyclone_storage.storage.hmemo.harray import HArray, PlaceLike, _HArray
 from psyclone_storage.storage.hmemo.harray_interface import Interface, interface_of_window
 
 
@@ -37,7 +37,7 @@ class ArrayAccess:
     mode: ClassVar[AccessMode]
 
     def __init__(
-        self, array: Any, ctx: Place = None, *, on_conflict: Policy | str | None = None
+        self, array: Any, ctx: PlaceLike = None, *, on_conflict: Policy | str | None = None
     ) -> None:
         """Begin to use `array` at `ctx`, the current context if none is named (HM-11, HM-48).
 
@@ -183,7 +183,7 @@ class _Writing(ArrayAccess):
     def __init__(
         self,
         array: Any,
-        ctx: Place = None,
+        ctx: PlaceLike = None,
         n: int | None = None,
         *,
         on_conflict: Policy | str | None = None,
