@@ -78,7 +78,7 @@ class KernelFolder:
             return 0
         for number in self._numbers(base):
             text = kernel(number)
-            module = text.module.lower()
+            module = text.module_key
             if module not in self._outputs and self._taken(text.module):
                 path = self._folder / f"{text.module}{text.suffix}"
                 owned = belonging_to(self.owner, text.text)
@@ -116,10 +116,10 @@ class KernelFolder:
         path = self._folder / f"{kernel.module}{kernel.suffix}"
         name = owner_name(Path(kernel.original.name), self._folder)
         text = made_from(name, kernel.original.text, kernel.text)
-        earlier = self._outputs.setdefault(kernel.module.lower(), Output(path, text, shared=True))
+        earlier = self._outputs.setdefault(kernel.module_key, Output(path, text, shared=True))
         if earlier.text != text:
             raise CompileError(differs(path))
-        self._outputs[kernel.module.lower()] = self._checked(earlier)
+        self._outputs[kernel.module_key] = self._checked(earlier)
 
     def _checked(self, output: Output) -> Output:
         """Return `output`, for which a file of another text is there only if it is an old one."""

@@ -12,12 +12,12 @@ from typing import Protocol
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.keys import FromModule, key_of
 from psyclone_storage.ir.schedule import Program
 
 
 @dataclass(frozen=True, slots=True)
-class KernelText:
+class KernelText(FromModule):
     """A changed kernel: the name of its module, the text of the file for it, and its author's."""
 
     module: str
