@@ -127,6 +127,8 @@ class Backing(Sides):
             buffer.replicas.allocate(replica)
         allocation = replica.allocation_there()
         spec = self.spec_of(like)
+        if buffer.const:
+            spec = spec._replace(writable=False)
         memory = replica.memory if replica.space is space else memory_of(space)
         return memory.window(allocation, spec)
 

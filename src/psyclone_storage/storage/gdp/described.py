@@ -35,7 +35,8 @@ def described(
     if backing.device is None:
         return found, True
     window = backing.lend(storage.window(backing.device))
-    found["gpu"] = gt.described_device(window, storage.halo, backing)
+    constant = backing.buffer is not None and backing.buffer.const
+    found["gpu"] = gt.described_device(window, storage.halo, backing, constant=constant)
     memory = memory_of(backing.device)
     if memory.queues_work:
         found["gpu"]["acquire"] = backing.ready_on_device

@@ -30,7 +30,7 @@ from psyclone_storage.storage.core.spaces import (
 from psyclone_storage.storage.gdp.backing import Backing, on_host
 from psyclone_storage.storage.gdp.base_storage import Sides, Storage
 from psyclone_storage.storage.gdp.indexing import on_gpu
-from psyclone_storage.storage.gdp.parameters import Managed, Parameters
+from psyclone_storage.storage.gdp.parameters import Managed, Parameters, named_storage
 from psyclone_storage.storage.gdp.plan import Plan, cut_memory
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import gt
@@ -46,7 +46,8 @@ def _array_interface(self: Storage) -> dict[str, Any]:
 
 def _cuda_array_interface(self: Storage) -> dict[str, Any]:
     """Describe the device buffer, current, and from now on the modified side (GDP-82)."""
-    return gt.interface_on_device(self.to_cupy())
+    buffer = self.backing().buffer
+    return gt.interface_on_device(self.to_cupy(), constant=buffer is not None and buffer.const)
 
 
 def _data(self: Storage) -> memoryview:
@@ -90,7 +91,7 @@ class CPUStorage(Storage):
             array = _packed_array(plan, init) if plan.order is not None else _aligned_array(plan)
         except MemoryError as error:
             raise MemoryExhaustedError(
-                f'The storage "{parameters.labels.label}" of shape {parameters.shape} '
+                f"{named_storage(parameters.labels.label)} of shape {parameters.shape} "
                 f"({parameters.dtype}) needs {plan.nbytes} B on the host, which are not to be had "
                 f"({error}): free some memory, or make it smaller."
             ) from error

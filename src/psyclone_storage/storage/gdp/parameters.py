@@ -182,12 +182,13 @@ def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> Non
     nbytes = prod(shape) * dtype.itemsize
     if nbytes > _ADDRESSABLE:
         raise MemoryExhaustedError(
-            f"{_subject(label)} of shape {shape} ({dtype}) would need {nbytes} B, which no machine "
-            f"can address: give it smaller extents."
+            f"{named_storage(label)} of shape {shape} ({dtype}) would need {nbytes} B, which no "
+            f"machine can address: give it smaller extents."
         )
 
 
-def _subject(label: str) -> str:
+def named_storage(label: str) -> str:
+    """Return how a message begins that is about a storage which does not exist yet."""
     return f'The storage "{label}"' if label else "A storage"
 
 
@@ -195,12 +196,12 @@ def _check_type(dtype: np.dtype[Any], label: str) -> None:
     """Refuse element types that NumPy and CuPy do not both have (GDP-3)."""
     if dtype.itemsize <= _LARGEST.get(dtype.kind, 0) and not dtype.isnative:
         raise TypeError(
-            f"{_subject(label)} cannot have elements in the byte order of {dtype.str}, which "
+            f"{named_storage(label)} cannot have elements in the byte order of {dtype.str}, which "
             f'devices do not know: convert the values with astype(dtype.newbyteorder("=")).'
         )
     if dtype.itemsize > _LARGEST.get(dtype.kind, 0):
         raise TypeError(
-            f"{_subject(label)} cannot have elements of type {dtype}: they must be booleans, "
+            f"{named_storage(label)} cannot have elements of type {dtype}: they must be booleans, "
             f"integers, or real or complex numbers of at most 64 bits a part, as both host and "
             f"device have them."
         )

@@ -75,19 +75,22 @@ def described_host(window: Any, halo: Halo, verbs: Verbs) -> dict[str, Any]:
     }
 
 
-def described_device(window: Any, halo: Halo, verbs: Verbs) -> dict[str, Any]:
+def described_device(
+    window: Any, halo: Halo, verbs: Verbs, *, constant: bool = False
+) -> dict[str, Any]:
     """Return the description of the device side of a storage (GDP-84)."""
     return {
-        **interface_on_device(window),
+        **interface_on_device(window, constant=constant),
         "halo": tuple(halo),
         "acquire": verbs.host_to_device,
         "touch": verbs.set_device_modified,
     }
 
 
-def interface_on_device(window: Any) -> dict[str, Any]:
+def interface_on_device(window: Any, *, constant: bool = False) -> dict[str, Any]:
     """Return the CUDA array interface of an array that is used on the device.
 
+    It says that `constant` values may not be written, which arrays of CuPy cannot say themselves.
     Its stream is that of the calling thread on the device of the array, whichever is current.
     """
     found = getattr(window, "__cuda_array_interface__", None)
@@ -96,6 +99,8 @@ def interface_on_device(window: Any) -> dict[str, Any]:
     else:
         stream = memory_of(space_of(window)).stream_handle
         found = {**found, "stream": stream or found.get("stream")}
+    if constant:
+        found["data"] = (found["data"][0], True)
     return {**found, "strides": tuple(window.strides)}
 
 

@@ -160,6 +160,7 @@ def test_a_write_that_breaks_off_half_way_is_no_value(monkeypatch: pytest.Monkey
 def test_every_door_knows_every_word_for_a_mode(where: dict[str, Any], word: Any) -> None:
     made = filled(**where)
     mode = MODE_WORDS.get(word, word)
+    assert DeviceAccessor(gt.zeros((4,), **where), mode=word).mode is mode
     with made.access(made.device, word):
         assert [held.mode for held in made.buffer.table.holders] == [mode]
     task = GpuTask("any").register(made, mode=word)
@@ -240,8 +241,7 @@ def test_an_accessor_refuses_before_it_writes() -> None:
 
 
 @pytest.mark.spec("GDP-12")
-@pytest.mark.usefixtures("device")
-def test_what_is_read_only_on_the_host_is_so_on_the_device() -> None:
+def test_what_is_read_only_on_the_host_is_so_on_the_device(device: str) -> None:
     constant = np.ones(3)
     constant.flags.writeable = False
     wrapped = gt.as_storage(constant, device="gpu")
@@ -256,6 +256,11 @@ def test_what_is_read_only_on_the_host_is_so_on_the_device() -> None:
     ):
         with pytest.raises(ConstBufferError, match="read-only at node:0"):
             write()
+    assert wrapped.__cuda_array_interface__["data"][1] is True
+    assert wrapped.__gt_data_interface__["gpu"]["data"][1] is True
+    if device == "emulated":  # arrays of CuPy cannot be read-only
+        with pytest.raises(ValueError, match="read-only"):
+            wrapped.to_cupy().fill(0.0)
     wrapped.close()
     assert wrapped.data_ro.tolist() == [1.0] * 3
 
