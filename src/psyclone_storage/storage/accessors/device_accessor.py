@@ -12,7 +12,7 @@ from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of,
 from psyclone_storage.storage.core.asking import PendingAccesses
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
-from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.spaces import SpaceLike, memory_space
 from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 
@@ -23,8 +23,8 @@ class DeviceAccessor:
     Many const accessors may be open at a time, one that is not const is alone (ACC-39). Between
     `open` and `close`, `array` is the data at the space. After a `close` it may be opened again.
 
-    `mode`, if given, says more than `const`: `AccessMode.WRITE_ONLY` copies nothing in. `request`
-    limits the use to a region, or says who holds the access.
+    `mode`, if given, says more than `const`: `"w"` or `AccessMode.WRITE_ONLY` copies nothing in.
+    `request` limits the use to a region, or says who holds the access.
     """
 
     __slots__ = ("space", "mode", "request", "buffer", "_opening", "__weakref__")
@@ -35,13 +35,14 @@ class DeviceAccessor:
         space: SpaceLike = "gpu",
         const: bool = False,
         *,
-        mode: AccessMode | None = None,
+        mode: AccessMode | str | None = None,
         request: AccessRequest | None = None,
     ) -> None:
         """Prepare to use `buffer`, or the buffer behind another face, at `space`."""
         self.buffer, _ = buffer_of(buffer)
         self.space = memory_space(space)
-        self.mode = mode or (AccessMode.READ if const else AccessMode.READ_WRITE)
+        granted = AccessMode.READ if const else AccessMode.READ_WRITE
+        self.mode = granted if mode is None else mode_of(mode)
         self.request = request
         self._opening: PendingAccesses | None = None
 

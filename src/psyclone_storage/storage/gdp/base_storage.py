@@ -10,6 +10,7 @@ an array that has left; `data_ro` and `access` are the ways to look without that
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -202,6 +203,12 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
     def __len__(self) -> int:
         """Return the first extent."""
         return len(self._array)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through what integers along the first dimension select, as NumPy does."""
+        if not self.ndim:
+            raise TypeError(f"{self.describe()} has no dimension to go through.")
+        return (self[index] for index in range(len(self)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say."""

@@ -337,3 +337,17 @@ def test_item_returns_a_python_number(keywords: Any) -> None:
         storage.item(2, 0)
     with pytest.raises(IndexError):
         storage.item(6)
+
+
+@SIDES
+@pytest.mark.usefixtures("device")
+def test_a_storage_is_gone_through_along_its_first_dimension(keywords: dict[str, Any]) -> None:
+    field = gt.storage(VALUES, **keywords)
+    rows = list(field)
+    assert [type(row) for row in rows] == [type(field)] * 3
+    for row, values in zip(rows, VALUES, strict=True):
+        assert (on_host(row) == values).all()
+    assert [float(number) for number in gt.storage(np.arange(3.0), **keywords)] == [0.0, 1.0, 2.0]
+    assert list(gt.zeros((0, 2), **keywords)) == []
+    with pytest.raises(TypeError, match="no dimension"):
+        iter(gt.zeros((), **keywords))
