@@ -43,6 +43,7 @@ from psyclone_storage.ir.expr import (
     Name,
     Parenthesised,
     Range,
+    Star,
     Unary,
     Verbatim,
     spell,
@@ -151,7 +152,7 @@ def _shape(node: Any) -> tuple[Expr, ...]:
         return ()
     if isinstance(node, Fortran2003.Assumed_Size_Spec):
         leading, lower = node.items
-        last: Expr = Verbatim("*")
+        last: Expr = Star()
         if lower is not None:
             last = Range(_converted(lower), last)
         return (*_shape(leading), last)

@@ -25,7 +25,7 @@ from psyclone_storage.ir.expr import (
     Name,
     Range,
     Section,
-    Verbatim,
+    Star,
     walk,
 )
 from psyclone_storage.ir.interface import Dummy, Role
@@ -47,7 +47,6 @@ from psyclone_storage.ir.unit import (
     ScopedBlock,
 )
 
-_REST = Verbatim("*")
 """The last extent of an array where nobody has to know it."""
 
 _Plain = Do | If | Comment | Blank | ScopedBlock | DirectiveBlock
@@ -149,7 +148,7 @@ def _passed_as(dummy: Dummy, actual: Expr, shape: Shape) -> Iterator[tuple[str, 
             yield actual.key, shape
         case Section(Name() as base, (Range(lower=None, upper=None), _)):
             if dummy.role is Role.DOFMAP:
-                yield base.key, (*shape, _REST)
+                yield base.key, (*shape, Star())
 
 
 # ---------------------------------------------------------------------------- what lines use

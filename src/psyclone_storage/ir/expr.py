@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from enum import Enum
+from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
@@ -333,6 +334,13 @@ class Parenthesised:
 
 
 @dataclass(frozen=True, slots=True)
+class Star:
+    """A `*`, which others determine: an assumed size, or the unit or form of input and output."""
+
+    text: ClassVar[str] = "*"
+
+
+@dataclass(frozen=True, slots=True)
 class Verbatim:
     """Text that is carried along without being understood."""
 
@@ -352,6 +360,7 @@ Expr = (
     | ComplexLiteral
     | ImpliedDo
     | Parenthesised
+    | Star
     | Verbatim
 )
 
@@ -378,8 +387,8 @@ class _Spelling:
     def of(self, expr: Expr, outer: int = 0) -> str:
         """Return the text of `expr` as an operand of an operator of rank `outer`."""
         match expr:
-            case Literal(text) | Name(text) | Verbatim(text):
-                return text
+            case Literal() | Name() | Verbatim() | Star():
+                return expr.text
             case Member(base, name):
                 return f"{self.of(base, _TIGHT)}%{name}"
             case Index(base, items):

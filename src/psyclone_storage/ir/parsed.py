@@ -44,10 +44,10 @@ class ParsedUse(FromModule):
 class Declaration(Named):
     """One declared name.
 
-    `shape` has one expression per dimension (`:` is a `Range`, an assumed size `*` is
-    `Verbatim("*")`); a scalar has none. `attributes` are in lower case without blanks; `class`
-    and `len=...` are among them where the type says so. `intent` is
-    None where none is given. `value` is the initial value or the value of a constant.
+    `shape` has one expression per dimension (`:` is a `Range`, an assumed size is `Star`); a scalar
+    has none. `attributes` are in lower case without blanks; `class` and `len=...` are among them
+    where the type says so. `intent` is None where none is given. `value` is the initial value or
+    the value of a constant.
     """
 
     name: str

@@ -13,7 +13,7 @@ from psyclone_storage.ir.expr import (
     Literal,
     Name,
     Range,
-    Verbatim,
+    Star,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, names_of_line, substituted, unnamed, walk_lines
@@ -107,17 +107,13 @@ PRINTED: list[tuple[tuple[Line, ...], str]] = [
     ((Critical((SET,)),), "critical\n  a = b\nend critical"),
     ((ScopedBlock((), (), (SET,), name="own"),), "own: block\n  a = b\nend block own"),
     (
-        (InputOutput("write", (Verbatim("*"), Keyword("fmt", Verbatim("*"))), (A, B)),),
+        (InputOutput("write", (Star(), Keyword("fmt", Star())), (A, B)),),
         "write(*, fmt=*) a, b",
     ),
-    ((InputOutput("print", (Verbatim("*"),), (A,)),), "print *, a"),
+    ((InputOutput("print", (Star(),), (A,)),), "print *, a"),
     ((InputOutput("close", (N,)),), "close(n)"),
     (
-        (
-            InputOutput(
-                "read", (N, Verbatim("*")), (ImpliedDo((Index(A, (AT,)),), Name("i"), ONE, N),)
-            ),
-        ),
+        (InputOutput("read", (N, Star()), (ImpliedDo((Index(A, (AT,)),), Name("i"), ONE, N),)),),
         "read(n, *) (a(i), i = 1, n)",
     ),
     (

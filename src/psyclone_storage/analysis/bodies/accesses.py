@@ -305,7 +305,7 @@ def unknown_lines(lines: Iterable[Line], *, inside: bool = True) -> Iterator[tup
                 yield line, "critical"
         for expr in expressions_of(line):
             for part in walk(expr):
-                if isinstance(part, Verbatim) and part.text != "*":
+                if isinstance(part, Verbatim):
                     yield line, part.text
 
 

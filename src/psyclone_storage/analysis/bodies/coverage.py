@@ -18,7 +18,7 @@ from psyclone_storage.analysis.bodies.polynomials import (
     constant,
     symbol,
 )
-from psyclone_storage.ir.expr import Expr, Range, Verbatim
+from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.unit import Assign, Cycle, Do, Exit, Forall, Goto, Opaque, Return, Where
@@ -230,7 +230,7 @@ class _Box:
             return None, None
         extent = shape[at]
         parts = (extent.lower, extent.upper) if isinstance(extent, Range) else (None, extent)
-        if parts[1] is None or isinstance(parts[1], Verbatim) or self._is_changed(parts):
+        if parts[1] is None or isinstance(parts[1], Star | Verbatim) or self._is_changed(parts):
             return None, None
         low = constant(1) if parts[0] is None else self._symbols.polynomial(parts[0])
         return low, self._symbols.polynomial(parts[1])

@@ -28,6 +28,7 @@ from psyclone_storage.ir.expr import (
     Origin,
     Range,
     Section,
+    Star,
     Symbol,
     Unary,
     Verbatim,
@@ -227,7 +228,7 @@ def bounds_of(declared: Declare, at: int, code: KernelCode) -> Triplet | None:
             lower = whole(1)
     else:
         lower, upper = whole(1), extent
-    if isinstance(upper, Verbatim):
+    if isinstance(upper, Star | Verbatim):
         return None
     return Triplet(
         _bound("lbound", declared, at, lower, code), _bound("ubound", declared, at, upper, code)

@@ -24,7 +24,17 @@ from psyclone_storage.backend.c.types import (
 )
 from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Name, Origin, Range, Sort, Symbol
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Expr,
+    Index,
+    Name,
+    Origin,
+    Range,
+    Sort,
+    Star,
+    Symbol,
+)
 from psyclone_storage.ir.keys import key_of
 
 Evaluate = Callable[[Expr, CScope], Value | ArrayValue]
@@ -370,7 +380,7 @@ def is_assumed(item: Expr) -> bool:
 
 def is_star(item: Expr) -> bool:
     """Return whether a dimension ends where the array does that is passed."""
-    return getattr(item, "text", "") == "*"
+    return isinstance(item, Star)
 
 
 def _listed(expr: Expr) -> tuple[Expr, ...]:

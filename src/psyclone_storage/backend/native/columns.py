@@ -34,8 +34,8 @@ from psyclone_storage.ir.expr import (
     Name,
     Origin,
     Sort,
+    Star,
     Symbol,
-    Verbatim,
     integer_value,
     walk,
 )
@@ -251,7 +251,7 @@ def _argument(item: Declare, *, written: bool) -> Declare:
         return Declare(item.name, item.type, ("intent(in)",))
     intent = "intent(inout)" if written else "intent(in)"
     extents = tuple(Name(_extent(item, at)) for at in range(1, len(item.shape)))
-    return Declare(item.name, item.type, (intent,), (*extents, Verbatim("*")))
+    return Declare(item.name, item.type, (intent,), (*extents, Star()))
 
 
 def _extents(item: Declare) -> Iterator[Declare]:

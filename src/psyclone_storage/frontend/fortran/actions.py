@@ -13,7 +13,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.executable import expression, read_action
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
-from psyclone_storage.ir.expr import Expr, ImpliedDo, Keyword, Name, Verbatim
+from psyclone_storage.ir.expr import Expr, ImpliedDo, Keyword, Name, Star
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -41,7 +41,6 @@ _ERROR_STOP = regex(r"error\s*stop\b\s*", re.IGNORECASE)
 _GOTO = regex(r"go\s*to\b\s*(?P<rest>.*)$", re.IGNORECASE)
 _END_FILE = regex(r"end\s*file\b\s*", re.IGNORECASE)
 _INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
-_STAR = Verbatim("*")
 
 Action = (
     Assign | PointerAssign | Call | Allocate | Deallocate | Nullify | InputOutput | Return | Exit
@@ -166,7 +165,7 @@ def _read(_: str, rest: str) -> Action | None:
     items = [rest[start:stop] for start, stop in list_items(rest, 0, len(rest))]
     if not items:
         return None
-    return InputOutput("read", (_STAR, _value(items[0])), tuple(map(_item, items[1:])))
+    return InputOutput("read", (Star(), _value(items[0])), tuple(map(_item, items[1:])))
 
 
 def _write(_: str, rest: str) -> Action | None:
@@ -211,7 +210,7 @@ def _argument(text: str) -> Expr:
 
 
 def _value(text: str) -> Expr:
-    return _STAR if text.strip() == "*" else expression(text)
+    return Star() if text.strip() == "*" else expression(text)
 
 
 def _item(text: str) -> Expr:

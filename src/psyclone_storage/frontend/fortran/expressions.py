@@ -23,6 +23,7 @@ from psyclone_storage.ir.expr import (
     Name,
     Parenthesised,
     Range,
+    Star,
     Unary,
     Verbatim,
 )
@@ -330,11 +331,11 @@ class ExpressionParser:
     def _dimension(self) -> Expr:
         if self.texts[self.at] in ("*", ".."):
             self.at += 1
-            return Verbatim(self.texts[self.at - 1])
+            return Star() if self.texts[self.at - 1] == "*" else Verbatim("..")
         lower = None if self.texts[self.at] == ":" else self.expression()
         if not self.skip(":"):
             assert lower is not None
             return lower
         if self.skip("*"):
-            return Range(lower, Verbatim("*"))
+            return Range(lower, Star())
         return Range(lower, None if self.texts[self.at] in (",", ")") else self.expression())

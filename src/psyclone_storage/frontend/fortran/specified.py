@@ -29,7 +29,7 @@ from psyclone_storage.frontend.fortran.specification import (
 )
 from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.ir.code import Specified
-from psyclone_storage.ir.expr import Expr, Range, Verbatim, walk
+from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim, walk
 from psyclone_storage.ir.parsed import Declaration, ParsedUse
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
@@ -214,7 +214,7 @@ def _is_plain(declaration: Declaration) -> bool:
 
 def _is_unreadable(expr: Expr) -> bool:
     match expr:
-        case Verbatim("*") | Range(_, Verbatim("*")):
+        case Star() | Range(_, Star()):
             return False
     return any(isinstance(part, Verbatim) for part in walk(expr))
 

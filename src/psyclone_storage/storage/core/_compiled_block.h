@@ -320,6 +320,10 @@ static int block_look_anew(Block *self, Py_ssize_t count, int identical)
     }
     if (simple > 0 && (done != count || PyDict_Size(self->arguments) != count))
         simple = 0;
+    /* Places that differ may be two devices, which is for the careful way to judge. */
+    for (Py_ssize_t i = 1; simple > 0 && i < done; i++)
+        if (((Access *)seen[i].token)->space != ((Access *)seen[0].token)->space)
+            simple = 0;
     if (simple > 0 && identical && written != PyTuple_Size(self->writes))
         simple = UNCLEAR;
     if (simple == 1) {

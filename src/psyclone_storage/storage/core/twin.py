@@ -467,7 +467,10 @@ class BindingBlock:
             raise
 
     def _short(self, tokens: list[Any]) -> Any:
-        """Enter the short way; return nothing where there is none."""
+        """Enter the short way; return nothing where there is none.
+
+        Places that differ may be two devices, which is for the long way to judge.
+        """
         arrays = WORDS.arguments(self._arguments)
         on_host = self._device is None
         for name, thing in self._arguments.items():
@@ -478,7 +481,8 @@ class BindingBlock:
                 return None
             dict.__setitem__(arrays, name, array)
             tokens.append(token)
-        if not tokens or not begin(tokens):
+        differ = any(token.space is not tokens[0].space for token in tokens)
+        if differ or not tokens or not begin(tokens):
             tokens.clear()
             return None
         self._tokens = tokens

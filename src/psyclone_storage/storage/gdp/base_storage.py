@@ -313,8 +313,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         block that writes and raises leaves the data unusable until all of them are written anew.
         `region` limits the access to what it selects, as `self[region].access(...)` does.
         """
-        part = self if region is ... else self[with_ellipsis(region)]
-        return StorageAccess(part, checked_device(device), mode_of(mode))
+        return StorageAccess(self._part(region), checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
         """Say whether the buffer of that side has the current values; nothing is copied."""
@@ -326,8 +325,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     def make_valid(self, device: str | None = None, region: Any = ...) -> None:
         """Bring what `region`, a key of integers and slices, selects to one side."""
-        part = self if region is ... else self[with_ellipsis(region)]
-        part.acquire(checked_device(device), READ).release()
+        self._part(region).acquire(checked_device(device), READ).release()
 
     def device_to_host(self, *, force: bool = False) -> None:
         """Bring the host buffer up to date if the device was modified, or anyway (GDP-112).
@@ -576,6 +574,17 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         found, lasting = described(self, self.backing())
         self._kept().interface = found if lasting else None
         return found
+
+    def _part(self, region: Any) -> Storage:
+        """Return what a region selects, a view; refuse keys that would select a copy."""
+        if region is ...:
+            return self
+        if not is_basic(region):
+            raise TypeError(
+                f"A region is a key of integers and slices, which selects a view, not {region!r}."
+            )
+        part: Storage = self[with_ellipsis(region)]
+        return part
 
     def _picked(self, key: Any) -> Any:
         """Return `self[key]` whatever the key is, and wherever the values are."""

@@ -183,6 +183,7 @@ class Binding(BindingBlock):
             for (name, storage), token in zip(lent, tokens, strict=True):
                 _put(arrays, name, self._array_of(storage, token))
             if device is not None:
+                _refuse_two_devices(tokens)
                 block = tokens[0].on_device() if tokens else memory_of(device_space()).bound()
                 block.__enter__()  # pylint: disable=unnecessary-dunder-call  # left in __exit__
                 self._block = block
@@ -312,6 +313,16 @@ class LaunchBlock(Binding):
     def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
         """Ask the device for work, and return its result."""
         return self._tokens[0].memory.start_and_wait(work, uses)
+
+
+def _refuse_two_devices(tokens: Iterable[AccessToken]) -> None:
+    places = {token.space.device_id: token for token in tokens}
+    places.pop(None, None)  # memory that all devices see
+    if len(places) > 1:
+        one, other, *_ = (token.describe() for token in places.values())
+        raise ValueError(
+            f"A call works on one device, but: {one}; {other}. Make a copy of one of them there."
+        )
 
 
 def _put(arrays: OpenArguments, name: str, array: Any) -> None:

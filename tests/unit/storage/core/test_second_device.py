@@ -146,6 +146,24 @@ def test_values_of_any_device_can_be_assigned(number: int) -> None:
     assert [storage[index] for index in range(4)] == [number, 0.0, 0.0, number]
 
 
+def test_a_call_works_on_one_device() -> None:
+    storages = {
+        f"of_{number}": gt.as_storage(device_data=array_on(number), device="gpu", managed="gt4py")
+        for number in (1, 2)
+    }
+    shared = gt.ones((4,), device="gpu", managed="cuda")
+    for order in (("of_1", "of_2"), ("of_2", "of_1")):
+        block = gt.bound({name: storages[name] for name in order}, device="gpu")
+        for _ in range(2):
+            with pytest.raises(ValueError, match="A call works on one device, but: A read"):
+                block.__enter__()
+    with gt.bound({"a": storages["of_1"], "b": shared}, device="gpu", writes=["b"]) as arrays:
+        arrays["b"][...] = arrays["a"]
+    assert shared[0] == 1.0
+    with gt.bound(storages) as arrays:
+        assert [arrays[name][0] for name in storages] == [1.0, 2.0]
+
+
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_view_of_an_array_is_where_the_array_is(number: int) -> None:
     view = kokkos.View(array_on(number))

@@ -150,6 +150,15 @@ def test_any_uses_of_any_parts_agree_with_an_array(chunks: Any, seed: int) -> No
     assert np.array_equal(made.data_ro, expected)
 
 
+@pytest.mark.parametrize("region", [[0], "0", np.zeros((ROWS, COLUMNS), bool), (True, ...)])
+def test_a_region_is_a_view(region: Any) -> None:
+    made = field()
+    with pytest.raises(TypeError, match="A region is a key of integers and slices"):
+        made.make_valid(None, region)
+    with pytest.raises(TypeError, match="A region is a key of integers and slices"):
+        made.access(None, "r", region=region)
+
+
 def test_what_exists_is_cut_as_it_is_wrapped() -> None:
     mine = np.zeros((4, 2))
     made = gt.as_storage(mine, device="gpu", chunks=4)
