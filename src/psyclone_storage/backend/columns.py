@@ -47,8 +47,6 @@ from psyclone_storage.ir.unit import (
     ScopedBlock,
 )
 
-"""The last extent of an array where nobody has to know it."""
-
 _Plain = Do | If | Comment | Blank | ScopedBlock | DirectiveBlock
 """Statements that change nothing, but for counters and by the statements in them."""
 

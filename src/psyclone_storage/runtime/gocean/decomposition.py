@@ -6,9 +6,9 @@ points on the same ranks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.runtime.gocean.region import Region
 
 

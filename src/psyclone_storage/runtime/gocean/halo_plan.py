@@ -9,9 +9,9 @@ that ranks agree without asking each other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.runtime.gocean.decomposition import Decomposition
 from psyclone_storage.runtime.gocean.region import Region
 

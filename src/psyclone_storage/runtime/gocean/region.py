@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from psyclone_storage.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

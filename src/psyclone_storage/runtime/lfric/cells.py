@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.runtime.lfric.exchange import JointPool
 from psyclone_storage.runtime.lfric.known import Known
 from psyclone_storage.runtime.lfric.library import (

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.routing import DofMessage, Routing

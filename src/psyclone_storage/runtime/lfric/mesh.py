@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import replace
 from psyclone_storage.runtime.lfric.cells import Columns, CubedSphere, MeshCells, Plane, Surface
 from psyclone_storage.runtime.lfric.space import FunctionSpace
 from psyclone_storage.runtime.ranks import Ranks

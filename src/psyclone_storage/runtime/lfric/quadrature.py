@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.runtime.lfric.library import Array, infrastructure, numbers_of
 from psyclone_storage.runtime.ranks import SingleRank
 

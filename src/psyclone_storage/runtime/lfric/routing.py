@@ -7,11 +7,11 @@ ask for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.runtime.lfric.library import Array
 
 

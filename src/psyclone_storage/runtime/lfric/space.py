@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.runtime.lfric.cells import MeshCells
 from psyclone_storage.runtime.lfric.known import Known
 from psyclone_storage.runtime.lfric.library import Array, agreed, numbers_of

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import BufferOptions
 from psyclone_storage.storage.core.buffer import CoherentBuffer as CoreBuffer

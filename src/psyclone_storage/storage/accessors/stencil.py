@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+
+from psyclone_storage.base.records import dataclass
 
 Index: TypeAlias = "int | tuple[int, ...]"
 Indices = np.ndarray[Any, np.dtype[np.intp]]

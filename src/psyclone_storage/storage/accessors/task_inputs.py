@@ -7,9 +7,9 @@ only read is an access each: all of the buffer, or the patch of a read stencil.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.storage.accessors.accessor_buffer import shape_of
 from psyclone_storage.storage.accessors.patch import bytes_to_move, gather, sources_of
 from psyclone_storage.storage.accessors.stencil import Stencil

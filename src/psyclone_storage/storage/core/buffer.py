@@ -18,12 +18,12 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.core.asking import PendingAccesses, acquire_all
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole

@@ -6,8 +6,9 @@ The layout is a pure function of its arguments, so that all nodes compute the sa
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from functools import lru_cache
+
+from psyclone_storage.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

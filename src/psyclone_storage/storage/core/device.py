@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.storage.core.native import register, setting
 
 VARIABLE = "PSYCLONE_STORAGE_DEVICE"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.storage.core.spaces import MemorySpace
 
 

@@ -31,6 +31,18 @@ def with_ellipsis(key: Any) -> Any:
     return key if Ellipsis in key else (*key, ...)
 
 
+def view_key(region: Any) -> Any:
+    """Return the key of a region, with which NumPy gives a view.
+
+    Raises `TypeError` for a key that would give a copy.
+    """
+    if not is_basic(region):
+        raise TypeError(
+            f"A region is a key of integers and slices, which selects a view, not {region!r}."
+        )
+    return with_ellipsis(region)
+
+
 def is_everything(key: Any) -> bool:
     """Say whether `key` selects all elements, in their own shape."""
     parts = key if isinstance(key, tuple) else (key,)

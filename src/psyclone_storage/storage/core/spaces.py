@@ -10,11 +10,11 @@ number whose bit marks it in the masks of a buffer.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import TypeAlias
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.storage.core.device import (
     DEFAULT_DEVICE_VARIABLE,

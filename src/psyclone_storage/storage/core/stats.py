@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.native import Tallies, register
 from psyclone_storage.storage.core.spaces import MemorySpace

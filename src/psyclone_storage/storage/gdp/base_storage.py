@@ -20,7 +20,7 @@ from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
-from psyclone_storage.storage.core.keys import is_basic, is_element, with_ellipsis
+from psyclone_storage.storage.core.keys import is_basic, is_element, view_key, with_ellipsis
 from psyclone_storage.storage.core.layout import layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.native import Sliceable, Windows, register
@@ -576,14 +576,8 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         return found
 
     def _part(self, region: Any) -> Storage:
-        """Return what a region selects, a view; refuse keys that would select a copy."""
-        if region is ...:
-            return self
-        if not is_basic(region):
-            raise TypeError(
-                f"A region is a key of integers and slices, which selects a view, not {region!r}."
-            )
-        part: Storage = self[with_ellipsis(region)]
+        """Return what a region selects, a view."""
+        part: Storage = self if region is ... else self[view_key(region)]
         return part
 
     def _picked(self, key: Any) -> Any:

@@ -13,12 +13,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.errors import AccessConflictError, GTNoSuchBufferError
 from psyclone_storage.storage.core.faces import found_buffer

@@ -6,13 +6,13 @@ All of them take the keywords of `Keywords` and no others.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from math import lcm
 from typing import Any, Unpack
 
 import numpy as np
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.storage.core.device import on_device_change
 from psyclone_storage.storage.gdp.base_storage import Storage
 from psyclone_storage.storage.gdp.defaults import on_new_defaults

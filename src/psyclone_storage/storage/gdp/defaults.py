@@ -8,8 +8,8 @@ of today's GT4Py, and whatever `register_defaults` adds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.layout import LayoutRule, by_meaning, first_fastest, last_fastest
 
 

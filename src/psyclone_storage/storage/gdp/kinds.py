@@ -7,12 +7,12 @@ side for an assignment.
 from __future__ import annotations
 
 from ctypes import addressof, c_char
-from dataclasses import replace
 from math import lcm
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import whole
 from psyclone_storage.storage.core.device import DEFAULT_DEVICE_VARIABLE, DeviceKind

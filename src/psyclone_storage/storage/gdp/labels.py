@@ -6,11 +6,11 @@ Labels say nothing about memory; cutting and permuting a storage cuts and permut
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import index
 from typing import Any, Protocol, TypeAlias
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.storage.core.layout import CARTESIAN, Dims, gt_rank
 
 Halo: TypeAlias = tuple[tuple[int, int], ...]

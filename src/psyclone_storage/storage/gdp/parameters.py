@@ -8,13 +8,13 @@ without anything open; `plan` turns it into addresses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from operator import index
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.layout import (

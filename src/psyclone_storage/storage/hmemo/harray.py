@@ -14,11 +14,11 @@ import threading
 import weakref
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer, write_back

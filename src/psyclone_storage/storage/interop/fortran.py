@@ -19,13 +19,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import (

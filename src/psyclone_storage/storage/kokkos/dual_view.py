@@ -7,9 +7,9 @@ here. Because the buffer sees each access through either view, it needs no calls
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import AccessConflictError, MemoryException, ViewTypeError

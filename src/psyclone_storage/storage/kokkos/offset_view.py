@@ -7,9 +7,9 @@ included. All else is the business of the view inside, which `view()` returns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewIndexError, ViewTypeError

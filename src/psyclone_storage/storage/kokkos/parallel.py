@@ -17,7 +17,6 @@ at the speed of NumPy on the host and of CuPy on a GPU.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import product
 from math import prod
@@ -26,6 +25,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewTypeError
 from psyclone_storage.storage.core.spaces import MemorySpace

@@ -16,11 +16,11 @@ joins them with the elements.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode

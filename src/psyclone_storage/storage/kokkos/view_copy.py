@@ -6,11 +6,11 @@ without a direct way the values go through the host.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError

@@ -7,11 +7,11 @@ cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.hints import Hints

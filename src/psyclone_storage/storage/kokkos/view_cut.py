@@ -8,9 +8,9 @@ numbers, make sure that it is packed; otherwise its layout is `LayoutStride`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.storage.core.errors import ViewIndexError, ViewRankError, ViewTypeError
 from psyclone_storage.storage.kokkos.view_handle import Handle
 from psyclone_storage.storage.kokkos.view_layout import (

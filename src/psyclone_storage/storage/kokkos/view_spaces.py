@@ -7,10 +7,10 @@ names a context. Memory traits are flags. Scratch memory is a handle that lends 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, NamedTuple
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.context import Context, ContextKind
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.futures import Future

@@ -7,12 +7,12 @@ is decided before any extent is looked at, so that what is wrong with it is a `V
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Self
 
 import numpy as np
 
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.storage.core.errors import ViewTypeError
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
 from psyclone_storage.storage.kokkos.view_data import DataType, ElementType, data_type
