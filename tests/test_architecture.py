@@ -182,7 +182,7 @@ def check_outsiders(source: Path) -> list[str]:
 
 
 def check_records(source: Path) -> list[str]:
-    """Name every import of the library's data classes, which delay the start of all that is ours."""
+    """Name every import of the library's data classes, which delay the start of all of ours."""
     return [
         f"{found.place}: 'base.records' is to be used instead of 'dataclasses'"
         for found in imports_of(source)
