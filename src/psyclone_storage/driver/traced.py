@@ -12,6 +12,7 @@ numbers are passed, each under a name of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from numbers import Real
 from pathlib import Path
@@ -77,6 +78,17 @@ _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 # ---------------------------------------------------------------------------- compiling
 
 
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Add a note that shows where, for people, to what a block raises."""
+    try:
+        yield
+    except CompileError as error:
+        error.add_note(render_text(error.problems))
+        raise
+
+
+@_noted()
 def compile_invoke(
     calls: Sequence[TracedCall],
     label: str,
@@ -93,22 +105,6 @@ def compile_invoke(
         CompileError: everything that is wrong with the kernels or the calls, with a note that
             shows where.
     """
-    try:
-        return _compiled(calls, label, where, asked, apart=apart)
-    except CompileError as error:
-        error.add_note(render_text(error.problems))
-        raise
-
-
-def _compiled(
-    calls: Sequence[TracedCall],
-    label: str,
-    where: CallPlace,
-    asked: TracingRequest,
-    *,
-    apart: bool,
-) -> Compiled:
-    """Return what `compile_invoke` does, without the note."""
     compiler = _compiler(asked)
     kernels = [_kernel(call.kernel, compiler, asked.api) for call in calls]
     source, parsed = _written_at(where, calls, _DIALECTS[asked.api])

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from psyclone_storage.storage.memory import emulated, queues, races
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.races import traced
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
+from storage_threads import race
 
 ORDERS = ["late", "eager", "shuffled", ""]
 SIZE = 1 << 14
@@ -373,23 +374,12 @@ def test_work_on_two_devices_is_refused() -> None:
 
 def test_threads_ask_beside_each_other() -> None:
     fields = [made(f"field {number}", 0.0) for number in range(3)]
-    failures: list[BaseException] = []
 
     def work(first: int) -> None:
-        try:
-            for step in range(12):
-                asked(lambda a: add(a, 1.0), fields[(first + step) % 3])
-        except BaseException as error:
-            failures.append(error)
-            raise
+        for step in range(12):
+            asked(lambda a: add(a, 1.0), fields[(first + step) % 3])
 
-    threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
-    assert not failures
+    assert not race([partial(work, number) for number in range(4)])
     for field in fields:
         assert_host_sees(field, 16.0)
 
