@@ -2,6 +2,7 @@
 
     python benchmarks/generated.py                 one thread, and two
     python benchmarks/generated.py --cells 32      a mesh that fits into caches
+    python benchmarks/generated.py --sizes 2 4 8   one thread, and how cost grows with the work
 
 The algorithms and kernels are the same, so are the infrastructure, the compiler and its options.
 LFRic: a matrix-vector product on W2, two stencils on W3, five built-ins on W2. GOcean: a step of
@@ -18,6 +19,8 @@ compiled for processors without AVX-512, which valgrind does not know. No noise 
 `of triad` compares with what memory allows: the bytes that a case has to move at least, each number
 once, by the speed of a triad `z = x + a y` on as many bytes as the case works on, in the same runs.
 `speed` is the best time of PSyclone, with any of its scripts, by the time of the row.
+
+`hand-written` is the bar: what a person makes of a case for one thread who knows its mesh.
 
 PSyclone must be installed beside this tool. Its scripts do all that its transformations offer for
 a case. Its fused loops are not run on threads: PSyclone 3.3.1 makes a field that such a loop first
@@ -48,6 +51,7 @@ COUNTED_FLAGS = ("-O3", "-march=x86-64-v3", "-fopenmp", "-ffree-line-length-none
 ROUNDS = 9
 DIGITS = 12
 SMALL_MESH, SMALL_GRID = 16, 200
+ROWS_OF_TILES = 8
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -65,7 +69,10 @@ COPIED = "inline-point-kernel; fuse; openmp-do; openmp-parallel"
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to generate the layers. `script` is PSyclone's, `steps` and `options` are ours."""
+    """One way to generate the layers. `script` is PSyclone's, `steps` and `options` are ours.
+
+    `by_hand` is a file that a person has written in the place of the algorithm and its layer.
+    """
 
     name: str
     threads: int = 1
@@ -73,6 +80,12 @@ class Variant:
     script: str | None = None
     ours: bool = True
     options: str | None = None
+    by_hand: str | None = None
+
+    @property
+    def is_peer(self) -> bool:
+        """Whether PSyclone generates the layers."""
+        return not self.ours and self.by_hand is None
 
 
 @dataclass(frozen=True)
@@ -138,12 +151,14 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=40, help="layers of LFRic's mesh")
     parser.add_argument("--points", type=int, default=1000, help="points of GOcean's grid each way")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each program")
+    words = "one thread, and then with so many times the work"
+    parser.add_argument("--sizes", type=int, nargs="+", default=[], help=words)
     given = parser.parse_args()
     if shutil.which("psyclone") is None:
         sys.exit("PSyclone is not installed: 'pip install psyclone'.")
     with tempfile.TemporaryDirectory() as scratch:
         for api in (lfric(given.cells, given.layers), gocean(given.points)):
-            measure(api, Path(scratch) / api.name, given.rounds)
+            measure(api, Path(scratch) / api.name, given.rounds, given.sizes)
 
 
 def lfric(cells: int, layers: int) -> Api:
@@ -175,6 +190,7 @@ def lfric(cells: int, layers: int) -> Api:
             Variant("PSyclone", ours=False),
             Variant("PSyclone, fused", script="psyclone_fused.py", ours=False),
             Variant("PSyclone, fused, kernels changed", script="psyclone_best.py", ours=False),
+            Variant("hand-written", ours=False, by_hand="by_hand.f90"),
             Variant("ours, `auto`", 2, steps="auto"),
             Variant("ours, kernels changed, `auto`", 2, steps=f"{KERNELS}; auto"),
             Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
@@ -207,6 +223,7 @@ def gocean(points: int) -> Api:
             Variant("PSyclone", ours=False),
             Variant("PSyclone, copied", script="psyclone_inline.py", ours=False),
             Variant("PSyclone, copied, fused", script="psyclone_fused.py", ours=False),
+            Variant("hand-written", ours=False, by_hand="by_hand.f90"),
             Variant("ours, `auto`", 2, steps="auto"),
             Variant("ours, copied, fused, OpenMP", 2, steps=COPIED),
             Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
@@ -218,20 +235,41 @@ def gocean(points: int) -> Api:
 # ---------------------------------------------------------------------------- building
 
 
-def measure(api: Api, scratch: Path, rounds: int) -> None:
+def measure(api: Api, scratch: Path, rounds: int, sizes: list[int]) -> None:
     """Build and run the programs of `api` and print what they took."""
-    in_parallel(lambda variant: generate(api, variant, folder_of(variant, scratch)), api.variants)
-    programs = build_all(api, scratch, FLAGS, api.variants)
-    timings = {variant: Timing() for variant in api.variants}
-    for _ in range(rounds):
-        for variant, program in programs.items():
-            note(timings[variant], variant, run(program, api.arguments, variant.threads))
-    check_values(timings)
+    variants = [one for one in api.variants if one.threads == 1 or not sizes]
+    in_parallel(lambda variant: generate(api, variant, folder_of(variant, scratch)), variants)
+    programs = build_all(api, scratch, FLAGS, variants)
+    timings = run_all(programs, api.arguments, rounds)
+    if sizes:
+        grown = {1: timings}
+        for times in sizes:
+            grown[times] = run_all(programs, larger(api.arguments, times), rounds)
+        print("\n".join(growth(api, grown)), flush=True)
+        return
     if shutil.which("valgrind") and os.uname().machine == "x86_64":
         count_all(api, scratch, timings)
     for threads in sorted({variant.threads for variant in timings}):
         chosen = {item: timing for item, timing in timings.items() if item.threads == threads}
         print("\n".join(table(api, threads, chosen)), flush=True)
+
+
+def run_all(
+    programs: Mapping[Variant, Path], arguments: tuple[str, ...], rounds: int
+) -> dict[Variant, Timing]:
+    """Run all programs in turn, so many times; stop if they compute different things."""
+    timings = {variant: Timing() for variant in programs}
+    for _ in range(rounds):
+        for variant, program in programs.items():
+            note(timings[variant], variant, run(program, arguments, variant.threads))
+    check_values(timings)
+    return timings
+
+
+def larger(arguments: tuple[str, ...], times: int) -> tuple[str, ...]:
+    """Return the arguments for so many times the work, in whole tiles."""
+    size = round(int(arguments[0]) * times**0.5 / ROWS_OF_TILES) * ROWS_OF_TILES
+    return (str(size), *arguments[1:])
 
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -249,6 +287,8 @@ def folder_of(variant: Variant, scratch: Path) -> Path:
 
 def generate(api: Api, variant: Variant, folder: Path) -> None:
     """Write the PSy layer and the algorithm of one variant to `folder`."""
+    if variant.by_hand:
+        return
     words = ["-api", api.name, "-nodm", "-d", str(api.kernels), str(api.algorithm)]
     words += ["-oalg", str(folder / "algorithm.f90"), "-opsy", str(folder / "psy.f90")]
     words += ["-okern", str(folder)]
@@ -280,6 +320,8 @@ def build_all(
         folder = folder_of(variant, scratch)
         program = folder / f"program{name}"
         generated = [folder / "psy.f90", folder / "algorithm.f90"]
+        if variant.by_hand:
+            generated = [api.algorithm.parent / variant.by_hand]
         kernels = [*sorted(api.kernels.glob("*.f90")), *sorted(folder.glob("*_mod.f90"))]
         sources = [*kernels, *generated, api.program]
         compiler = ["gfortran", *flags, f"-I{library}", *map(str, sources), str(archive)]
@@ -364,13 +406,36 @@ def table(api: Api, threads: int, timings: Timings) -> Iterator[str]:
         yield from rows(case, timings)
 
 
-def rows(case: Case, timings: Timings) -> Iterator[str]:
-    """Yield the rows of one case."""
+def growth(api: Api, grown: Mapping[int, Timings]) -> Iterator[str]:
+    """Yield the lines of a table: what cases take with more and more work, relative to the work."""
+    yield f"\n{api.name}, {' x '.join(api.arguments[:-1])} and more, threads: 1\n"
+    titles = [f"{name}, {times} x" for name in ("ms / work", "of triad") for times in grown]
+    yield f"| case | code | {' | '.join(titles)} |"
+    yield f"|---|---|{'--:|' * len(titles)}"
+    for case in api.cases:
+        for variant in grown[1]:
+            taken, shares = [], []
+            for times, timings in grown.items():
+                size = int(larger(api.arguments, times)[0]) if times > 1 else int(api.arguments[0])
+                work = (size / int(api.arguments[0])) ** 2
+                least = timings[variant].least(case.name)
+                taken.append(f"{least / work:.3g}")
+                shares.append(f"{work * at_best(case, timings) / least:.0%}")
+            yield f"| {case.name} | {variant.name} | {' | '.join(taken + shares)} |"
+
+
+def at_best(case: Case, timings: Timings) -> float:
+    """Return the milliseconds for what a case has to move at least, at the speed of the triad."""
     triad = f"triad of {case.name}"
-    limit = min(
+    return min(
         timing.least(triad) * case.bytes_moved / timing.value[triad] for timing in timings.values()
     )
-    peer = min(timing.least(case.name) for item, timing in timings.items() if not item.ours)
+
+
+def rows(case: Case, timings: Timings) -> Iterator[str]:
+    """Yield the rows of one case."""
+    limit = at_best(case, timings)
+    peer = min(timing.least(case.name) for item, timing in timings.items() if item.is_peer)
     for variant, timing in timings.items():
         least = timing.least(case.name)
         counted = timing.instructions.get(case.name)
