@@ -118,6 +118,10 @@ class Bodies:
                         seen.add((path.name, name.lower()))
                         yield source, name
 
+    def read(self, source: SourceText, name: str) -> CScope:
+        """Return the names in one kernel, which need have no form in C."""
+        return CScope(self._printer.read(source, name), self._printer.around)
+
     def printed(self, source: SourceText, name: str, tag: str) -> Printed | Refused:
         """Return one kernel."""
         try:

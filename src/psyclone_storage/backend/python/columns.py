@@ -165,12 +165,31 @@ class ColumnForm:
         at = next((place for place, one in enumerate(dummy.shape)
                    if isinstance(one, Name) and one.text.endswith("ncell_3d")), 0)  # fmt: skip
         place = index[at]
+        within = self._behind_first(place)
+        if within is not None:
+            dofs = [one for own, one in enumerate(index) if own != at]
+            return [*_texts(writer, dofs, 1), writer.sum_text(within.plus(-1)).text]
+        raise NoPythonError("it is not known which layer of the cell's matrix is meant")
+
+    def _behind_first(self, place: IndexSum) -> IndexSum | None:
+        """Return a sum without `(cell - 1)*nlayers`, also in the form `cell*nlayers - nlayers`."""
+        layers = self._key(Role.NLAYERS)
         for number, (sign, term) in enumerate(place.terms):
             if sign > 0 and self._is_first_of_cell(term):
-                layer = writer.sum_text(place.without(number).plus(-1)).text
-                dofs = [one for own, one in enumerate(index) if own != at]
-                return [*_texts(writer, dofs, 1), layer]
-        raise NoPythonError("it is not known which layer of the cell's matrix is meant")
+                return place.without(number)
+            if sign > 0 and self._is_behind_cell(term):
+                rest = place.without(number)
+                for other, (against, one) in enumerate(rest.terms):
+                    if against < 0 and isinstance(one, Name) and one.key == layers:
+                        return rest.without(other)
+        return None
+
+    def _is_behind_cell(self, term: Expr) -> bool:
+        """Return whether a term is `cell*nlayers`."""
+        match term:
+            case Binary(Operator.TIMES, Name() as one, Name() as other):
+                return {one.key, other.key} == {self._key(Role.CELL), self._key(Role.NLAYERS)}
+        return False
 
     def _is_first_of_cell(self, term: Expr) -> bool:
         """Return whether a term is `(cell - 1)*nlayers`."""

@@ -7,7 +7,8 @@ writes, at other elements, is left as it is, and so refused by who prints it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
@@ -24,16 +25,19 @@ from psyclone_storage.ir.expr import (
     Element,
     Expr,
     Index,
+    Keyword,
     Literal,
     Name,
     Origin,
     Parenthesised,
     Range,
     Section,
+    Sort,
     Symbol,
     Unary,
     canonical,
     integer_value,
+    spell,
     walk,
 )
 from psyclone_storage.ir.intrinsics import ELEMENTAL, LIKE_FIRST
@@ -44,6 +48,7 @@ from psyclone_storage.ir.rewrite import (
     place_of_line,
     rewritten,
     walk_lines,
+    with_expressions,
     with_parts,
 )
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -52,13 +57,28 @@ from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
 _ONE = Literal("1", Intrinsic.INTEGER)
 _ZERO = Literal("0", Intrinsic.INTEGER)
 _NOTHING = Literal("0.0", Intrinsic.REAL)
+_RANK_OF_MATRIX = 2
 _GUARDS = (Operator.AND, Operator.OR)
-_SUMS = ("sum", "dot_product")
+_LARGEST = Literal("2147483647", Intrinsic.INTEGER)
+_OF_ORDER: Mapping[str, tuple[str, str, Expr]] = {
+    "minval": ("least", "min", _LARGEST),
+    "maxval": ("most", "max", Binary(Operator.MINUS, Unary(Operator.MINUS, _LARGEST), _ONE)),
+}
+"""Functions for the least and the greatest: a name, what joins two, the value of no elements."""
+_SUMS = ("sum", "dot_product", *_OF_ORDER)
 Bounds = tuple[tuple[Expr, Expr], ...]
 
 
 class _NoLoopsError(Exception):
     """A statement that has no form as loops which certainly do the same; the text may say why."""
+
+
+class _UnknownBoundsError(_NoLoopsError):
+    """An array whose declaration does not say where it ends."""
+
+
+class _OverlapError(Exception):
+    """A statement that reads other elements of the array that it writes."""
 
 
 def elementwise(code: KernelCode, scope: CScope) -> tuple[KernelCode, dict[Span | None, str]]:
@@ -88,6 +108,7 @@ class _ElementwiseWriter:
 
     def line(self, line: Line) -> Iterable[Line]:
         """Return what a statement becomes: itself, where there is nothing to do."""
+        line = with_expressions(line, self._without_sizes)
         try:
             match line:
                 case Assign():
@@ -100,6 +121,41 @@ class _ElementwiseWriter:
         except PrintError:
             pass
         return [line]
+
+    def _without_sizes(self, expr: Expr) -> Expr:
+        """Return an expression with extents in the place of the sizes of arrays."""
+
+        def change(part: Expr) -> Expr:
+            part = with_parts(part, change)
+            match part:
+                case CallFunction(Name(key="size"), (Name() as array, *dimension)):
+                    return self._size(array, tuple(dimension)) or part
+            return part
+
+        try:
+            return change(expr)
+        except PrintError:
+            return expr
+
+    def _size(self, array: Name, dimension: tuple[Expr, ...]) -> Expr | None:
+        """Return how many elements an array has, in all or along one dimension; None if unknown."""
+        if self.scope.symbol("size").origin is not Origin.INTRINSIC:
+            return None
+        extents: list[int] = []
+        for one in self.scope.symbol(array.key).shape:
+            lower, upper = (one.lower or _ONE, one.upper) if isinstance(one, Range) else (_ONE, one)
+            known = None if upper is None else self.scope.integer(
+                Binary(Operator.MINUS, upper, lower))  # fmt: skip
+            if known is None:
+                return None
+            extents.append(max(known + 1, 0))
+        if not extents or len(dimension) > 1:
+            return None
+        which = integer_value(dimension[0]) if dimension else None
+        if dimension and (which is None or not 1 <= which <= len(extents)):
+            return None
+        found = math.prod(extents) if which is None else extents[which - 1]
+        return Literal(str(found), Intrinsic.INTEGER)
 
     def _if(self, line: If) -> list[Line]:
         """Return a choice; what its first condition sums is computed before."""
@@ -135,10 +191,56 @@ class _ElementwiseWriter:
             if base.key in names_in(_without(value, target)) or any(
                 base.key in names_of_line(one) for one in walk_lines(before)
             ):
-                raise _NoLoopsError(f"other elements of '{base.text}' are read where it is written")
+                raise _OverlapError
             return [*before, Assign(target, value, place=line.place)]
 
-        return self._loops(bounds, body, line.place)
+        try:
+            return self._loops(bounds, body, line.place)
+        except _OverlapError:
+            return self._first_computed(line, base, bounds)
+
+    def _first_computed(self, line: Assign, base: Name, bounds: Bounds) -> list[Line]:
+        """Return loops that compute all values before the first is assigned.
+
+        before: a(2:n) = a(1:n-1)
+        after:  values(i) = a(i) for all elements; a(1+i) = values(i) for all elements
+        """
+        type_ = self.scope.symbol(base.key).type
+        if not isinstance(type_, ScalarType):
+            raise _NoLoopsError
+        extents = [self._extent_where_called(one, base) for one in bounds]
+        values = Name(self._declared("values", type_, tuple(extents)))
+
+        def kept(offsets: list[IndexSum]) -> Element:
+            return Element(values, tuple(one.plus(1).expr for one in offsets))
+
+        def computed(offsets: list[IndexSum]) -> list[Line]:
+            before: list[Line] = []
+            value = self._at(line.value, list(offsets), before, line.place)
+            return [*before, Assign(kept(offsets), value, place=line.place)]
+
+        def assigned(offsets: list[IndexSum]) -> list[Line]:
+            before: list[Line] = []
+            target = self._at(line.target, list(offsets), before, line.place)
+            if before:
+                raise _NoLoopsError
+            return [Assign(target, kept(offsets), place=line.place)]
+
+        first = self._loops(bounds, computed, line.place)
+        return [*first, *self._loops(bounds, assigned, line.place)]
+
+    def _extent_where_called(self, one: tuple[Expr, Expr], base: Name) -> Expr:
+        """Return how many elements there are, as an array of the kernel may have them."""
+        extent = summed(Binary(Operator.MINUS, one[1], one[0])).plus(1)
+        known = self.scope.integer(extent.expr)
+        if known is not None:
+            return Literal(str(max(known, 0)), Intrinsic.INTEGER)
+        symbols = [self.scope.symbol(key) for key in names_in(extent.expr)]
+        if any(one.origin not in (Origin.DUMMY, Origin.INTRINSIC) and one.sort is not Sort.CONSTANT
+               for one in symbols):  # fmt: skip
+            what = f"other elements of '{base.text}' are read where it is written, and it is not"
+            raise _NoLoopsError(f"{what} known where the kernel is called how many there are")
+        return CallFunction(Name("max"), (extent.expr, _ZERO))
 
     def _listed(self, line: Assign, key: str, items: tuple[Expr, ...]) -> list[Line]:
         """Return an assignment for each of some values."""
@@ -147,8 +249,9 @@ class _ElementwiseWriter:
         target = self._bounds(line.target) or ()
         if len(target) != 1:
             raise _NoLoopsError
-        extent = summed(Binary(Operator.MINUS, target[0][1], target[0][0])).plus(1)
-        if extent.terms or extent.constant != len(items):
+        # Both sides have one extent in every program: only one that is known may be another one.
+        extent = self.scope.integer(Binary(Operator.MINUS, target[0][1], target[0][0]))
+        if extent not in (None, len(items) - 1):
             raise _NoLoopsError
         return [
             Assign(self._at(line.target, [IndexSum((), place)], [], None), item, place=line.place)
@@ -172,9 +275,9 @@ class _ElementwiseWriter:
             lines = [Do(counter, first_, last, tuple(lines), None, place=place, extent=place)]
         return lines
 
-    def _declared(self, stem: str, type_: ScalarType) -> str:
+    def _declared(self, stem: str, type_: ScalarType, shape: tuple[Expr, ...] = ()) -> str:
         name = self.names.fresh(stem)
-        self.declared.append(Declare(name, type_))
+        self.declared.append(Declare(name, type_, (), shape))
         return name
 
     # ------------------------------------------------------------------------ sums
@@ -193,12 +296,15 @@ class _ElementwiseWriter:
                     terms = array
                 case CallFunction(Name(key="dot_product"), (first, second)):
                     terms = Binary(Operator.TIMES, first, second)
+                case CallFunction(Name(key="minval" | "maxval"), (array,)):
+                    terms = array
                 case _:
                     return part
             bounds = self._bounds(terms)
             if bounds is None:
                 return part
-            return self._total(terms, bounds, before, place)
+            word = part.base.key if isinstance(part.base, Name) else ""
+            return self._reduced(word, terms, bounds, before, place)
 
         return change(expr)
 
@@ -208,16 +314,27 @@ class _ElementwiseWriter:
             return False
         return self.scope.symbol(expr.base.key).origin is Origin.INTRINSIC
 
-    def _total(self, terms: Expr, bounds: Bounds, before: list[Line], place: Span | None) -> Expr:
-        total = Name(self._declared("total", self._type_of(terms)))
+    def _reduced(
+        self, word: str, terms: Expr, bounds: Bounds, before: list[Line], place: Span | None
+    ) -> Expr:
+        """Return a variable that loops `before` the statement sum to, or take the least to."""
+        if word in _OF_ORDER and self._is_real(terms):
+            raise _NoLoopsError(f"'{word}' of real numbers is not known where one is no number")
+        total = Name(self._declared(_OF_ORDER.get(word, ("total",))[0], self._type_of(terms)))
 
         def body(offsets: list[IndexSum]) -> list[Line]:
             inner: list[Line] = []
             term = self._at(terms, list(offsets), inner, place)
-            return [*inner, Assign(total, Binary(Operator.PLUS, total, term), place=place)]
+            value: Expr = Binary(Operator.PLUS, total, term)
+            if word in _OF_ORDER:
+                value = CallFunction(Name(_OF_ORDER[word][1]), (total, term))
+            return [*inner, Assign(total, value, place=place)]
 
         loops = self._loops(bounds, body, place)
-        before += [Assign(total, _NOTHING if self._is_real(terms) else _ZERO, place=place), *loops]
+        start: Expr = _NOTHING if self._is_real(terms) else _ZERO
+        if word in _OF_ORDER:
+            start = _OF_ORDER[word][2]
+        before += [Assign(total, start, place=place), *loops]
         return total
 
     def _is_real(self, terms: Expr) -> bool:
@@ -237,6 +354,12 @@ class _ElementwiseWriter:
             case Name() | Section(Name()) | Element(Name()):
                 name = expr if isinstance(expr, Name) else expr.base
                 yield self.scope.symbol(name.key)  # type: ignore[union-attr]
+            case CallFunction(Name(key="real"), (_, kind)) if self._is_of_language(expr):
+                kind = kind.value if isinstance(kind, Keyword) else kind
+                type_ = ScalarType(Intrinsic.REAL, spell(kind))
+                yield Symbol("real", "real", Origin.LOCAL, Sort.VARIABLE, type_)
+            case Binary(Operator.POWER, left, right) if integer_value(right) is not None:
+                yield from self._operands(left)
             case CallFunction(Name(key=word), items) if word in LIKE_FIRST:
                 for item in items:
                     yield from self._operands(item)
@@ -254,17 +377,22 @@ class _ElementwiseWriter:
         """Return the bounds of an array, from lower to upper; None for a scalar."""
         match expr:
             case Name():
-                symbol = self.scope.symbol(expr.key)
-                return tuple(map(_of_dimension, symbol.shape)) if symbol.shape else None
+                return tuple(map(_of_dimension, self._shape(expr))) or None
             case Section(Name() as base, items):
                 return self._of_section(base, items)
             case CallFunction() if not self._is_of_language(expr):
                 raise _NoLoopsError
             case CallFunction(Name(key="matmul"), (first, second)):
                 left, right = self._bounds(first) or (), self._bounds(second) or ()
-                if not left or len(right) != 1:
+                # Which terms of a transposed matrix are added first is the compiler's choice.
+                if len(left) != _RANK_OF_MATRIX or not right or _is_transposed(first, second):
                     raise _NoLoopsError
-                return left[:-1]
+                return (*left[:-1], *right[1:])
+            case CallFunction(Name(key="transpose"), (matrix,)):
+                found = self._bounds(matrix) or ()
+                if len(found) != _RANK_OF_MATRIX:
+                    raise _NoLoopsError
+                return tuple(reversed(found))
             case CallFunction(Name(key=word), items) if word in ELEMENTAL:
                 return self._of_first(items)
             case Index() if not isinstance(expr, Element):
@@ -275,9 +403,23 @@ class _ElementwiseWriter:
                 return self._of_first((left_, right_))
         return None
 
+    def _shape(self, name: Name) -> tuple[Expr, ...]:
+        """Return the dimensions of an array; none for a scalar, as the totals are."""
+        if any(one.name == name.text for one in self.declared):
+            return ()
+        return self.scope.symbol(name.key).shape
+
     def _of_first(self, items: tuple[Expr, ...]) -> Bounds | None:
-        found = (self._bounds(item) for item in items)
-        return next((one for one in found if one is not None), None)
+        unknown: _NoLoopsError | None = None
+        for item in items:
+            try:
+                if (found := self._bounds(item)) is not None:
+                    return found
+            except _UnknownBoundsError as error:
+                unknown = error
+        if unknown is not None:
+            raise unknown
+        return None
 
     def _of_section(self, base: Name, items: tuple[Expr, ...]) -> Bounds | None:
         shape = self.scope.symbol(base.key).shape
@@ -299,15 +441,17 @@ class _ElementwiseWriter:
         What has to be computed first is put `before` the statement.
         """
         match expr:
-            case Name() if shape := self.scope.symbol(expr.key).shape:
+            case Name() if shape := self._shape(expr):
                 if len(shape) != len(offsets):
                     raise _NoLoopsError
-                first = [_of_dimension(one)[0] for one in shape]
+                first = [_lower(one) for one in shape]
                 return Element(expr, tuple(map(_moved, first, offsets)))
             case Section(Name() as base, items):
                 return self._of_items(base, items, offsets)
             case CallFunction(Name(key="matmul"), (left, right)):
                 return self._row_by_column((left, right), offsets, before, place)
+            case CallFunction(Name(key="transpose"), (matrix,)):
+                return self._at(matrix, list(reversed(offsets)), before, place)
             case Element():
                 return expr
             case Index() if not (
@@ -333,7 +477,8 @@ class _ElementwiseWriter:
                 raise _NoLoopsError
             by = rest.pop(0)
             if isinstance(item, Range):
-                index.append(_moved(_of_triplet(item, extent)[0], by))
+                _check_step(item)
+                index.append(_moved(item.lower or _lower(extent), by))
             else:
                 index.append(self._at(item, [by], [], None))
         if rest:
@@ -347,7 +492,7 @@ class _ElementwiseWriter:
         before: list[Line],
         place: Span | None,
     ) -> Expr:
-        """Return an element of the product of a matrix and a vector."""
+        """Return an element of the product of a matrix and a vector or another matrix."""
         left, right = factors
         inner = (self._bounds(left) or ())[-1:]
         total = Name(self._declared("total", self._type_of(Binary(Operator.TIMES, left, right))))
@@ -356,8 +501,8 @@ class _ElementwiseWriter:
 
         def body(along: list[IndexSum]) -> list[Line]:
             inner_before: list[Line] = []
-            first = self._at(left, [*offsets, *along], inner_before, place)
-            second = self._at(right, list(along), inner_before, place)
+            first = self._at(left, [offsets[0], *along], inner_before, place)
+            second = self._at(right, [*along, *offsets[1:]], inner_before, place)
             if inner_before:
                 raise _NoLoopsError
             term = Binary(Operator.TIMES, first, second)
@@ -374,19 +519,38 @@ def _has_sums(expr: Expr) -> bool:
     )
 
 
+def _is_transposed(*factors: Expr) -> bool:
+    return any(
+        isinstance(part, CallFunction)
+        and isinstance(part.base, Name)
+        and part.base.key == "transpose"
+        for factor in factors
+        for part in walk(factor)
+    )
+
+
 def _of_dimension(one: Expr) -> tuple[Expr, Expr]:
     """Return the bounds that a declaration gives a dimension."""
     if not isinstance(one, Range):
         return _ONE, one
     if one.upper is None:
-        raise _NoLoopsError
+        raise _UnknownBoundsError
     return one.lower or _ONE, one.upper
+
+
+def _lower(one: Expr) -> Expr:
+    """Return the number of the first element in a dimension."""
+    return _ONE if not isinstance(one, Range) or one.lower is None else one.lower
+
+
+def _check_step(item: Range) -> None:
+    if item.step is not None and integer_value(item.step) != 1:
+        raise _NoLoopsError("a section has a step")
 
 
 def _of_triplet(item: Range, extent: Expr) -> tuple[Expr, Expr]:
     """Return the bounds of a triplet in a dimension."""
-    if item.step is not None and integer_value(item.step) != 1:
-        raise _NoLoopsError("a section has a step")
+    _check_step(item)
     if item.lower is not None and item.upper is not None:
         return item.lower, item.upper
     lower, upper = _of_dimension(extent)

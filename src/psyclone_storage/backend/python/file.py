@@ -79,7 +79,7 @@ def _kernel(
     of, code = form.of(one), one.code
     reasons: dict[Span | None, str] = {}
     if of.has_arrays:
-        code = without_constant_arrays(code)
+        code = without_constant_arrays(code, CScope(code, around))
         code, reasons = elementwise(code, CScope(code, around))
     writer = KernelWriter(code, CScope(code, around), names, of, reasons=reasons)
     body = [line.indented() for line in writer.lines()]

@@ -101,7 +101,8 @@ class ColumnAccess:
             return UNKNOWN
         dummy, expr = found
         name = scope.text(node.value)
-        given = scope.has_value(_key(node))
+        is_whole = dummy.role is Role.DOF_VALUE
+        given = scope.has_value(_key(node)) if is_whole else _array_of(expr) in scope.written
         if not dummy.access.reads and not given:
             what = f"'{name}' is only written, but is looked at here before it has a value."
             return scope.refuse("M206", what, node, "Let its access be one that reads, too.")
@@ -122,6 +123,7 @@ class ColumnAccess:
         if not scope.accepts(node, scope.text(node.value), dummy.type.intrinsic, value):
             return None
         scope.gives_value(_key(node))
+        scope.written.add(_array_of(expr))
         return expr
 
     def _element(self, scope: KernelScope, node: ast.Subscript) -> tuple[Dummy, Expr] | None:
@@ -364,6 +366,12 @@ def _reversed(node: ast.expr) -> ast.expr | None:
 def _key(node: ast.Subscript) -> str:
     """Return what an element is known by while its index is what it is."""
     return f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]"
+
+
+def _array_of(element: Expr) -> str:
+    """Return the name of the array of an argument that an element is of."""
+    base = element.base if isinstance(element, Element) else element
+    return base.text if isinstance(base, Name) else ""
 
 
 def _plus(first: Expr, second: Expr) -> Expr:

@@ -102,7 +102,8 @@ class KernelScope:
     the names of all locals, `locals` those that reading has come to. `known` are the names that
     certainly have a value where it has come to; None behind a `return`. `called` are the functions
     of the language that are needed, `imported` the variables of other modules, which are called by
-    what is in `modules`. `used` are the constants that are read, and where first.
+    what is in `modules`. `used` are the constants that are read, and where first. `written` are the
+    arrays of arguments of which reading has come to some element that is given a value.
     """
 
     tree: Tree
@@ -122,6 +123,7 @@ class KernelScope:
     modules: Mapping[str, str] = field(default_factory=dict)
     imported: dict[str, ModuleVariable] = field(default_factory=dict)
     used: dict[str, Span] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
 
     def refuse(
         self,

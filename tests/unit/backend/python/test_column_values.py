@@ -66,6 +66,25 @@ M = 0.5 + np.arange(12.0).reshape(DOFS, LAYERS)
          [X1[2, 0] * -1.0 - 1.0, X1[0, 0] * 0.5, X1[1, 0] * 2.0 + 1.0]),
         ("y(map_w3(1)) = sum(x_1(map_w0(1):map_w0(1)+1)) / ndf_w0\ny(map_w3(1)+1) = nlayers/2",
          [201.0 / 4, 1.0, 0.0]),
+        # What is read where it is written is computed first, whatever the order of elements.
+        (("real(r_def) :: b(0:3), c(3)\nb(0) = 2*a\nb(1:3) = b(0:2) + a\nc = 1\nc(1) = 4\n"
+          "c = c / c(1)\ny(map_w3(1):map_w3(1)+2) = b(1:3) + c\n"
+          "y(map_w3(1)+1:map_w3(1)+2) = y(map_w3(1):map_w3(1)+1)"), [1.75, 1.75, 0.5]),
+        (("integer :: n\nreal(r_def) :: b(nlayers), t(2,2)\nb = 3\nb(nlayers+1:) = b(nlayers:)\n"
+          "b(2:nlayers-2) = b(1:nlayers-3) * 9\nt(:,1) = 1\nt(:,2) = 2\n"
+          "t(1,1) = 5\nt = transpose(t)\nt = matmul(t, t)\n"
+          "y(map_w3(1)) = t(1,2)\ny(map_w3(1)+1) = t(2,1) + 100*t(1,1)\ny(map_w3(1)+2) = sum(b)"),
+         [7.0, 2714.0, 9.0]),
+        (("integer :: n(-1:1), k\nreal(r_def) :: v(nlayers)\nn = [5, -3, 4]\n"
+          "v = (/ a, 2.0_r_def, 3.0_r_def /)\nif (minval(n) == -3) then\n"
+          "y(map_w3(1)) = maxval(abs(n)) + 10*size(n) + (minval(n(1:0)) - 2147483640)\n"
+          "y(map_w3(1)+1) = dot_product(v, m((cell-1)*nlayers + 1, 1, 1:3)) + v(3)\nend if\n"
+          "if (maxval(n(2:1)) < -2147483647) y(map_w3(1)+2) = 1"),
+         [42.0, 0.125 + 7.0 + 19.5 + 3.0, 1.0]),
+        (("integer :: k, ik\ninteger :: at(2,0:2) = reshape((/ 1, 2, 3, 4, 1, 2 /), (/ 2, 3 /))\n"
+          "do k = 0, nlayers-1\nik = cell*nlayers + k + 1 - nlayers\n"
+          "y(map_w3(1)+k) = m(ik, 1, at(2, k)) + size(at, 2) + size(at)\nend do"),
+         M[[1, 3, 1], [0, 1, 2]] + 9.0),
     ],
 )  # fmt: skip
 def test_values(body: str, wanted: object, tmp_path: Path) -> None:
@@ -118,10 +137,28 @@ REFUSED = [
     ),
     ("integer :: n(2), ij\nn(1) = 0\nij = map_w3(1) + n(1)\nn(1) = 1\ny(ij) = 1.0", "tells where"),
     (
-        "real(r_def) :: b(3)\nb(1) = a\nb(2:3) = b(1:2)\ny(map_w3(1)) = b(3)",
-        "other elements of 'b'",
+        (
+            "real(r_def) :: b(3)\ninteger :: n\nn = idx(map_w3(1))\nb = a\n"
+            "b(2:n) = b(1:n-1)\ny(map_w3(1)) = b(3)"
+        ),
+        "other elements of 'b' are read where it is written, and it is not known",
     ),
-    ("real(r_def) :: b(3)\nb = a\nb = b / b(1)\ny(map_w3(1)) = b(3)", "other elements of 'b'"),
+    (
+        (
+            "real(r_def) :: t(2,2), u(2)\nt = a\nu = a\nu = matmul(transpose(t), u)\n"
+            "y(map_w3(1)) = u(1)"
+        ),
+        "used as a whole",
+    ),
+    ("real(r_def) :: b(3)\nb = a\ny(map_w3(1)) = minval(b)", "'minval' of real numbers"),
+    (
+        ("integer :: n(2) = [1, 2]\nn(1) = n(1) + 1\ny(map_w3(1)) = n(1)"),
+        "kernels in Python do not know",
+    ),
+    (
+        "integer :: n(2, 2) = reshape([1, 2], [2, 2], [0])\ny(map_w3(1)) = n(1, 1)",
+        "kernels in Python do not know",
+    ),
     ("real(r_def) :: b(3)\nb = a\nb = b(3:1:-1)\ny(map_w3(1)) = b(3)", "a section has a step"),
     (
         (

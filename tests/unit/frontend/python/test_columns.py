@@ -137,7 +137,10 @@ def test_loops_backwards_and_over_points() -> None:
 def test_what_is_written_may_be_read_behind_it() -> None:
     assert statements("new[0, 0] = 1.0\nnew[0, 0] += step")
     assert refusals("new[0, 0] += step") == [("M206", "new[0, 0]")]
-    assert refusals("n = 1\nnew[n, 0] = 1.0\nn = 2\nnew[n, 0] += step") == [("M206", "new[n, 0]")]
+    assert statements("n = 1\nnew[n, 0] = 1.0\nn = 2\nnew[n, 0] += step")
+    looped = "for k in layers():\n    a = new[0, k]\n    new[0, k] = a"
+    assert refusals(looped) == [("M206", "new[0, k]")]
+    assert refusals("if step > 0.0:\n    a = new[0, 1]\nelse:\n    new[0, 1] = 1.0")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,221 @@
+"""How many kernels of LFRic have a form in Python, why others have none, and if bits are equal.
+
+    python benchmarks/translating.py FOLDER...               every kernel below the folders
+    python benchmarks/translating.py --only FILE FOLDER...   the kernels of one file
+    python benchmarks/translating.py --refused FOLDER...     name every refusal and its place
+    python benchmarks/translating.py --compare FOLDER...     compute, too
+
+Files that are preprocessed where they are built must have been. Modules are looked for below the
+folders, those that a build generates among them. With `--compare` each kernel that is translated is
+printed as C from its form in Python, and run beside what gfortran makes of the author's subroutine,
+on the same random input (`tests/printed_bodies.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import math
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+import numpy as np
+
+from printed_bodies import GOOD, Bodies, Printed, checked
+from psyclone_storage.backend.c.printer import CUnit, print_c
+from psyclone_storage.backend.c.scope import CScope
+from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.native.around import modules_around
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import load_settings
+from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.settings import Api
+from psyclone_storage.driver.c_code import KernelRequest
+from psyclone_storage.driver.lfric import LFRIC
+from psyclone_storage.driver.lfric_python import LFRIC_WORDS
+from psyclone_storage.driver.python_code import generate_python
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.python import metadata as python_metadata
+from psyclone_storage.frontend.python import nodes
+from psyclone_storage.frontend.python.body import read_code
+from psyclone_storage.infrastructures.lfric import REAL
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Sort
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.unit import Declare
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = load_settings("", "", surroundings({}))
+FORMS = ROOT / "external" / "lfric_infrastructure"
+_BATCH = 12
+
+
+def main() -> int:
+    """Translate every kernel below the folders that are given, and compute if that is asked."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--only", default="", help="the one file to look at, without its ending")
+    parser.add_argument("--refused", action="store_true", help="name every refusal")
+    parser.add_argument("--compare", action="store_true", help="compute in both languages")
+    parser.add_argument("--write", type=Path, help="where to leave what is translated")
+    parser.add_argument("--pattern", default="*mod*.[fF]90", help="the files of kernels")
+    parser.add_argument("folders", nargs="+", type=Path)
+    given = parser.parse_args()
+    begun, texts, refused, reasons = time.perf_counter(), dict[Path, str](), 0, Counter[str]()
+    for path in kernel_files(given.folders, given.pattern, given.only):
+        try:
+            wanted = KernelRequest(None, tuple(given.folders), FORMS)
+            texts[path] = generate_python(path, Api.LFRIC, SETTINGS, wanted)
+        except CompileError as error:
+            refused += 1
+            reasons.update({_reason(problem.message) for problem in error.problems})
+            for problem in error.problems if given.refused else ():
+                line = problem.span.line if problem.span else 0
+                print(f"  {path.name}:{line} {problem.message}")
+    print(f"{len(texts)} of {len(texts) + refused} files have a form in Python"
+          f" ({time.perf_counter() - begun:.1f} s)", flush=True)  # fmt: skip
+    for reason, count in reasons.most_common(40):
+        print(f"{count:5}  {reason}")
+    for path, text in texts.items() if given.write else ():
+        (given.write / f"{path.stem}.py").write_text(text, encoding="utf-8")
+    if not given.compare:
+        return 0
+    ends = compared(texts, given.folders)
+    print(dict(ends))
+    return 0 if set(ends) <= {*GOOD, "not compared"} else 1
+
+
+def kernel_files(folders: Sequence[Path], pattern: str, only: str) -> Iterator[Path]:
+    """Yield the files with kernels, one of each name."""
+    seen: set[str] = set()
+    for folder in folders:
+        for path in sorted(folder.rglob(pattern)):
+            if path.name in seen or only not in {"", path.stem}:
+                continue
+            try:
+                known = kernel_types(read_source(path))
+            except CompileError:
+                continue
+            if known:
+                seen.add(path.name)
+                yield path
+
+
+def _reason(message: str) -> str:
+    """Return a reason as it is for others, too."""
+    said = message.partition("has no form in Python: ")[2] or message
+    return re.sub(r"'[^']*'", "'...'", said).rstrip(".")
+
+
+# ---------------------------------------------------------------------------- computing
+
+
+def compared(texts: dict[Path, str], folders: Sequence[Path]) -> Counter[str]:
+    """Compute by kernels in both languages; return how many ended how, and print what differs."""
+    bodies, ends = Bodies(folders), Counter[str]()
+    kernels: list[Printed] = []
+    for number, (path, text) in enumerate(texts.items()):
+        for found in _beside_fortran(bodies, path, text, f"k{number}"):
+            if isinstance(found, Printed):
+                kernels.append(found)
+            else:
+                ends["not compared"] += 1
+                print(f"{path.name}: not compared: {found}", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        for start in range(0, len(kernels), _BATCH):
+            for kernel, answer in checked(kernels[start : start + _BATCH], Path(scratch)):
+                end = answer.partition(":")[0] or "equal"
+                ends[end] += 1
+                if end not in GOOD:
+                    print(f"{kernel.name} ({Path(kernel.source.name).name}): {answer}", flush=True)
+    return ends
+
+
+def _beside_fortran(bodies: Bodies, path: Path, text: str, tag: str) -> Iterator[Printed | str]:
+    """Yield the kernels of a file, each with the form in C of its form in Python; or why none."""
+    source, made = read_source(path), SourceText(path.with_suffix(".py").name, text)
+    numbers = _numbers(text)
+    for number, name in enumerate(python_metadata.kernel_types(LFRIC_WORDS, made)):
+        parsed = python_metadata.read_kernel(LFRIC_WORDS, made, name)
+        dummies = LFRIC.dummies(LFRIC.interpret(parsed, SETTINGS))
+        code = read_code(LFRIC_WORDS, made, parsed.procedure, dummies)
+        for one in _procedures(source, name):
+            author = bodies.read(source, one)
+            try:
+                unit = _with_names_of(author, code, numbers)
+            except (PrintError, StopIteration) as error:
+                yield str(error)
+            else:
+                yield Printed(author.code, unit, f"{tag}_{number}", author, source)
+
+
+def _procedures(source: SourceText, name: str) -> list[str]:
+    """Return the subroutine of a kernel; of several the one of double precision."""
+    found = next(read_kernel(source, one) for one in kernel_types(source)
+                 if key_of(one) == key_of(name))  # fmt: skip
+    every = list(found.implementations)
+    if len(every) == 1:
+        return every
+    return [one for one in every if re.search(r"(double|64bit|r_def|r64)", one)][:1] or every[:1]
+
+
+def _numbers(text: str) -> dict[str, float]:
+    """Return the numbers that a module assigns to names."""
+    values: dict[str, float] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign):
+            exec(ast.unparse(node), {"math": math, "np": np}, values)  # noqa: S102
+    return values
+
+
+def _literal(value: float) -> Expr:
+    if isinstance(value, bool):
+        return nodes.truth(value)
+    if isinstance(value, int):
+        return nodes.whole(value)
+    made = nodes.real(abs(value), REAL)
+    return nodes.negated(made) if value < 0 else made
+
+
+def _with_names_of(author: CScope, code: KernelCode, numbers: dict[str, float]) -> CUnit:
+    """Return the form in C of a kernel in Python, whose arguments are called as the author's."""
+    declared = tuple(
+        replace(item, attributes=("parameter",), value=_literal(numbers[item.name]))
+        if isinstance(item, Declare) and not _known(author, item.key) else item
+        for item in code.module.declarations
+    )  # fmt: skip
+    code = replace(code, module=replace(code.module, declarations=declared))
+    unit = print_c(code, modules_around({code.key: code}))
+    own = code.module.symbols.symbols
+    parameters, dummies = [], iter(author.code.dummy_keys)
+    for item in unit.main.parameters:
+        if item.module:
+            key = own[item.key].name if item.key in own else item.key
+            home = item.module if item.key in own else author.code.module.key
+            parameters.append(replace(item, key=key_of(key), module=home))
+        else:
+            parameters.append(replace(item, key=next(dummies)))
+    main = replace(unit.main, parameters=tuple(parameters))
+    return replace(unit, functions=(*unit.functions[:-1], main))
+
+
+def _known(author: CScope, key: str) -> bool:
+    """Return whether a name is that of a variable of the author's module."""
+    try:
+        symbol = author.symbol(key)
+    except PrintError:
+        return False
+    return symbol.sort is Sort.VARIABLE and not symbol.module
+
+
+if __name__ == "__main__":
+    sys.exit(main())
