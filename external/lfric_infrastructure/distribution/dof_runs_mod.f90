@@ -17,7 +17,7 @@ module dof_runs_mod
     integer(i_def), allocatable :: length(:)
     integer(i_def), allocatable :: begin(:)
   contains
-    procedure, public :: mean_length
+    procedure, non_overridable, public :: mean_length
   end type dof_runs_type
 
   interface dof_runs_type

@@ -38,13 +38,13 @@ module exact_sum_mod
     real(real64) :: special = 0.0_real64
     integer(int64) :: specials = 0
   contains
-    procedure, public :: add => add_value
-    procedure, public :: add_values
-    procedure, public :: add_products
-    procedure, public :: get_sum
-    procedure, public :: get_sum_of_rank
-    procedure, private :: pass_carries
-    procedure, private :: rounded
+    procedure, non_overridable, public :: add => add_value
+    procedure, non_overridable, public :: add_values
+    procedure, non_overridable, public :: add_products
+    procedure, non_overridable, public :: get_sum
+    procedure, non_overridable, public :: get_sum_of_rank
+    procedure, non_overridable, private :: pass_carries
+    procedure, non_overridable, private :: rounded
     procedure, private :: add_sum
     generic, public :: operator(+) => add_sum
   end type exact_sum_type

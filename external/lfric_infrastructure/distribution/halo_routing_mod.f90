@@ -26,8 +26,8 @@ module halo_routing_mod
     integer, allocatable :: sent(:, :)
     integer, allocatable :: received(:, :)
   contains
-    procedure, public :: boxes_sent
-    procedure, public :: boxes_received
+    procedure, non_overridable, public :: boxes_sent
+    procedure, non_overridable, public :: boxes_received
   end type halo_routing_type
 
   interface halo_routing_type

@@ -14,7 +14,7 @@ module ids_mod
     integer(i_halo_index), allocatable :: ids(:)
     integer(i_def), allocatable :: places(:)
   contains
-    procedure, public :: place_of
+    procedure, non_overridable, public :: place_of
   end type sorted_ids_type
 
   interface sorted_ids_type

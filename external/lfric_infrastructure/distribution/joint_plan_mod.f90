@@ -26,9 +26,9 @@ module joint_plan_mod
     integer, allocatable :: received(:)
     type(part_type), allocatable, private :: parts(:)
   contains
-    procedure, public :: set
-    procedure, private :: is_of
-    procedure, private :: clear
+    procedure, non_overridable, public :: set
+    procedure, non_overridable, private :: is_of
+    procedure, non_overridable, private :: clear
     final :: destroy_joint_plan
   end type joint_plan_type
 

@@ -16,7 +16,7 @@ module message_plan_mod
     integer(i_def), allocatable :: senders(:)
     integer(i_def), allocatable :: first_received(:)
   contains
-    procedure, public :: count_sent
+    procedure, non_overridable, public :: count_sent
   end type message_plan_type
 
   interface message_plan_type

@@ -14,9 +14,9 @@ module field_array_mod
     type(field_type), allocatable, public :: bundle(:)
     character(str_def) :: name = 'none'
   contains
-    procedure, public :: initialise
-    procedure, public :: get_name
-    procedure, public :: clear
+    procedure, non_overridable, public :: initialise
+    procedure, non_overridable, public :: get_name
+    procedure, non_overridable, public :: clear
   end type field_array_type
 
 contains

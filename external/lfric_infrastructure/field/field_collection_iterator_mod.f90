@@ -18,9 +18,9 @@ module field_collection_iterator_mod
     type(field_collection_type), pointer :: collection => null()
     integer(i_def) :: visited = 0
   contains
-    procedure, public :: initialise
-    procedure, public :: next
-    procedure, public :: has_next
+    procedure, non_overridable, public :: initialise
+    procedure, non_overridable, public :: next
+    procedure, non_overridable, public :: has_next
   end type field_collection_iterator_type
 
 contains

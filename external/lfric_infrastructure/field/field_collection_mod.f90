@@ -26,23 +26,23 @@ module field_collection_mod
     character(str_def) :: name = 'unnamed_collection'
     type(item_holder), allocatable :: items(:)
   contains
-    procedure, public :: initialise
-    procedure, public :: add_field
-    procedure, public :: add_reference_to_field
-    procedure, public :: remove_field
-    procedure, public :: field_exists
+    procedure, non_overridable, public :: initialise
+    procedure, non_overridable, public :: add_field
+    procedure, non_overridable, public :: add_reference_to_field
+    procedure, non_overridable, public :: remove_field
+    procedure, non_overridable, public :: field_exists
     procedure, public :: get_real32_field
     procedure, public :: get_real64_field
     procedure, public :: get_integer_field
     procedure, public :: get_field_array
     generic, public :: get_field => get_real32_field, get_real64_field, get_integer_field, &
                                     get_field_array
-    procedure, public :: get_item
-    procedure, public :: get_length
-    procedure, public :: get_name
-    procedure, public :: get_table_len
-    procedure, public :: clear
-    procedure, private :: place_of
+    procedure, non_overridable, public :: get_item
+    procedure, non_overridable, public :: get_length
+    procedure, non_overridable, public :: get_name
+    procedure, non_overridable, public :: get_table_len
+    procedure, non_overridable, public :: clear
+    procedure, non_overridable, private :: place_of
   end type field_collection_type
 
 contains

@@ -39,32 +39,32 @@ module field_parent_mod
     procedure(checkpoint_write_interface), nopass, pointer :: checkpoint_write_method => null()
     procedure(checkpoint_read_interface), nopass, pointer :: checkpoint_read_method => null()
   contains
-    procedure, public :: field_parent_initialiser
-    procedure, public :: field_parent_proxy_initialiser
-    procedure, public :: field_parent_final
-    procedure, public :: copy_field_parent
-    procedure, public :: is_initialised
-    procedure, public :: which_function_space
-    procedure, public :: get_function_space
-    procedure, public :: get_mesh
-    procedure, public :: get_mesh_id
-    procedure, public :: get_element_order_h
-    procedure, public :: get_element_order_v
-    procedure, public :: get_element_order
-    procedure, public :: get_name
-    procedure, public :: get_field_halo_depth
-    procedure, public :: is_readonly
-    procedure, public :: set_write_behaviour
-    procedure, public :: get_write_behaviour
-    procedure, public :: set_read_behaviour
-    procedure, public :: get_read_behaviour
-    procedure, public :: set_checkpoint_write_behaviour
-    procedure, public :: get_checkpoint_write_behaviour
-    procedure, public :: set_checkpoint_read_behaviour
-    procedure, public :: get_checkpoint_read_behaviour
-    procedure, public :: can_write
-    procedure, public :: can_read
-    procedure, public :: can_checkpoint
+    procedure, non_overridable, public :: field_parent_initialiser
+    procedure, non_overridable, public :: field_parent_proxy_initialiser
+    procedure, non_overridable, public :: field_parent_final
+    procedure, non_overridable, public :: copy_field_parent
+    procedure, non_overridable, public :: is_initialised
+    procedure, non_overridable, public :: which_function_space
+    procedure, non_overridable, public :: get_function_space
+    procedure, non_overridable, public :: get_mesh
+    procedure, non_overridable, public :: get_mesh_id
+    procedure, non_overridable, public :: get_element_order_h
+    procedure, non_overridable, public :: get_element_order_v
+    procedure, non_overridable, public :: get_element_order
+    procedure, non_overridable, public :: get_name
+    procedure, non_overridable, public :: get_field_halo_depth
+    procedure, non_overridable, public :: is_readonly
+    procedure, non_overridable, public :: set_write_behaviour
+    procedure, non_overridable, public :: get_write_behaviour
+    procedure, non_overridable, public :: set_read_behaviour
+    procedure, non_overridable, public :: get_read_behaviour
+    procedure, non_overridable, public :: set_checkpoint_write_behaviour
+    procedure, non_overridable, public :: get_checkpoint_write_behaviour
+    procedure, non_overridable, public :: set_checkpoint_read_behaviour
+    procedure, non_overridable, public :: get_checkpoint_read_behaviour
+    procedure, non_overridable, public :: can_write
+    procedure, non_overridable, public :: can_read
+    procedure, non_overridable, public :: can_checkpoint
   end type field_parent_type
 
   !> Access to a field, without its data.
@@ -74,23 +74,23 @@ module field_parent_mod
     type(stored_values_type), pointer, public :: values => null()
     type(halo_messages_type), pointer, public :: messages => null()
   contains
-    procedure, public :: begin_use
-    procedure, public :: release
-    procedure, public :: prefetch
-    procedure, public :: bring_to_host
-    procedure, public :: begin_exchange
-    procedure, public :: end_exchange
-    procedure, public :: get_field_proxy_halo_depth
-    procedure, public :: is_dirty
-    procedure, public :: set_dirty
-    procedure, public :: set_halo_dirty
-    procedure, public :: set_clean
-    procedure, public :: is_readonly => is_readonly_proxy
-    procedure, public :: halo_exchange
-    procedure, public :: halo_exchange_start
-    procedure, public :: halo_exchange_finish
-    procedure, public :: get_part
-    procedure, public :: get_mpi
+    procedure, non_overridable, public :: begin_use
+    procedure, non_overridable, public :: release
+    procedure, non_overridable, public :: prefetch
+    procedure, non_overridable, public :: bring_to_host
+    procedure, non_overridable, public :: begin_exchange
+    procedure, non_overridable, public :: end_exchange
+    procedure, non_overridable, public :: get_field_proxy_halo_depth
+    procedure, non_overridable, public :: is_dirty
+    procedure, non_overridable, public :: set_dirty
+    procedure, non_overridable, public :: set_halo_dirty
+    procedure, non_overridable, public :: set_clean
+    procedure, non_overridable, public :: is_readonly => is_readonly_proxy
+    procedure, non_overridable, public :: halo_exchange
+    procedure, non_overridable, public :: halo_exchange_start
+    procedure, non_overridable, public :: halo_exchange_finish
+    procedure, non_overridable, public :: get_part
+    procedure, non_overridable, public :: get_mpi
     procedure(locate_interface), public, deferred :: locate
   end type field_parent_proxy_type
 

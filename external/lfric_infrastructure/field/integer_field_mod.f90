@@ -25,18 +25,18 @@ module integer_field_mod
     integer(i_def), pointer :: data(:) => null()
     logical(l_def) :: owns_data = .false.
   contains
-    procedure, public :: initialise => initialise_field
-    procedure, public :: get_proxy
-    procedure, public :: copy_field_properties
-    procedure, public :: copy_field_serial
-    procedure, public :: write_field
-    procedure, public :: read_field
-    procedure, public :: write_checkpoint
-    procedure, public :: read_checkpoint
-    procedure, public :: log_field
-    procedure, public :: log_dofs
-    procedure, public :: log_minmax
-    procedure, public :: field_final
+    procedure, non_overridable, public :: initialise => initialise_field
+    procedure, non_overridable, public :: get_proxy
+    procedure, non_overridable, public :: copy_field_properties
+    procedure, non_overridable, public :: copy_field_serial
+    procedure, non_overridable, public :: write_field
+    procedure, non_overridable, public :: read_field
+    procedure, non_overridable, public :: write_checkpoint
+    procedure, non_overridable, public :: read_checkpoint
+    procedure, non_overridable, public :: log_field
+    procedure, non_overridable, public :: log_dofs
+    procedure, non_overridable, public :: log_minmax
+    procedure, non_overridable, public :: field_final
     procedure, private :: assign_field
     generic, public :: assignment(=) => assign_field
     final :: destroy_field
@@ -50,7 +50,7 @@ module integer_field_mod
   type, extends(pure_abstract_field_type), public :: integer_field_pointer_type
     type(integer_field_type), pointer, public :: field_ptr => null()
   contains
-    procedure, public :: initialise => initialise_pointer
+    procedure, non_overridable, public :: initialise => initialise_pointer
   end type integer_field_pointer_type
 
   !> Access to the data of a field.
@@ -58,12 +58,12 @@ module integer_field_mod
     private
     integer(i_def), pointer, public :: data(:) => null()
   contains
-    procedure, public :: acquire
-    procedure, public :: locate
-    procedure, public :: get_sum
-    procedure, public :: get_min
-    procedure, public :: get_max
-    procedure, public :: reduction_finish
+    procedure, non_overridable, public :: acquire
+    procedure, non_overridable, public :: locate
+    procedure, non_overridable, public :: get_sum
+    procedure, non_overridable, public :: get_min
+    procedure, non_overridable, public :: get_max
+    procedure, non_overridable, public :: reduction_finish
   end type integer_field_proxy_type
 
 contains

@@ -34,8 +34,8 @@ module joint_exchange_mod
     integer(i_def), allocatable :: depths(:)
     integer(i_def), allocatable :: places(:)
   contains
-    procedure, public :: start
-    procedure, public :: finish
+    procedure, non_overridable, public :: start
+    procedure, non_overridable, public :: finish
   end type joint_exchange_type
 
   !> Make the halos of several fields valid, all to one depth or each to its own.

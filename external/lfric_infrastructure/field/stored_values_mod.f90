@@ -18,21 +18,21 @@ module stored_values_mod
     class(opaque_type), allocatable, public :: held
     integer, private :: shares = 0
   contains
-    procedure, public :: make_storage
-    procedure, public :: acquire
-    procedure, public :: release
-    procedure, public :: prefetch
-    procedure, public :: is_written
-    procedure, public :: bring_to_host
-    procedure, public :: wrote_on_host
-    procedure, public :: get_halo_depth
-    procedure, public :: get_clean_depth
-    procedure, public :: is_dirty
-    procedure, public :: set_dirty
-    procedure, public :: set_clean
-    procedure, public :: has_device_memory
-    procedure, public :: begin_exchange
-    procedure, public :: end_exchange
+    procedure, non_overridable, public :: make_storage
+    procedure, non_overridable, public :: acquire
+    procedure, non_overridable, public :: release
+    procedure, non_overridable, public :: prefetch
+    procedure, non_overridable, public :: is_written
+    procedure, non_overridable, public :: bring_to_host
+    procedure, non_overridable, public :: wrote_on_host
+    procedure, non_overridable, public :: get_halo_depth
+    procedure, non_overridable, public :: get_clean_depth
+    procedure, non_overridable, public :: is_dirty
+    procedure, non_overridable, public :: set_dirty
+    procedure, non_overridable, public :: set_clean
+    procedure, non_overridable, public :: has_device_memory
+    procedure, non_overridable, public :: begin_exchange
+    procedure, non_overridable, public :: end_exchange
   end type stored_values_type
 
 contains

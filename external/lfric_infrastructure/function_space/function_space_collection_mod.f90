@@ -25,8 +25,8 @@ module function_space_collection_mod
     procedure, public :: get_fs_on_mesh_id_one_order
     generic, public :: get_fs => get_fs_on_mesh, get_fs_on_mesh_id, get_fs_on_mesh_one_order, &
                                  get_fs_on_mesh_id_one_order
-    procedure, public :: get_fs_collection_size
-    procedure, public :: clear
+    procedure, non_overridable, public :: get_fs_collection_size
+    procedure, non_overridable, public :: clear
   end type function_space_collection_type
 
   interface function_space_collection_type

@@ -50,53 +50,53 @@ module function_space_mod
     type(stencil_maps_type) :: stencils
     type(halo_routing_holder), allocatable :: routings(:)
   contains
-    procedure, public :: get_undf
-    procedure, public :: get_ndof_glob
-    procedure, public :: get_ncell
-    procedure, public :: get_nlayers
-    procedure, public :: get_ndf
-    procedure, public :: get_ndof_interior
-    procedure, public :: get_ndof_face_h
-    procedure, public :: get_ndof_face_v
-    procedure, public :: get_cell_dofmap
-    procedure, public :: get_whole_dofmap
-    procedure, public :: get_levels
-    procedure, public :: get_nodes
-    procedure, public :: get_boundary_dofs
-    procedure, public :: get_entity_dofs
-    procedure, public :: get_global_dof_id
+    procedure, non_overridable, public :: get_undf
+    procedure, non_overridable, public :: get_ndof_glob
+    procedure, non_overridable, public :: get_ncell
+    procedure, non_overridable, public :: get_nlayers
+    procedure, non_overridable, public :: get_ndf
+    procedure, non_overridable, public :: get_ndof_interior
+    procedure, non_overridable, public :: get_ndof_face_h
+    procedure, non_overridable, public :: get_ndof_face_v
+    procedure, non_overridable, public :: get_cell_dofmap
+    procedure, non_overridable, public :: get_whole_dofmap
+    procedure, non_overridable, public :: get_levels
+    procedure, non_overridable, public :: get_nodes
+    procedure, non_overridable, public :: get_boundary_dofs
+    procedure, non_overridable, public :: get_entity_dofs
+    procedure, non_overridable, public :: get_global_dof_id
 
-    procedure, public :: which
-    procedure, public :: get_dim_space
-    procedure, public :: get_dim_space_diff
-    procedure, public :: get_mesh
-    procedure, public :: get_mesh_id
-    procedure, public :: get_element_order_h
-    procedure, public :: get_element_order_v
-    procedure, public :: get_ndata
-    procedure, public :: is_ndata_first
-    procedure, public :: is_readonly
-    procedure, public :: is_writable
+    procedure, non_overridable, public :: which
+    procedure, non_overridable, public :: get_dim_space
+    procedure, non_overridable, public :: get_dim_space_diff
+    procedure, non_overridable, public :: get_mesh
+    procedure, non_overridable, public :: get_mesh_id
+    procedure, non_overridable, public :: get_element_order_h
+    procedure, non_overridable, public :: get_element_order_v
+    procedure, non_overridable, public :: get_ndata
+    procedure, non_overridable, public :: is_ndata_first
+    procedure, non_overridable, public :: is_readonly
+    procedure, non_overridable, public :: is_writable
 
-    procedure, public :: call_function
-    procedure, public :: compute_basis_function
-    procedure, public :: compute_diff_basis_function
+    procedure, non_overridable, public :: call_function
+    procedure, non_overridable, public :: compute_basis_function
+    procedure, non_overridable, public :: compute_diff_basis_function
 
-    procedure, public :: get_last_dof_owned
-    procedure, public :: get_last_dof_annexed
+    procedure, non_overridable, public :: get_last_dof_owned
+    procedure, non_overridable, public :: get_last_dof_annexed
     procedure, public :: get_last_dof_halo_any
     procedure, public :: get_last_dof_halo_deepest
     generic, public :: get_last_dof_halo => get_last_dof_halo_any, get_last_dof_halo_deepest
-    procedure, public :: get_halo_depth
-    procedure, public :: get_halo_routing
-    procedure, public :: forget_routings
+    procedure, non_overridable, public :: get_halo_depth
+    procedure, non_overridable, public :: get_halo_routing
+    procedure, non_overridable, public :: forget_routings
 
-    procedure, public :: get_stencil_dofmap
-    procedure, public :: get_stencil_2D_dofmap
-    procedure, public :: get_ncolours
-    procedure, public :: get_colours
-    procedure, public :: get_cell_orientation
-    procedure, public :: clear
+    procedure, non_overridable, public :: get_stencil_dofmap
+    procedure, non_overridable, public :: get_stencil_2D_dofmap
+    procedure, non_overridable, public :: get_ncolours
+    procedure, non_overridable, public :: get_colours
+    procedure, non_overridable, public :: get_cell_orientation
+    procedure, non_overridable, public :: clear
   end type function_space_type
 
   interface function_space_type

@@ -21,10 +21,10 @@ module stencil_2D_dofmap_mod
     integer(i_def), allocatable :: sizes(:, :)
     integer(i_def), allocatable :: dofmap(:, :, :, :)
   contains
-    procedure, public :: get_dofmap
-    procedure, public :: get_whole_dofmap
-    procedure, public :: get_stencil_sizes
-    procedure, public :: clear
+    procedure, non_overridable, public :: get_dofmap
+    procedure, non_overridable, public :: get_whole_dofmap
+    procedure, non_overridable, public :: get_stencil_sizes
+    procedure, non_overridable, public :: clear
   end type stencil_2D_dofmap_type
 
   interface stencil_2D_dofmap_type

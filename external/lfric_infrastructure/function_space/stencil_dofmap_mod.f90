@@ -26,12 +26,12 @@ module stencil_dofmap_mod
     integer(i_def), allocatable :: sizes(:)
     integer(i_def), allocatable :: dofmap(:, :, :)
   contains
-    procedure, public :: get_dofmap
-    procedure, public :: get_whole_dofmap
-    procedure, public :: get_size
-    procedure, public :: get_local_size
-    procedure, public :: get_stencil_sizes
-    procedure, public :: clear
+    procedure, non_overridable, public :: get_dofmap
+    procedure, non_overridable, public :: get_whole_dofmap
+    procedure, non_overridable, public :: get_size
+    procedure, non_overridable, public :: get_local_size
+    procedure, non_overridable, public :: get_stencil_sizes
+    procedure, non_overridable, public :: clear
   end type stencil_dofmap_type
 
   interface stencil_dofmap_type

@@ -15,12 +15,12 @@ module domain_mod
     real(r_def) :: base_height = 0.0_r_def
     logical(l_def) :: ll_coords = .false.
   contains
-    procedure, public :: minimum_lonlat
-    procedure, public :: maximum_lonlat
-    procedure, public :: minimum_xy
-    procedure, public :: maximum_xy
-    procedure, public :: get_base_height
-    procedure, public :: is_lonlat
+    procedure, non_overridable, public :: minimum_lonlat
+    procedure, non_overridable, public :: maximum_lonlat
+    procedure, non_overridable, public :: minimum_xy
+    procedure, non_overridable, public :: maximum_xy
+    procedure, non_overridable, public :: get_base_height
+    procedure, non_overridable, public :: is_lonlat
   end type domain_type
 
   interface domain_type

@@ -20,21 +20,21 @@ module local_cells_mod
     integer(i_def), allocatable :: gids(:)
     integer(i_def), allocatable :: lids(:)
   contains
-    procedure, public :: initialise_cells
-    procedure, public :: get_num_cells_held
-    procedure, public :: get_num_cells_in_layer
-    procedure, public :: get_num_cells_inner
-    procedure, public :: get_num_cells_edge
-    procedure, public :: get_num_cells_halo
-    procedure, public :: get_num_cells_ghost
-    procedure, public :: get_last_inner_cell
-    procedure, public :: get_last_edge_cell
-    procedure, public :: get_last_halo_cell
-    procedure, public :: get_inner_depth
-    procedure, public :: get_halo_depth
-    procedure, public :: get_max_stencil_depth
-    procedure, public :: get_gid_from_lid
-    procedure, public :: get_lid_from_gid
+    procedure, non_overridable, public :: initialise_cells
+    procedure, non_overridable, public :: get_num_cells_held
+    procedure, non_overridable, public :: get_num_cells_in_layer
+    procedure, non_overridable, public :: get_num_cells_inner
+    procedure, non_overridable, public :: get_num_cells_edge
+    procedure, non_overridable, public :: get_num_cells_halo
+    procedure, non_overridable, public :: get_num_cells_ghost
+    procedure, non_overridable, public :: get_last_inner_cell
+    procedure, non_overridable, public :: get_last_edge_cell
+    procedure, non_overridable, public :: get_last_halo_cell
+    procedure, non_overridable, public :: get_inner_depth
+    procedure, non_overridable, public :: get_halo_depth
+    procedure, non_overridable, public :: get_max_stencil_depth
+    procedure, non_overridable, public :: get_gid_from_lid
+    procedure, non_overridable, public :: get_lid_from_gid
   end type local_cells_type
 
 contains

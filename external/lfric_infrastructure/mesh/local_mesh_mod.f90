@@ -29,43 +29,43 @@ module local_mesh_mod
     integer(i_def), allocatable :: cell_next(:, :)
     integer(i_def), allocatable :: adjacent_side(:, :)
   contains
-    procedure, public :: get_mesh_name
-    procedure, public :: get_cell_next
-    procedure, public :: get_vert_on_cell
-    procedure, public :: get_edge_on_cell
-    procedure, public :: get_corners
-    procedure, public :: get_places
-    procedure, public :: get_adjacent_faces
-    procedure, public :: get_cells_covered
-    procedure, public :: why_not_covered
-    procedure, private :: cell_covered
-    procedure, public :: get_vert_coords
-    procedure, public :: get_cell_coords
-    procedure, public :: get_extent
-    procedure, public :: get_n_unique_vertices
-    procedure, public :: get_n_unique_edges
-    procedure, public :: get_nverts_per_cell
-    procedure, public :: get_nverts_per_edge
-    procedure, public :: get_nedges_per_cell
-    procedure, public :: get_ncells_global_mesh
-    procedure, public :: get_num_panels_global_mesh
-    procedure, public :: get_vert_gid
-    procedure, public :: get_edge_gid
-    procedure, public :: get_nverts_global_mesh
-    procedure, public :: get_nedges_global_mesh
-    procedure, public :: get_cell_owner
-    procedure, public :: get_vert_cell_owner
-    procedure, public :: get_edge_cell_owner
-    procedure, public :: is_geometry_spherical
-    procedure, public :: is_geometry_planar
-    procedure, public :: is_topology_non_periodic
-    procedure, public :: is_topology_channel
-    procedure, public :: is_topology_periodic
-    procedure, public :: is_coord_sys_xyz
-    procedure, public :: is_coord_sys_ll
-    procedure, private :: cut_surface
-    procedure, private :: number_entities
-    procedure, private :: find_neighbours
+    procedure, non_overridable, public :: get_mesh_name
+    procedure, non_overridable, public :: get_cell_next
+    procedure, non_overridable, public :: get_vert_on_cell
+    procedure, non_overridable, public :: get_edge_on_cell
+    procedure, non_overridable, public :: get_corners
+    procedure, non_overridable, public :: get_places
+    procedure, non_overridable, public :: get_adjacent_faces
+    procedure, non_overridable, public :: get_cells_covered
+    procedure, non_overridable, public :: why_not_covered
+    procedure, non_overridable, private :: cell_covered
+    procedure, non_overridable, public :: get_vert_coords
+    procedure, non_overridable, public :: get_cell_coords
+    procedure, non_overridable, public :: get_extent
+    procedure, non_overridable, public :: get_n_unique_vertices
+    procedure, non_overridable, public :: get_n_unique_edges
+    procedure, non_overridable, public :: get_nverts_per_cell
+    procedure, non_overridable, public :: get_nverts_per_edge
+    procedure, non_overridable, public :: get_nedges_per_cell
+    procedure, non_overridable, public :: get_ncells_global_mesh
+    procedure, non_overridable, public :: get_num_panels_global_mesh
+    procedure, non_overridable, public :: get_vert_gid
+    procedure, non_overridable, public :: get_edge_gid
+    procedure, non_overridable, public :: get_nverts_global_mesh
+    procedure, non_overridable, public :: get_nedges_global_mesh
+    procedure, non_overridable, public :: get_cell_owner
+    procedure, non_overridable, public :: get_vert_cell_owner
+    procedure, non_overridable, public :: get_edge_cell_owner
+    procedure, non_overridable, public :: is_geometry_spherical
+    procedure, non_overridable, public :: is_geometry_planar
+    procedure, non_overridable, public :: is_topology_non_periodic
+    procedure, non_overridable, public :: is_topology_channel
+    procedure, non_overridable, public :: is_topology_periodic
+    procedure, non_overridable, public :: is_coord_sys_xyz
+    procedure, non_overridable, public :: is_coord_sys_ll
+    procedure, non_overridable, private :: cut_surface
+    procedure, non_overridable, private :: number_entities
+    procedure, non_overridable, private :: find_neighbours
   end type local_mesh_type
 
   ! Why cells have no cells of another mesh that they cover

@@ -22,28 +22,28 @@ module mesh_cells_mod
     integer(i_def), allocatable :: ncells_of_colour(:)
     integer(i_def), allocatable :: colour_map(:, :)
   contains
-    procedure, public :: initialise_cells
-    procedure, public :: forget_cells
-    procedure, private :: colour_cells
-    procedure, private :: last_of_colour
+    procedure, non_overridable, public :: initialise_cells
+    procedure, non_overridable, public :: forget_cells
+    procedure, non_overridable, private :: colour_cells
+    procedure, non_overridable, private :: last_of_colour
 
-    procedure, public :: get_ncells_2d
-    procedure, public :: get_ncells_2d_with_ghost
+    procedure, non_overridable, public :: get_ncells_2d
+    procedure, non_overridable, public :: get_ncells_2d_with_ghost
 
-    procedure, public :: get_inner_depth
-    procedure, public :: get_num_cells_inner
-    procedure, public :: get_last_inner_cell
-    procedure, public :: get_last_inner_cell_per_colour
-    procedure, public :: get_last_inner_cell_all_colours
+    procedure, non_overridable, public :: get_inner_depth
+    procedure, non_overridable, public :: get_num_cells_inner
+    procedure, non_overridable, public :: get_last_inner_cell
+    procedure, non_overridable, public :: get_last_inner_cell_per_colour
+    procedure, non_overridable, public :: get_last_inner_cell_all_colours
 
-    procedure, public :: get_num_cells_edge
-    procedure, public :: get_last_edge_cell
-    procedure, public :: get_last_edge_cell_per_colour
-    procedure, public :: get_last_edge_cell_all_colours
+    procedure, non_overridable, public :: get_num_cells_edge
+    procedure, non_overridable, public :: get_last_edge_cell
+    procedure, non_overridable, public :: get_last_edge_cell_per_colour
+    procedure, non_overridable, public :: get_last_edge_cell_all_colours
 
-    procedure, public :: get_halo_depth
-    procedure, public :: get_num_cells_halo
-    procedure, public :: get_num_cells_ghost
+    procedure, non_overridable, public :: get_halo_depth
+    procedure, non_overridable, public :: get_num_cells_halo
+    procedure, non_overridable, public :: get_num_cells_ghost
     procedure, public :: get_last_halo_cell_any
     procedure, public :: get_last_halo_cell_deepest
     generic, public :: get_last_halo_cell => get_last_halo_cell_any, get_last_halo_cell_deepest
@@ -51,13 +51,13 @@ module mesh_cells_mod
     procedure, public :: get_last_halo_cell_per_colour_deepest
     generic, public :: get_last_halo_cell_per_colour => &
       get_last_halo_cell_per_colour_any, get_last_halo_cell_per_colour_deepest
-    procedure, public :: get_last_halo_cell_all_colours
-    procedure, public :: get_last_halo_cell_all_colours_deepest
+    procedure, non_overridable, public :: get_last_halo_cell_all_colours
+    procedure, non_overridable, public :: get_last_halo_cell_all_colours_deepest
 
-    procedure, public :: get_ncolours
-    procedure, public :: get_colours
-    procedure, public :: get_colour_map
-    procedure, public :: is_coloured
+    procedure, non_overridable, public :: get_ncolours
+    procedure, non_overridable, public :: get_colours
+    procedure, non_overridable, public :: get_colour_map
+    procedure, non_overridable, public :: is_coloured
   end type mesh_cells_type
 
 contains

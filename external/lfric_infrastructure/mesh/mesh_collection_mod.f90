@@ -17,10 +17,10 @@ module mesh_collection_mod
     private
     type(mesh_holder), allocatable :: meshes(:)
   contains
-    procedure, public :: add_new_mesh
-    procedure, public :: n_meshes
-    procedure, public :: get_mesh_names
-    procedure, public :: get_mesh_id
+    procedure, non_overridable, public :: add_new_mesh
+    procedure, non_overridable, public :: n_meshes
+    procedure, non_overridable, public :: get_mesh_names
+    procedure, non_overridable, public :: get_mesh_id
     procedure, public :: get_mesh_by_name
     procedure, public :: get_mesh_by_id
     procedure, public :: get_mesh_variant
@@ -28,7 +28,7 @@ module mesh_collection_mod
     procedure, public :: check_for_by_name
     procedure, public :: check_for_by_extrusion
     generic, public :: check_for => check_for_by_name, check_for_by_extrusion
-    procedure, public :: clear
+    procedure, non_overridable, public :: clear
   end type mesh_collection_type
 
   interface mesh_collection_type

@@ -14,15 +14,15 @@ module mesh_map_mod
     integer(i_def) :: target_id = 0
     integer(i_def), allocatable :: cells(:, :, :)
   contains
-    procedure, public :: get_source_id
-    procedure, public :: get_target_id
-    procedure, public :: get_nsource_cells
-    procedure, public :: get_ntarget_cells_per_source_cell
-    procedure, public :: get_ntarget_cells_per_source_x
-    procedure, public :: get_ntarget_cells_per_source_y
-    procedure, public :: get_cell_map
-    procedure, public :: get_whole_cell_map
-    procedure, public :: clear
+    procedure, non_overridable, public :: get_source_id
+    procedure, non_overridable, public :: get_target_id
+    procedure, non_overridable, public :: get_nsource_cells
+    procedure, non_overridable, public :: get_ntarget_cells_per_source_cell
+    procedure, non_overridable, public :: get_ntarget_cells_per_source_x
+    procedure, non_overridable, public :: get_ntarget_cells_per_source_y
+    procedure, non_overridable, public :: get_cell_map
+    procedure, non_overridable, public :: get_whole_cell_map
+    procedure, non_overridable, public :: clear
   end type mesh_map_type
 
   interface mesh_map_type

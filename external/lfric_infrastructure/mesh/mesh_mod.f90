@@ -34,57 +34,57 @@ module mesh_mod
     integer(i_def), allocatable :: adjacent_face(:, :)
     type(mesh_maps_type) :: maps
   contains
-    procedure, public :: get_reference_element
-    procedure, public :: get_mesh_name
-    procedure, public :: get_local_mesh
-    procedure, public :: get_nlayers
-    procedure, public :: get_extrusion_id
+    procedure, non_overridable, public :: get_reference_element
+    procedure, non_overridable, public :: get_mesh_name
+    procedure, non_overridable, public :: get_local_mesh
+    procedure, non_overridable, public :: get_nlayers
+    procedure, non_overridable, public :: get_extrusion_id
 
-    procedure, public :: get_nedges_2d
-    procedure, public :: get_nverts_2d
-    procedure, public :: get_ncells
-    procedure, public :: get_nverts
-    procedure, public :: get_nedges
-    procedure, public :: get_nfaces
-    procedure, public :: get_nverts_per_cell
-    procedure, public :: get_nverts_per_cell_2d
-    procedure, public :: get_nverts_per_edge
-    procedure, public :: get_nedges_per_cell
-    procedure, public :: get_nedges_per_cell_2d
-    procedure, public :: get_nfaces_per_cell
+    procedure, non_overridable, public :: get_nedges_2d
+    procedure, non_overridable, public :: get_nverts_2d
+    procedure, non_overridable, public :: get_ncells
+    procedure, non_overridable, public :: get_nverts
+    procedure, non_overridable, public :: get_nedges
+    procedure, non_overridable, public :: get_nfaces
+    procedure, non_overridable, public :: get_nverts_per_cell
+    procedure, non_overridable, public :: get_nverts_per_cell_2d
+    procedure, non_overridable, public :: get_nverts_per_edge
+    procedure, non_overridable, public :: get_nedges_per_cell
+    procedure, non_overridable, public :: get_nedges_per_cell_2d
+    procedure, non_overridable, public :: get_nfaces_per_cell
 
-    procedure, public :: get_cell_next
-    procedure, public :: step_ahead
-    procedure, public :: get_vert_on_cell
-    procedure, public :: get_edge_on_cell
-    procedure, public :: get_face_on_cell
-    procedure, public :: get_adjacent_face
+    procedure, non_overridable, public :: get_cell_next
+    procedure, non_overridable, public :: step_ahead
+    procedure, non_overridable, public :: get_vert_on_cell
+    procedure, non_overridable, public :: get_edge_on_cell
+    procedure, non_overridable, public :: get_face_on_cell
+    procedure, non_overridable, public :: get_adjacent_face
 
-    procedure, public :: get_vert_coords
-    procedure, public :: get_cell_centre_coords
-    procedure, public :: get_cell_coords
-    procedure, public :: get_column_coords
-    procedure, public :: get_domain
-    procedure, public :: get_domain_top
-    procedure, public :: get_dz
-    procedure, public :: get_eta
-    procedure, private :: height
-    procedure, private :: point_at
+    procedure, non_overridable, public :: get_vert_coords
+    procedure, non_overridable, public :: get_cell_centre_coords
+    procedure, non_overridable, public :: get_cell_coords
+    procedure, non_overridable, public :: get_column_coords
+    procedure, non_overridable, public :: get_domain
+    procedure, non_overridable, public :: get_domain_top
+    procedure, non_overridable, public :: get_dz
+    procedure, non_overridable, public :: get_eta
+    procedure, non_overridable, private :: height
+    procedure, non_overridable, private :: point_at
 
-    procedure, public :: get_gid_from_lid
+    procedure, non_overridable, public :: get_gid_from_lid
 
-    procedure, public :: is_geometry_spherical
-    procedure, public :: is_geometry_planar
-    procedure, public :: is_topology_non_periodic
-    procedure, public :: is_topology_channel
-    procedure, public :: is_topology_periodic
-    procedure, public :: is_coord_sys_xyz
-    procedure, public :: is_coord_sys_ll
+    procedure, non_overridable, public :: is_geometry_spherical
+    procedure, non_overridable, public :: is_geometry_planar
+    procedure, non_overridable, public :: is_topology_non_periodic
+    procedure, non_overridable, public :: is_topology_channel
+    procedure, non_overridable, public :: is_topology_periodic
+    procedure, non_overridable, public :: is_coord_sys_xyz
+    procedure, non_overridable, public :: is_coord_sys_ll
 
-    procedure, public :: add_mesh_map
-    procedure, public :: get_mesh_map
-    procedure, public :: query_mesh_map
-    procedure, public :: clear
+    procedure, non_overridable, public :: add_mesh_map
+    procedure, non_overridable, public :: get_mesh_map
+    procedure, non_overridable, public :: query_mesh_map
+    procedure, non_overridable, public :: clear
   end type mesh_type
 
   interface mesh_type

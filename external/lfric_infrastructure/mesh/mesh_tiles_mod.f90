@@ -16,37 +16,37 @@ module mesh_tiles_mod
     private
     type(mesh_tiling_type) :: tiling
   contains
-    procedure, public :: initialise_tiles
-    procedure, public :: forget_tiles
-    procedure, private :: tiles_up_to
-    procedure, private :: cells_of_tiles_up_to
+    procedure, non_overridable, public :: initialise_tiles
+    procedure, non_overridable, public :: forget_tiles
+    procedure, non_overridable, private :: tiles_up_to
+    procedure, non_overridable, private :: cells_of_tiles_up_to
 
-    procedure, public :: get_last_inner_tile_per_colour
-    procedure, public :: get_last_inner_tile_all_colours
-    procedure, public :: get_last_inner_cell_per_colour_and_tile
-    procedure, public :: get_last_inner_cell_all_colours_all_tiles
+    procedure, non_overridable, public :: get_last_inner_tile_per_colour
+    procedure, non_overridable, public :: get_last_inner_tile_all_colours
+    procedure, non_overridable, public :: get_last_inner_cell_per_colour_and_tile
+    procedure, non_overridable, public :: get_last_inner_cell_all_colours_all_tiles
 
-    procedure, public :: get_last_edge_tile_per_colour
-    procedure, public :: get_last_edge_tile_all_colours
-    procedure, public :: get_last_edge_cell_per_colour_and_tile
-    procedure, public :: get_last_edge_cell_all_colours_all_tiles
+    procedure, non_overridable, public :: get_last_edge_tile_per_colour
+    procedure, non_overridable, public :: get_last_edge_tile_all_colours
+    procedure, non_overridable, public :: get_last_edge_cell_per_colour_and_tile
+    procedure, non_overridable, public :: get_last_edge_cell_all_colours_all_tiles
 
     procedure, public :: get_last_halo_tile_per_colour_any
     procedure, public :: get_last_halo_tile_per_colour_deepest
     generic, public :: get_last_halo_tile_per_colour => &
       get_last_halo_tile_per_colour_any, get_last_halo_tile_per_colour_deepest
-    procedure, public :: get_last_halo_tile_all_colours
-    procedure, public :: get_last_halo_tile_all_colours_deepest
+    procedure, non_overridable, public :: get_last_halo_tile_all_colours
+    procedure, non_overridable, public :: get_last_halo_tile_all_colours_deepest
     procedure, public :: get_last_halo_cell_per_colour_and_tile_any
     procedure, public :: get_last_halo_cell_per_colour_and_tile_deepest
     generic, public :: get_last_halo_cell_per_colour_and_tile => &
       get_last_halo_cell_per_colour_and_tile_any, get_last_halo_cell_per_colour_and_tile_deepest
-    procedure, public :: get_last_halo_cell_all_colours_all_tiles
-    procedure, public :: get_last_halo_cell_all_colours_all_tiles_deepest
+    procedure, non_overridable, public :: get_last_halo_cell_all_colours_all_tiles
+    procedure, non_overridable, public :: get_last_halo_cell_all_colours_all_tiles_deepest
 
-    procedure, public :: get_ntilecolours
-    procedure, public :: get_tiling
-    procedure, public :: get_coloured_tiling_map
+    procedure, non_overridable, public :: get_ntilecolours
+    procedure, non_overridable, public :: get_tiling
+    procedure, non_overridable, public :: get_coloured_tiling_map
   end type mesh_tiles_type
 
 contains

@@ -42,34 +42,34 @@ module reference_element_mod
     real(r_def), allocatable :: outward_normals(:, :)
     integer(i_def), allocatable :: edges_on_face(:, :)
   contains
-    procedure, public :: get_number_2d_vertices
-    procedure, public :: get_number_2d_edges
-    procedure, public :: get_number_vertices
-    procedure, public :: get_number_edges
-    procedure, public :: get_number_horizontal_edges
-    procedure, public :: get_number_vertical_edges
-    procedure, public :: get_number_faces
-    procedure, public :: get_number_horizontal_faces
-    procedure, public :: get_number_vertical_faces
-    procedure, public :: get_number_verts_per_edge
-    procedure, public :: get_vertex_entity
-    procedure, public :: get_edge_entity
-    procedure, public :: get_face_entity
-    procedure, public :: get_vertex
-    procedure, public :: get_vertex_coordinates
-    procedure, public :: get_edge_centre_coordinates
-    procedure, public :: get_face_centre_coordinates
-    procedure, public :: get_volume_centre_coordinates
-    procedure, public :: get_edge_on_face
-    procedure, public :: get_tangent_to_edge
-    procedure, public :: get_normal_to_face
-    procedure, public :: get_normals_to_faces
-    procedure, public :: get_normals_to_horizontal_faces
-    procedure, public :: get_normals_to_vertical_faces
-    procedure, public :: get_outward_normal_to_face
-    procedure, public :: get_outward_normals_to_faces
-    procedure, public :: get_outward_normals_to_horizontal_faces
-    procedure, public :: get_outward_normals_to_vertical_faces
+    procedure, non_overridable, public :: get_number_2d_vertices
+    procedure, non_overridable, public :: get_number_2d_edges
+    procedure, non_overridable, public :: get_number_vertices
+    procedure, non_overridable, public :: get_number_edges
+    procedure, non_overridable, public :: get_number_horizontal_edges
+    procedure, non_overridable, public :: get_number_vertical_edges
+    procedure, non_overridable, public :: get_number_faces
+    procedure, non_overridable, public :: get_number_horizontal_faces
+    procedure, non_overridable, public :: get_number_vertical_faces
+    procedure, non_overridable, public :: get_number_verts_per_edge
+    procedure, non_overridable, public :: get_vertex_entity
+    procedure, non_overridable, public :: get_edge_entity
+    procedure, non_overridable, public :: get_face_entity
+    procedure, non_overridable, public :: get_vertex
+    procedure, non_overridable, public :: get_vertex_coordinates
+    procedure, non_overridable, public :: get_edge_centre_coordinates
+    procedure, non_overridable, public :: get_face_centre_coordinates
+    procedure, non_overridable, public :: get_volume_centre_coordinates
+    procedure, non_overridable, public :: get_edge_on_face
+    procedure, non_overridable, public :: get_tangent_to_edge
+    procedure, non_overridable, public :: get_normal_to_face
+    procedure, non_overridable, public :: get_normals_to_faces
+    procedure, non_overridable, public :: get_normals_to_horizontal_faces
+    procedure, non_overridable, public :: get_normals_to_vertical_faces
+    procedure, non_overridable, public :: get_outward_normal_to_face
+    procedure, non_overridable, public :: get_outward_normals_to_faces
+    procedure, non_overridable, public :: get_outward_normals_to_horizontal_faces
+    procedure, non_overridable, public :: get_outward_normals_to_vertical_faces
   end type reference_element_type
 
   !> The unit cube.

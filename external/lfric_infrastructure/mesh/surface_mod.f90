@@ -28,11 +28,11 @@ module surface_mod
     logical(l_def) :: periodic_x = .true.
     logical(l_def) :: periodic_y = .true.
   contains
-    procedure, public :: count_cells
-    procedure, public :: cell_at
-    procedure, public :: find_place
-    procedure, public :: next_cell
-    procedure, public :: cells_around
+    procedure, non_overridable, public :: count_cells
+    procedure, non_overridable, public :: cell_at
+    procedure, non_overridable, public :: find_place
+    procedure, non_overridable, public :: next_cell
+    procedure, non_overridable, public :: cells_around
     procedure(count_all), deferred, public :: count_vertices
     procedure(count_all), deferred, public :: count_edges
     procedure(find_neighbour), deferred, public :: find_next

@@ -47,15 +47,15 @@ module columnwise_operator_mod
     procedure, public :: initialise_from_spaces
     procedure, public :: initialise_with_band
     generic, public :: initialise => initialise_from_spaces, initialise_with_band
-    procedure, public :: get_proxy
-    procedure, public :: get_alpha
-    procedure, public :: get_beta
-    procedure, public :: get_gamma_m
-    procedure, public :: get_gamma_p
-    procedure, public :: columnwise_operator_product
-    procedure, public :: columnwise_operator_sum
-    procedure, public :: operator_final
-    procedure, private :: set_band
+    procedure, non_overridable, public :: get_proxy
+    procedure, non_overridable, public :: get_alpha
+    procedure, non_overridable, public :: get_beta
+    procedure, non_overridable, public :: get_gamma_m
+    procedure, non_overridable, public :: get_gamma_p
+    procedure, non_overridable, public :: columnwise_operator_product
+    procedure, non_overridable, public :: columnwise_operator_sum
+    procedure, non_overridable, public :: operator_final
+    procedure, non_overridable, private :: set_band
     procedure, private :: assign_operator
     generic, public :: assignment(=) => assign_operator
     final :: destroy_operator
@@ -82,7 +82,7 @@ module columnwise_operator_mod
     integer(i_def), pointer, public :: indirection_dofmap_to(:) => null()
     integer(i_def), pointer, public :: indirection_dofmap_from(:) => null()
   contains
-    procedure, public :: acquire
+    procedure, non_overridable, public :: acquire
   end type columnwise_operator_proxy_type
 
 contains
@@ -244,7 +244,7 @@ contains
     column%ndof = fs%get_nlayers() * column%per_layer + column%at_level
     allocate (column%banded_dofmap(fs%get_ndf(), fs%get_nlayers()))
     allocate (column%indirection_dofmap(column%ndof))
-    heights = places_by_height(fs, column)
+    allocate (heights, source=places_by_height(fs, column))
     ! Columns are alike, so that any cell tells.
     dofmap => fs%get_cell_dofmap(1_i_def)
     do layer = 1, fs%get_nlayers()

@@ -17,15 +17,15 @@ module operator_parent_mod
     type(function_space_type), pointer :: fs_from => null()
     type(stored_values_type), pointer, public :: values => null()
   contains
-    procedure, public :: operator_parent_initialiser
-    procedure, public :: operator_parent_proxy_initialiser
-    procedure, public :: destroy_operator_parent
-    procedure, public :: is_initialised
-    procedure, public :: get_fs_to
-    procedure, public :: get_fs_from
-    procedure, public :: which_fs_to
-    procedure, public :: which_fs_from
-    procedure, public :: get_mesh
+    procedure, non_overridable, public :: operator_parent_initialiser
+    procedure, non_overridable, public :: operator_parent_proxy_initialiser
+    procedure, non_overridable, public :: destroy_operator_parent
+    procedure, non_overridable, public :: is_initialised
+    procedure, non_overridable, public :: get_fs_to
+    procedure, non_overridable, public :: get_fs_from
+    procedure, non_overridable, public :: which_fs_to
+    procedure, non_overridable, public :: which_fs_from
+    procedure, non_overridable, public :: get_mesh
   end type operator_parent_type
 
   !> Access to an operator, without its data.
@@ -35,10 +35,10 @@ module operator_parent_mod
     type(function_space_type), pointer, public :: fs_from => null()
     type(stored_values_type), pointer, public :: values => null()
   contains
-    procedure, public :: release
-    procedure, public :: prefetch
-    procedure, public :: bring_to_host
-    procedure, public :: wrote_on_host
+    procedure, non_overridable, public :: release
+    procedure, non_overridable, public :: prefetch
+    procedure, non_overridable, public :: bring_to_host
+    procedure, non_overridable, public :: wrote_on_host
   end type operator_parent_proxy_type
 
 contains

@@ -21,10 +21,10 @@ module operator_real32_mod
     private
     real(real32), pointer :: local_stencil(:, :, :) => null()
   contains
-    procedure, public :: initialise => initialise_operator
-    procedure, public :: get_proxy
-    procedure, public :: deep_copy
-    procedure, public :: operator_final
+    procedure, non_overridable, public :: initialise => initialise_operator
+    procedure, non_overridable, public :: get_proxy
+    procedure, non_overridable, public :: deep_copy
+    procedure, non_overridable, public :: operator_final
     procedure, private :: assign_operator
     generic, public :: assignment(=) => assign_operator
     final :: destroy_operator
@@ -40,7 +40,7 @@ module operator_real32_mod
     real(real32), pointer, public :: local_stencil(:, :, :) => null()
     integer(i_def), public :: ncell_3d = 0
   contains
-    procedure, public :: acquire
+    procedure, non_overridable, public :: acquire
   end type operator_real32_proxy_type
 
 contains

@@ -20,9 +20,9 @@ module quadrature_face_mod
     integer(i_def) :: nfaces_horizontal = 0
     integer(i_def) :: nfaces_vertical = 0
   contains
-    procedure, public :: get_quadrature_proxy
-    procedure, public :: compute_function
-    procedure, public :: quadrature_final
+    procedure, non_overridable, public :: get_quadrature_proxy
+    procedure, non_overridable, public :: compute_function
+    procedure, non_overridable, public :: quadrature_final
   end type quadrature_face_type
 
   interface quadrature_face_type

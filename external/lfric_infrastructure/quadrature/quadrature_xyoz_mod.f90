@@ -19,9 +19,9 @@ module quadrature_xyoz_mod
     integer(i_def) :: np_xy = 0
     integer(i_def) :: np_z = 0
   contains
-    procedure, public :: get_quadrature_proxy
-    procedure, public :: compute_function
-    procedure, public :: quadrature_final
+    procedure, non_overridable, public :: get_quadrature_proxy
+    procedure, non_overridable, public :: compute_function
+    procedure, non_overridable, public :: quadrature_final
   end type quadrature_xyoz_type
 
   interface quadrature_xyoz_type

@@ -16,11 +16,11 @@ module integer_scalar_mod
   type, public :: integer_scalar_type
     integer(i_def), public :: value
   contains
-    procedure, public :: initialise
-    procedure, public :: get_sum
-    procedure, public :: get_min
-    procedure, public :: get_max
-    procedure, public :: reduction_finish
+    procedure, non_overridable, public :: initialise
+    procedure, non_overridable, public :: get_sum
+    procedure, non_overridable, public :: get_min
+    procedure, non_overridable, public :: get_max
+    procedure, non_overridable, public :: reduction_finish
   end type integer_scalar_type
 
 contains

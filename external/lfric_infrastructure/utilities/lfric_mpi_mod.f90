@@ -19,8 +19,8 @@ module lfric_mpi_mod
     private
     integer :: comm_mpi_val = 0
   contains
-    procedure, public :: get_comm_mpi_val
-    procedure, public :: set_comm_mpi_val
+    procedure, non_overridable, public :: get_comm_mpi_val
+    procedure, non_overridable, public :: set_comm_mpi_val
   end type lfric_comm_type
 
   !> The ranks of a program: this rank alone until `initialise` is called.
@@ -29,10 +29,10 @@ module lfric_mpi_mod
     type(lfric_comm_type) :: comm
     logical(l_def) :: comm_set = .false.
   contains
-    procedure, public :: initialise
-    procedure, public :: finalise
-    procedure, public :: get_comm
-    procedure, public :: is_comm_set
+    procedure, non_overridable, public :: initialise
+    procedure, non_overridable, public :: finalise
+    procedure, non_overridable, public :: get_comm
+    procedure, non_overridable, public :: is_comm_set
     procedure, public :: global_sum_int32
     procedure, public :: global_sum_real32
     procedure, public :: global_sum_real64
@@ -45,7 +45,7 @@ module lfric_mpi_mod
     procedure, public :: global_max_real32
     procedure, public :: global_max_real64
     generic, public :: global_max => global_max_int32, global_max_real32, global_max_real64
-    procedure, public :: all_gather
+    procedure, non_overridable, public :: all_gather
     procedure, public :: broadcast_logical_scalar
     procedure, public :: broadcast_int32_scalar
     procedure, public :: broadcast_real32_scalar
@@ -71,8 +71,8 @@ module lfric_mpi_mod
                                     broadcast_real32_2d, broadcast_real64_2d, &
                                     broadcast_logical_3d, broadcast_int32_3d, &
                                     broadcast_real32_3d, broadcast_real64_3d
-    procedure, public :: get_comm_size
-    procedure, public :: get_comm_rank
+    procedure, non_overridable, public :: get_comm_size
+    procedure, non_overridable, public :: get_comm_rank
   end type lfric_mpi_type
 
   !> The ranks of the program.
