@@ -11,6 +11,7 @@ from pathlib import Path
 
 from libraries import archive_in
 from psyclone_storage.cli.main import main
+from runtime.objects import join
 from runtime.programs import FLAGS, Mode, Run, command, compile_sources, run_program
 
 HERE = Path(__file__).parent
@@ -56,14 +57,6 @@ def build_program(library: Path, support: Path, folder: Path) -> Path:
     objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], folder)
     return folder / "program"
-
-
-def join(sources: list[Path], folder: Path) -> Path:
-    """Write modules one behind the other to a file with the name of `folder`, in it, to compile."""
-    folder.mkdir()
-    whole = folder / f"{folder.name}.f90"
-    whole.write_text("".join(path.read_text(encoding="utf-8") for path in sources), "utf-8")
-    return whole
 
 
 def run_all(program: Path, mode: Mode, ranks: int, cut: str = "best") -> Run:

@@ -18,14 +18,20 @@ from pathlib import Path
 
 from libraries import archive_in
 from psyclone_storage.cli.main import main
-from runtime.objects import compile_once
+from runtime.objects import compile_once, join
 
 HERE = Path(__file__).parent
 SOURCES = HERE / "lfric"
 FLAGS = ("-O0", "-fcheck=all", "-fopenmp", "-ffree-line-length-none")
 FAST = "-O2"
 """How the part is compiled that makes fields and looks at all answers: most of a run is there."""
-SUPPORT = ("mutation_mod.f90", "at_once_mod.f90", "world_mod.f90", "away_mod.f90")
+SUPPORT = (
+    "mutation_mod.f90",
+    "at_once_mod.f90",
+    "stages_mod.f90",
+    "world_mod.f90",
+    "away_mod.f90",
+)
 SECONDS_FOR_A_COMMAND = 300
 OBJECTS = "FOLDER_OF_TEST_OBJECTS"
 """The variable that names the folder where all that is compiled in a test run is kept."""
@@ -130,7 +136,8 @@ def build_program(library: Path, support: Path, folder: Path, *flags: str) -> Pa
     """
     layers = sorted(folder.glob("*_psy.f90"))
     algorithms = sorted(folder.glob("*_alg_mod.f90"))
-    compile_sources([*layers, *algorithms, SOURCES / "suite_mod.f90"], folder, (library, support))
+    joined = [join(layers, folder / "joined_psy"), join(algorithms, folder / "joined_algorithms")]
+    compile_sources([*joined, SOURCES / "suite_mod.f90"], folder, (library, support))
     compile_sources([SOURCES / "main.f90"], folder, (library, support), *flags)
     objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], folder)

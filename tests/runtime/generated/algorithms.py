@@ -35,6 +35,8 @@ VALUES = (
     *("direction = y_direction", "extent = 2", "extents = [2, 1]", "halo_depth = 2"),
     "settings%reach = 2",
 )
+END_EARLY = "if (is_different()) return"
+"""What ends an algorithm at the first stage where a mutation shows: the answer is that it does."""
 USES = """
     use columnwise_operator_mod, only: columnwise_operator_type
     use constants_mod, only: i_def, l_def, r_bl, r_def, r_solver, r_tran
@@ -54,6 +56,7 @@ USES = """
     use r_solver_operator_mod, only: r_solver_operator_type
     use r_tran_field_mod, only: r_tran_field_type
     use r_tran_operator_mod, only: r_tran_operator_type
+    use stages_mod, only: is_different
     use world_mod, only: coarse, DEEPEST, fine, new_field, renew_halos, report_fields, &
                          report_scalar, report_stage
 """
@@ -227,6 +230,7 @@ def stage(work: Workspace, name: str, calls: list[str]) -> Iterator[str]:
     yield from invoke(name, calls)
     yield from work.showing()
     yield f"call report_stage('{name}', clean)"
+    yield END_EARLY
 
 
 def invoke(name: str, calls: list[str]) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from libraries import archive_in
 from psyclone_storage.cli.main import main
 from runtime.mutations import EXCHANGES, LOOPS, MARKS, SUMS, Place, number_places
+from runtime.objects import join
 from runtime.programs import (
     FAST,
     FLAGS,
@@ -65,13 +66,19 @@ def read_places(folder: Path) -> list[Place]:
 def build_program(library: Path, support: Path, suite: Path, folder: Path) -> Path:
     """Compile and link the layers and algorithms in `folder` and return the program."""
     modules = (library, support)
-    compile_in_parts(sorted(folder.glob("*_psy.f90")), folder, modules)
-    compile_in_parts(sorted(folder.glob("*_alg_mod.f90")), folder, modules)
+    compile_in_parts(joined(sorted(folder.glob("*_psy.f90")), folder, "psy"), folder, modules)
+    compile_in_parts(joined(sorted(folder.glob("*_alg_mod.f90")), folder, "alg"), folder, modules)
     compile_sources([suite / "suite_mod.f90", SOURCES / "main.f90"], folder, modules)
     objects = sorted(map(str, folder.glob("*.o")))
     archives = [str(support / "libsupport.a"), archive_in(library)]
     command(["mpif90", *FLAGS, *objects, *archives, "-o", "program"], folder)
     return folder / "program"
+
+
+def joined(sources: list[Path], folder: Path, name: str) -> list[Path]:
+    """Return files with the modules of `sources`, as many as are compiled at a time."""
+    parts = [sources[start::AT_ONCE] for start in range(AT_ONCE)]
+    return [join(part, folder / f"joined_{name}_{n}") for n, part in enumerate(parts)]
 
 
 def compile_in_parts(sources: list[Path], folder: Path, modules: tuple[Path, ...]) -> None:

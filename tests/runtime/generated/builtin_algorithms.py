@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
 from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.types import Intrinsic
-from runtime.generated.algorithms import invoke, write_algorithm
+from runtime.generated.algorithms import END_EARLY, invoke, write_algorithm
 from runtime.generated.workspace import FieldKind, Workspace
 
 REAL_SPACES = {"r_def": "W2", "r_solver": "W0", "r_tran": "W3", "r_bl": "Wtheta"}
@@ -47,7 +47,7 @@ def write_calls(name: str, kernels: list[Kernel], number: str) -> str:
         calls = [call for kernel in some for call in calls_of(kernel, work, (number, space))]
         reported = [report for kernel in some for report in reports_of(kernel, work)]
         body += [CLEAN, *invoke(f"some_{first}", calls), *reported]
-        body.append(f"call report_stage('{first}')")
+        body += [f"call report_stage('{first}')", END_EARLY]
     others = OTHERS.get(number, "r_def")
     for kind in (number, others, "i_def"):
         for letter in "xyz":

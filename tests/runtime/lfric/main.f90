@@ -5,14 +5,16 @@
 !> "annexed" or not; with "signalling" after it poison is signalling NaN. A second word names a file of
 !> mutations, a line for each: a number, what is done to the place of this number (none, drop,
 !> shorten, widen, narrow) and the algorithm to run with it; it may be empty. What changes the answers
-!> on one plane is not run on the next. A third word has two digits: the orders of elements in the
-!> horizontal and in the vertical, which are 0 without it; with it, answers are brief.
+!> on one plane is not run on the next, and an algorithm may end at the first stage that shows it. A
+!> third word has two digits: the orders of elements in the horizontal and in the vertical, which are
+!> 0 without it; with it, answers are brief.
 program main
 
   use constants_mod, only: i_def, r_def
   use halo_statistics_mod, only: halo_statistics_type
   use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
   use mutation_mod, only: mutate, was_mutated
+  use stages_mod, only: begin_stages
   use suite_mod, only: algorithms, run_algorithm
   use world_mod, only: close_answers, make_planes, make_spheres, open_answers, orders, &
                        poison_signals, report_briefly, report_digests, report_mutation, &
@@ -87,6 +89,7 @@ contains
       line = line + 1
       if (is_noticed(line)) cycle
       call mutate(number, change)
+      call begin_stages(findloc(algorithms == algorithm, .true., 1), change == 'none')
       call report_digests()
       call run_algorithm(trim(algorithm))
       call report_mutation(number, change, algorithm, was_mutated(), answer)

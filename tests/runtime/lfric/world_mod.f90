@@ -27,6 +27,7 @@ module world_mod
   use lfric_mpi_mod, only: global_mpi
   use mesh_collection_mod, only: mesh_collection, mesh_collection_type
   use mesh_mod, only: mesh_type
+  use stages_mod, only: is_different, note_stage
   use storage_words_mod, only: access_read_write, space_device, space_host
 
   implicit none
@@ -455,6 +456,7 @@ contains
         end if
       end associate
     end do
+    if (digests_only) call note_stage(digest)
   end subroutine report_stage
 
   !> Write a number that the values of a field make, over all ranks; NaN if one of them is.
@@ -532,14 +534,19 @@ contains
     is_brief = .true.
   end subroutine report_briefly
 
-  !> From now on make one number of all answers until a mutation is reported.
+  !> From now on make one number of all answers until a mutation is reported. Fields of an algorithm
+  !> that has ended early are forgotten.
   subroutine report_digests()
     digests_only = .true.
     digest = 0.0_r_def
+    do while (number_known > 0)
+      deallocate (known(number_known)%proxy)
+      number_known = number_known - 1
+    end do
   end subroutine report_digests
 
   !> Write, and return as `answer`, the number that the answers with a mutation have made over all
-  !> ranks, and write whether the mutation came to anything.
+  !> ranks, -1 where the algorithm may have ended early, and whether the mutation came to anything.
   subroutine report_mutation(number, change, algorithm, was_mutated, answer)
     integer(i_def), intent(in) :: number
     character(*), intent(in) :: change
@@ -548,6 +555,7 @@ contains
     real(r_def), intent(out) :: answer
 
     call global_mpi%global_sum(digest, answer)
+    if (is_different()) answer = -1.0_r_def
     write (answers, '(a, 1x, i0, 2(1x, a), 1x, l1, 1x, f0.0)') trim(prefix), number, &
       trim(change), trim(algorithm), was_mutated, answer
   end subroutine report_mutation
