@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, execute, prepare
@@ -54,6 +54,7 @@ class Mutant:
         after: the schedule as it is.
         was: the statement before the change.
         now: the statement after it, None where it was dropped.
+        worlds_before: what gives the worlds of the schedule as it was, for all its mutants.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Mutant:
     after: Schedule
     was: Statement
     now: Statement | None
+    worlds_before: Callable[[], list[HaloScenario]]
 
     @property
     def refused(self) -> bool:
@@ -158,9 +160,7 @@ class Mutant:
 
         A mark that calls less clean than it is makes an exchange happen that nothing needs.
         """
-        shared = frozenset(datum.name for datum in self.before.data)
-        shared -= RULES.without_annexed(self.before)
-        every = list(worlds(self.after if isinstance(self.was, Loop) else self.before, shared))
+        every = worlds_of(self.after) if isinstance(self.was, Loop) else self.worlds_before()
         if isinstance(self.was, HaloExchange) and self.now is not None:
             every = [world for world in every if levels_of(self.was.depth, world) > 1]
         if len(every) > MOST_WORLDS:
@@ -178,6 +178,12 @@ class Mutant:
             != execute(behind(world.levels), world).exchanged
             for world in every
         )
+
+
+def worlds_of(schedule: Schedule) -> list[HaloScenario]:
+    """Return all worlds of a schedule, or of one that was made of it."""
+    shared = frozenset(datum.name for datum in schedule.data)
+    return list(worlds(schedule, shared - RULES.without_annexed(schedule)))
 
 
 def noticed_by(outcome: Outcome | None, mutant: Mutant | None) -> str:
@@ -244,13 +250,15 @@ def mutants(sources: Path, annexed: bool, *, by_halves: bool = False) -> Iterato
     """Yield every mutant of every schedule of a suite."""
     for routine, schedule in schedules(sources, annexed, by_halves):
         met = Counter[str]()
+        worlds_before = cache(partial(worlds_of, schedule))
         for item in in_sequence(schedule):
             for label, changes in places_in(item):
                 met[label] += 1
                 place = label if isinstance(item, Loop) else f"{label}/{met[label]}"
                 for change, now in changes:
                     after = replaced(schedule, item.uid, *((now,) if now else ()))
-                    yield Mutant(f"{change} {routine}/{place}", schedule, after, item, now)
+                    name = f"{change} {routine}/{place}"
+                    yield Mutant(name, schedule, after, item, now, worlds_before)
 
 
 def places_in(item: Statement) -> Iterator[tuple[str, Iterable[tuple[str, Statement | None]]]]:

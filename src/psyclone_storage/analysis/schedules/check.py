@@ -96,9 +96,9 @@ class _Copies:
     going to write. `started` names its start.
     """
 
-    right: set[int]
+    right: frozenset[int]
     flags: int
-    empty: set[int]
+    empty: frozenset[int]
     version: int = 0
     sent: int = 0
     flying: frozenset[int] = frozenset()
@@ -130,13 +130,34 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class _ArgumentUse:
+    """One argument of one call in its loop: the places it reads or writes of one component."""
+
+    key: ExchangedComponent
+    access: Access
+    cells: frozenset[int]
+    places: frozenset[int]
+    over_dofs: bool
+    shared: bool
+    masked: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _PreparedCall:
-    """A call in its loop: the fields that it touches with their components, and its operators."""
+    """A call in its loop: the fields that it touches with their components, and its operators.
+
+    `names` are the extents that the places depend on. What is read and what is written has been
+    looked up for the worlds in `met`, by all of them that it depends on.
+    """
 
     loop: Loop
     call: KernelCall
     fields: tuple[tuple[KernelArg, Actual, tuple[ExchangedComponent, ...]], ...]
     operators: tuple[tuple[KernelArg, Actual, ExchangedComponent], ...]
+    names: tuple[str, ...]
+    met: dict[object, tuple[tuple[_ArgumentUse, ...], tuple[_ArgumentUse, ...]]] = field(
+        default_factory=dict, compare=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +198,8 @@ def prepare(schedule: Schedule) -> PreparedSchedule:
                 for described, actual, datum in passed
                 if described.kind.is_operator and datum is not None
             )
-            steps.append(_PreparedCall(loop, call, fields, operators))
+            names = tuple(sorted(_names_of(loop, call) | _names_in(loop.extent.depth)))
+            steps.append(_PreparedCall(loop, call, fields, operators, names))
             limited += [
                 asked
                 for described, actual, _ in passed
@@ -238,11 +260,15 @@ def extent_names(schedule: Schedule) -> frozenset[str]:
         elif isinstance(item, FillHalo):
             names |= _names_in(item.depth) | _names_in(item.beyond)
         elif isinstance(item, Loop):
-            for loop, call in calls_in(item):
-                names |= _names_in(loop.computed.depth)
-                extents = (actual.extent for actual in call.args)
-                names |= {spell(expr) for expr in extents if expr and integer_value(expr) is None}
+            names |= {name for inner in calls_in(item) for name in _names_of(*inner)}
     return frozenset(names)
+
+
+def _names_of(loop: Loop, call: KernelCall) -> set[str]:
+    """Return the names of run-time extents of a call in its loop."""
+    extents = (actual.extent for actual in call.args)
+    spelled = {spell(expr) for expr in extents if expr and integer_value(expr) is None}
+    return spelled | _names_in(loop.computed.depth)
 
 
 def _names_in(depth: Depth) -> set[str]:
@@ -259,13 +285,13 @@ def _number(expr: Expr, world: HaloScenario) -> int:
 
 def _levels(depth: Depth, world: HaloScenario) -> int:
     """Return the number of levels that `depth` is in `world`."""
-    sums = [
-        (world.levels if term.whole else 0)
-        + sum(world.extents[name] for name in term.names)
-        + term.constant
-        for term in depth.terms
-    ]
-    return max([0, *sums])
+    most = 0
+    for term in depth.terms:
+        levels = term.constant + (world.levels if term.whole else 0)
+        if term.unknowns:
+            levels += sum(world.extents[name] for name in term.names)
+        most = max(most, levels)
+    return most
 
 
 def _cells(loop: Loop, world: HaloScenario) -> range:
@@ -312,36 +338,37 @@ def _dofs(loop: Loop, shared: bool, world: HaloScenario) -> frozenset[int]:
 # ---------------------------------------------------------------------------- a call
 
 
-@dataclass(frozen=True, slots=True)
-class _ArgumentUse:
-    """One argument of one call in its loop: the places it reads or writes of one component."""
-
-    key: ExchangedComponent
-    access: Access
-    cells: frozenset[int]
-    places: frozenset[int]
-    over_dofs: bool
-    shared: bool
-    masked: bool
-
-
 def _call(run: _HaloExecution, step: _PreparedCall) -> None:
     """Execute a call for all that its loop runs over: first all reads, then all writes."""
     uid, traps = step.call.uid, step.loop.uid not in run.untrapped
     if step.operators:
         _operators(run, step)
-    uses = list(_uses(run, step))
-    for use in uses:
-        if use.access in (Access.READ, Access.READWRITE, Access.READINC):
-            _read(run, uid, use)
-    for use in uses:
-        if use.access.writes:
-            _fill(run, uid, use, traps=traps)
-            _write(run, uid, use)
+    read, written = _read_and_written(step, run.world)
+    for use in read:
+        _read(run, uid, use)
+    for use in written:
+        copies = _copies(run, use.key)
+        _fill(run, uid, use, copies, traps=traps)
+        _write(run, uid, use, copies)
 
 
-def _uses(run: _HaloExecution, step: _PreparedCall) -> Iterator[_ArgumentUse]:
-    loop, call, world = step.loop, step.call, run.world
+def _read_and_written(
+    step: _PreparedCall, world: HaloScenario
+) -> tuple[tuple[_ArgumentUse, ...], tuple[_ArgumentUse, ...]]:
+    """Return what a call reads and what it writes, the same in all worlds of equal extents."""
+    known = (world.levels, world.shared, *map(world.extents.get, step.names))
+    if known not in step.met:
+        uses = tuple(_uses(step, world))
+        reading = (Access.READ, Access.READWRITE, Access.READINC)
+        step.met[known] = (
+            tuple(use for use in uses if use.access in reading),
+            tuple(use for use in uses if use.access.writes),
+        )
+    return step.met[known]
+
+
+def _uses(step: _PreparedCall, world: HaloScenario) -> Iterator[_ArgumentUse]:
+    loop, call = step.loop, step.call
     cells = frozenset(_cells(loop, world))
     dofs, masked = loop.over is Over.DOFS, call.kernel.mask is not None
     for described, actual, keys in step.fields:
@@ -398,6 +425,8 @@ def _operators(run: _HaloExecution, step: _PreparedCall) -> None:
 
 def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
     right = _copies(run, use.key).right
+    if use.places <= right:
+        return
     for place in sorted(use.places - right):
         beyond = place > run.world.levels
         state = "which does not exist" if beyond else "which is stale"
@@ -405,26 +434,27 @@ def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
         run.stale.append(HaloFault(uid, use.key, message))
 
 
-def _fill(run: _HaloExecution, uid: str, use: _ArgumentUse, *, traps: bool) -> None:
+def _fill(
+    run: _HaloExecution, uid: str, use: _ArgumentUse, copies: _Copies, *, traps: bool
+) -> None:
     """Note what is filled by a write, or added to although nothing has filled it.
 
     A call for some cells alone may leave out any of them.
     """
-    empty = _copies(run, use.key).empty
     if not use.access.increments:
-        empty -= frozenset() if use.masked else use.places
+        if not use.masked:
+            copies.empty -= use.places
         return
-    for place in sorted(use.places & empty) if run.fills and traps else ():
+    for place in sorted(use.places & copies.empty) if run.fills and traps else ():
         message = f"'{uid}' adds to {_place_text(use.key, place)}, which nothing has ever filled."
         run.stale.append(HaloFault(uid, use.key, message))
 
 
-def _write(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
-    copies = _copies(run, use.key)
+def _write(run: _HaloExecution, uid: str, use: _ArgumentUse, copies: _Copies) -> None:
     for place in sorted(use.places & copies.flying):
         message = f"'{uid}' writes {_place_text(use.key, place)} while it is exchanged."
         run.stale.append(HaloFault(uid, use.key, message))
-    made_right = {place for place in use.places if _comes_out_right(use, place, copies)}
+    made_right = frozenset(place for place in use.places if _comes_out_right(use, place, copies))
     if OWNED not in use.places:
         copies.right = (copies.right - use.places) | made_right
         return
@@ -432,7 +462,7 @@ def _write(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
     # The owner's value is the true one, even where the owner has only computed a part of it; but
     # then no other rank can have computed the same.
     complete = OWNED in made_right
-    copies.right = made_right | {OWNED} if complete else {OWNED}
+    copies.right = made_right if complete else frozenset((OWNED,))
 
 
 def _comes_out_right(use: _ArgumentUse, place: int, copies: _Copies) -> bool:
@@ -449,9 +479,9 @@ def _copies(run: _HaloExecution, key: ExchangedComponent) -> _Copies:
         right = {OWNED, *range(1, world.flags + 1)}
         if world.annexed_clean or world.flags:
             right.add(ANNEXED)
-        everywhere = {ANNEXED, *range(1, world.levels + 1)}
-        empty = set() if world.filled else everywhere - right
-        run.copies[key] = _Copies(right, world.flags, empty)
+        everywhere = _received(world.levels)
+        empty = frozenset() if world.filled else everywhere - right
+        run.copies[key] = _Copies(frozenset(right), world.flags, empty)
     return run.copies[key]
 
 
@@ -470,7 +500,7 @@ def _exchange(run: _HaloExecution, exchange: HaloExchange) -> None:
         return
     if exchange.guarded and depth <= copies.flags:
         return
-    received = frozenset({ANNEXED, *range(1, depth + 1)})
+    received = _received(depth)
     if exchange.phase is not Phase.FINISH:
         copies.sent = copies.version
     if (exchange.phase is Phase.FINISH) != bool(copies.started):
@@ -487,6 +517,12 @@ def _exchange(run: _HaloExecution, exchange: HaloExchange) -> None:
     copies.flags = max(copies.flags, depth)
     copies.empty -= received
     run.done.append(exchange.uid)
+
+
+@lru_cache(maxsize=1024)
+def _received(depth: int) -> frozenset[int]:
+    """Return the places that an exchange of so many levels fills."""
+    return frozenset((ANNEXED, *range(1, depth + 1)))
 
 
 def _clear(run: _HaloExecution, fill: FillHalo) -> None:
