@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,12 +14,15 @@ import pytest
 
 from libraries import LFRIC, Library
 from psyclone_storage.base.shipped import shared_file
+from served_commands import served
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"
 CORPUS = HERE.parent / "corpus" / "lfric" / "kernels"
 KERNELS = ("wind_tendency_kernel_mod.f90", "wind_to_cell_kernel_mod.f90")
 DIES = "DIES_AFTER"
+STARTS = "STARTS_ANEW"
+"""If set, commands are processes that start anew, each with a seed of hashes of its own."""
 CHECKED_OUT = 1_700_000_000
 
 
@@ -83,16 +86,21 @@ class BuildProject:
 
 
 @pytest.fixture(scope="session")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a folder with the command, which notes that it was called."""
     folder = tmp_path_factory.mktemp("bin")
     program = folder / "psyclone-storage"
-    program.write_text(
-        '#!/bin/sh\ncase "$1" in --*-dir) ;; *) echo translate >> "$BUILD_LOG" ;; esac\n'
-        f'exec "{sys.executable}" "{HERE / "dying_command.py"}" "$@"\n'
-    )
-    program.chmod(0o755)
-    return folder
+    starting = f'exec "{sys.executable}" "{HERE / "dying_command.py"}" "$@"'
+    with served("builds.served_command:answer", forks=True) as command:
+        if command:
+            command.write(folder / "served")
+            starting = f'[ -n "${STARTS}" ] || exec "{folder / "served"}" "$@"\n{starting}'
+        program.write_text(
+            '#!/bin/sh\ncase "$1" in --*-dir) ;; *) echo translate >> "$BUILD_LOG" ;; esac\n'
+            f"{starting}\n"
+        )
+        program.chmod(0o755)
+        yield folder
 
 
 class Projects:
@@ -118,7 +126,7 @@ class Projects:
     def built(self, tool: str) -> BuildProject:
         """Return the project after its first build."""
         if not (self.set_up(tool).folder.parent.parent / "built").exists():
-            assert self.projects[tool].build() == 2
+            assert self.projects[tool].build(**{STARTS: "1"}) == 2
             self._keep(self.projects[tool], "built")
         return self._put_back(tool, "built")
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from psyclone_storage.cli.main import main
 
-LEFT = int(os.environ.get("DIES_AFTER", "-1"))
-
 
 def dying(usual: object, state: list[int]) -> object:
     def replace(path: Path, target: Path) -> Path:
@@ -22,7 +20,12 @@ def dying(usual: object, state: list[int]) -> object:
     return replace
 
 
+def die_after(left: int) -> None:
+    """Let this process die when it has given so many files their names, if it is not below 0."""
+    if left >= 0:
+        Path.replace = dying(Path.replace, [left])  # type: ignore[assignment,method-assign]
+
+
 if __name__ == "__main__":
-    if LEFT >= 0:
-        Path.replace = dying(Path.replace, [LEFT])  # type: ignore[assignment,method-assign]
+    die_after(int(os.environ.get("DIES_AFTER", "-1")))
     sys.exit(main())

@@ -1,0 +1,180 @@
+"""Commands that a process carries out which has started long ago, for tests that start hundreds.
+
+Owns the program that stands for such a command, and the process behind it. To start Python and to
+import what a command needs takes several times as long as most commands do; here a command is a
+fork of what has done both, with the folder, the words, the environment and the streams of whoever
+has called it, and dies as it would. What is not as in a fresh start: the seed of hashes is that of
+the process, and modules are imported; tests that are about either start the command itself.
+"""
+
+from __future__ import annotations
+
+import array
+import gc
+import importlib
+import os
+import select
+import shlex
+import shutil
+import socket
+import socketserver
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).with_suffix(".c")
+STREAMS = 3
+FAILED = 1
+LISTENS = b"listens\n"
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a command has been called.
+
+    Attributes:
+        words: those behind the name of the command.
+        folder: the one that it was called in.
+        environment: that of the caller.
+        streams: the numbers of its input, its output and its errors, in the process that serves.
+    """
+
+    words: list[str]
+    folder: str
+    environment: dict[str, str]
+    streams: tuple[int, int, int]
+
+
+Answer = Callable[[Call], int]
+"""Carries a command out and returns its exit status."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A command that a process serves which is at a socket, to be called by a program."""
+
+    client: Path
+    place: str
+
+    def write(self, program: Path, *words: str) -> None:
+        """Write a program that calls the command with `words` and its own."""
+        given = shlex.join([str(self.client), self.place, *words])
+        program.write_text(f'#!/bin/sh\nexec {given} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+
+
+@contextmanager
+def served(name: str, *, forks: bool) -> Iterator[Served | None]:
+    """Serve a command, which the function `module:function` carries out.
+
+    Each call has a process of its own if `forks`, otherwise a thread. Without a C compiler nothing
+    is served.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        client = Path(folder) / "client"
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        words = [str(compiler), "-O1", str(SOURCE), "-o", str(client)]
+        if not compiler or subprocess.run(words, check=False).returncode:
+            yield None
+            return
+        place = str(Path(folder) / "socket")
+        program = (
+            f"import sys; sys.path[:] = {sys.path!r}; "
+            f"import served_commands; served_commands.serve({place!r}, {name!r}, forks={forks})"
+        )
+        with subprocess.Popen(
+            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as server:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            assert server.stdout.readline() == LISTENS
+            yield Served(client, place)
+            server.stdin.close()
+
+
+def serve(place: str, name: str, *, forks: bool) -> None:
+    """Carry out what is called at a socket until the input of this process ends."""
+    module, _, function = name.partition(":")
+    answer: Answer = getattr(importlib.import_module(module), function)
+    kind = _InProcesses if forks else _InThreads
+    gc.freeze()
+    with kind(place, _handler(answer, forks=forks)) as server:
+        os.write(1, LISTENS)
+        server.serve_forever(poll_interval=0.2)
+
+
+class _Ending(socketserver.BaseServer):
+    """A server that ends with whoever has started it."""
+
+    request_queue_size = 64
+
+    def service_actions(self) -> None:
+        super().service_actions()
+        if select.select([0], [], [], 0)[0]:
+            self.server_close()
+            os._exit(0)
+
+
+class _InProcesses(_Ending, socketserver.ForkingMixIn, socketserver.UnixStreamServer):
+    pass
+
+
+class _InThreads(_Ending, socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+
+
+def _handler(answer: Answer, *, forks: bool) -> type[socketserver.BaseRequestHandler]:
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            call = received(self.request)
+            status = FAILED
+            try:
+                status = _inside(answer, call) if forks else answer(call)
+            finally:
+                for stream in call.streams:
+                    os.close(stream)
+                self.request.sendall(bytes([status & 0xFF]))
+
+    return Handler
+
+
+def _inside(answer: Answer, call: Call) -> int:
+    """Carry a command out in this process, which is its own."""
+    for number, stream in enumerate(call.streams):
+        os.dup2(stream, number)
+    # What they were knows other files.
+    sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
+    os.chdir(call.folder)
+    os.environ.clear()
+    os.environ.update(call.environment)
+    sys.path[:0] = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    try:
+        return answer(call)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except BaseException:  # noqa: BLE001
+        traceback.print_exc()
+        return FAILED
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+def received(connection: socket.socket) -> Call:
+    """Return the call that comes in from `served_commands.c`."""
+    streams = array.array("i")
+    size = socket.CMSG_SPACE(STREAMS * streams.itemsize)
+    _, ((_, _, data),), _, _ = connection.recvmsg(1, size)
+    streams.frombytes(data)
+    with connection.makefile("rb") as file:
+        texts = [os.fsdecode(text) for text in file.read().split(b"\0")[:-1]]
+    count, folder, *rest = texts
+    words, variables = rest[: int(count)], rest[int(count) :]
+    environment = dict(variable.split("=", 1) for variable in variables)
+    return Call(words, folder, environment, (streams[0], streams[1], streams[2]))

@@ -1,0 +1,88 @@
+"""A command that is served does what one does that starts anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from served_commands import Call, served
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("cc") or shutil.which("gcc")), reason="there is no C compiler"
+)
+
+
+def answer(call: Call) -> int:
+    """Say what is seen of the call, and end as its first word says."""
+    end, *rest = call.words
+    if end == "killed":
+        os.kill(os.getpid(), 9)
+    if end == "leaves":
+        raise SystemExit("with a text")
+    if end == "fails":
+        raise ValueError(rest)
+    seen = [rest, str(Path.cwd()), os.environ["SEEN"], input()]
+    sys.stdout.write(json.dumps(seen))
+    sys.stderr.write("wrong\n")
+    return int(end)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("of it's")
+    with served("test_served_commands:answer", forks=True) as command:
+        assert command is not None
+        command.write(folder / "program", "0", "its own")
+        command.write(folder / "other")
+        yield folder / "program"
+
+
+def called(program: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, *words],
+        cwd=folder,
+        env={"SEEN": "a=b\nc"},
+        input="said\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_all_that_is_given_arrives(program: Path, tmp_path: Path) -> None:
+    words = ["", "two words", "line\nline", "é$HOME'\"", "x" * 100_000]
+    done = called(program, *words, folder=tmp_path)
+    assert json.loads(done.stdout) == [["its own", *words], str(tmp_path), "a=b\nc", "said"]
+    assert (done.returncode, done.stderr) == (0, "wrong\n")
+
+
+def test_it_ends_as_it_would(program: Path, tmp_path: Path) -> None:
+    other = program.with_name("other")
+    ends = {
+        word: called(other, word, folder=tmp_path) for word in ("3", "killed", "leaves", "fails")
+    }
+    assert [done.returncode for done in ends.values()] == [3, -9, 1, 1]
+    assert ends["fails"].stderr.endswith("ValueError: []\n")
+
+
+def test_many_are_called_at_once(program: Path, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        each = [str(number) for number in range(24)]
+        found = list(pool.map(lambda word: called(program, word, folder=tmp_path), each))
+    assert [json.loads(done.stdout)[0] for done in found] == [["its own", word] for word in each]
+
+
+def test_who_serves_ends_with_who_has_asked_for_it() -> None:
+    with served("test_served_commands:answer", forks=True) as command:
+        assert command is not None
+        place = Path(command.place)
+        assert place.exists()
+    assert not place.parent.exists()
