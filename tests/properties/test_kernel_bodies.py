@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import event, given, settings
+from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from kernel_bodies import code_of
@@ -18,9 +18,11 @@ from psyclone_storage.analysis.bodies.nests import may_fuse_loops, may_paralleli
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name, Range, Unary
 from psyclone_storage.ir.operators import AnyOperator, Operator
+from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
 from psyclone_storage.transform.kernel.arrays import may_be_loops, with_loops
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
+from psyclone_storage.transform.kernel.levels import over_levels
 from psyclone_storage.transform.kernel.licm import with_hoisted, with_plain_bounds
 from psyclone_storage.transform.kernel.loops import (
     loops_of,
@@ -265,3 +267,39 @@ def test_array_assignments_as_loops(lines: list[tuple[str, str, str]]) -> None:
     event(f"loops refused: {refused}")
     if not refused:
         same(code, with_loops(code))
+
+
+MAP = "s(2) = 3\ns(3) = 1\ns(4) = 2\ns(5) = 3"
+heads = st.tuples(
+    st.sampled_from("kt"), st.sampled_from(["s(j)", "s(i)", "j", "i - 1", "s(t)", "s(k)"])
+).map(lambda it: f"{it[0]} = {it[1]}")
+columns = st.tuples(st.sampled_from("ab"), st.sampled_from("kt2"), st.sampled_from("ij1")).map(
+    lambda it: f"{it[0]}({it[1]}:{it[1]} + 2, {it[2]})"
+)
+sums = st.tuples(columns, columns, columns).map(lambda it: f"{it[0]} = {it[1]} + {it[0]} * {it[2]}")
+
+
+@st.composite
+def sums_in_nests(draw: st.DrawFn) -> str:
+    outer = draw(st.lists(heads, max_size=2))
+    inner = draw(st.lists(heads, max_size=1))
+    more = draw(st.sampled_from(["", "", "", "", "t = 2", "k = 2", "s(3) = 2"]))
+    later = draw(st.sampled_from(["", "", "", "s(1) = t", "s(1) = k"]))
+    body = "\n".join(("do i = 2, 4", *inner, draw(sums), more, "end do"))
+    text = "\n".join((MAP, "k = 1", "t = 1", "do j = 2, 4", *outer, body, "end do", later))
+    return "\n".join(filter(None, text.splitlines()))
+
+
+@settings(max_examples=100)
+@given(sums_in_nests())
+def test_sums_over_levels_as_loops(text: str) -> None:
+    code = kernel(text)
+    changed = over_levels(code)
+    lost = len([*walk_lines(code.body)]) - len([*walk_lines(changed.body)])
+    event(f"loops: {len(loops_of(changed))}, statements lost: {lost}")
+    try:
+        outcome(code)
+    except (AssertionError, ValueError):
+        # An index has come out of its bounds.
+        reject()
+    same(code, changed)

@@ -16,7 +16,7 @@ from itertools import chain
 from psyclone_storage.analysis.bodies.accesses import MemoryAccess, accesses_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.polynomials import constant, polynomial_of
-from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.analysis.bodies.shapes import is_integer
 from psyclone_storage.analysis.bodies.summaries import (
     NOTHING,
     Jump,
@@ -32,7 +32,6 @@ from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
 from psyclone_storage.ir.rewrite import blocks_of, substituted, walk_lines
-from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import (
     Assign,
     Conditional,
@@ -274,8 +273,7 @@ class _NodeBuilder:
     ) -> Mapping[str, Expr]:
         code = self._names.code
         declared = self._names.declaration((target.key,))
-        kinds = type_of(target, code), type_of(value, code)
-        whole = all(kind is not None and kind.intrinsic is Intrinsic.INTEGER for kind in kinds)
+        whole = is_integer(target, code) and is_integer(value, code)
         if declared is None or declared.shape or not whole or self._names.is_shared((target.key,)):
             return values
         roots = {path.root for path in map(path_of, walk(value)) if path is not None}

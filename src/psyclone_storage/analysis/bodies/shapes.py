@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
     Member,
     Name,
     Origin,
+    Parenthesised,
     Range,
     Section,
     Star,
@@ -43,10 +44,10 @@ from psyclone_storage.ir.intrinsics import (
     REDUCING,
 )
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
-from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -94,6 +95,22 @@ def type_of(expr: Expr, code: KernelCode) -> ScalarType | None:
     typing = Typing(lambda name: _with_kind_in_sight(code, code.symbol(name)), lambda _: None)
     found = typing.type_of(expr)
     return found if isinstance(found, ScalarType) else None
+
+
+def is_integer(expr: Expr, code: KernelCode) -> bool:
+    """Return whether `expr` is known to be an integer, of whatever kind.
+
+    The kind of a sum of two kinds is that of the wider one, which only the compiler knows.
+    """
+    match expr:
+        case Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:
+            return is_integer(left, code) and is_integer(right, code)
+        case Unary(op, operand) if op.kind is OperatorKind.ARITHMETIC:
+            return is_integer(operand, code)
+        case Parenthesised(operand):
+            return is_integer(operand, code)
+    found = type_of(expr, code)
+    return found is not None and found.intrinsic is Intrinsic.INTEGER
 
 
 def _with_kind_in_sight(code: KernelCode, symbol: Symbol) -> Symbol:

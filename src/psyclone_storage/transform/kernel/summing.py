@@ -11,12 +11,12 @@ from functools import partial
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
-from psyclone_storage.analysis.bodies.nests import counter, inner_loop, inner_node, may_swap
+from psyclone_storage.analysis.bodies.nests import counter, inner_node, may_swap
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Index, Name, canonical, walk, whole_number
+from psyclone_storage.ir.expr import Expr, Index, Name, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.keys import key_of
@@ -29,6 +29,8 @@ from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, Line
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
 from psyclone_storage.transform.kernel.code import check_call, codes_of, with_each
 from psyclone_storage.transform.kernel.inline import InlineCall
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
+from psyclone_storage.transform.kernel.levels import changes_target, over_levels
 from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
 from psyclone_storage.transform.outline import about_names
 from psyclone_storage.transform.step import Place, Reasons
@@ -52,13 +54,19 @@ class InlineSummingCall:
 
     Loops are meant whose iterations all add to the same elements, level by level in the loop inside
     of them: as many iterations as elements of the lowest order have dofs, or four, then fetch and
-    store a sum once (`kernel-jam`), and what is left of them follows. No bit changes by that. Where
-    the loop over the rows of a matrix is inside of that over its columns, they change places if
-    what is added to are dofs that cells share, under colours: these give sums another order anyway.
+    store a sum once (`kernel-jam`), and what is left of them follows. A section stands for a loop
+    over levels, and variables that hold where columns begin do not count. No bit changes by that.
+    Where the loop over the rows of a matrix is inside of that over its columns, they change places
+    if what is added to are dofs that cells share, under colours: these give sums another order
+    anyway.
 
-    Refused where no loop of the kernel is such, and for the reasons of `inline-call`. With
-    `aliases` refused, too, where `outline` with `aliases` would leave the loop around it in the
-    routine: sums are then stored each time, in case they are what another kernel reads.
+    Subroutines of several kinds, of which the arguments choose one, come to the PSy layer instead,
+    and are called there.
+
+    Refused where no loop of the kernel is such, and for the reasons of `inline-call`, or of
+    `inline-kernel-module`. With `aliases` refused, too, where `outline` with `aliases` would leave
+    the loop around it in the routine: sums are then stored each time, in case they are what another
+    kernel reads.
 
     before: do s = 2, n; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k)
     after:  do s = 2, n - 3, 4; do k ...; a(m + k) = a(m + k) + b(stencil(s) + k); ...
@@ -86,9 +94,11 @@ class InlineSummingCall:
             return problems
         call, codes = _called(schedule, self.call), codes_of(schedule, self.call)
         in_colours = _in_colours(schedule, self.call)
-        if not any(_may_sum(one) and _has_sums(one, call, in_colours) for one in codes):
+        if not any(_has_sums(one, call, in_colours) for one in codes):
             message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
             return (Diagnostic("T063", message, place_of(call)),)
+        if len(codes) > 1:
+            return InlineKernelModule(self.call).check(schedule, rules)
         if self.aliases and (reasons := tuple(about_names(_together(schedule, self.call)))):
             message = f"Sums of '{codes[0].name}' would be stored each time: {reasons[0][0]}."
             return (Diagnostic("T059", message, place_of(call)),)
@@ -99,7 +109,9 @@ class InlineSummingCall:
         raise_if_any(self.check(schedule, rules))
         call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
         changed = with_each(schedule, self.call, partial(_jammed, call=call, in_colours=in_colours))
-        return InlineCall(self.call).apply(changed, rules)
+        generic = len(codes_of(schedule, self.call)) > 1
+        step = InlineKernelModule(self.call) if generic else InlineCall(self.call)
+        return step.apply(changed, rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +148,9 @@ def _jammed(code: KernelCode, call: KernelCall, *, in_colours: bool) -> KernelCo
 
     What is done to a loop does not change the numbers of those before it.
     """
+    if not _has_sums(code, call, in_colours):
+        return code
+    code = over_levels(code)
     for found in reversed([*_sums(code, call, in_colours=in_colours)]):
         number = found.number
         if found.turned:
@@ -145,17 +160,23 @@ def _jammed(code: KernelCode, call: KernelCall, *, in_colours: bool) -> KernelCo
 
 
 def _may_sum(code: KernelCode) -> bool:
-    """Return whether a loop around another might add, by its form: most kernels have none."""
+    """Return whether a loop around another might add, by its form: most kernels have none.
+
+    A section is a loop, too.
+    """
     return any(
         isinstance(line, Do)
-        and (inner := inner_loop(line)) is not None
-        and any(isinstance(one, Assign) and _is_changed(one) for one in walk_lines(inner.body))
+        and any(
+            isinstance(one, Assign) and changes_target(one)
+            for inner in line.body
+            for one in (inner.body if isinstance(inner, Do) else (inner,))
+        )
         for line in walk_lines(code.body)
     )
 
 
 def _has_sums(code: KernelCode, call: KernelCall, in_colours: bool) -> bool:
-    return next(_sums(code, call, in_colours=in_colours), None) is not None
+    return _may_sum(code) and any(_sums(over_levels(code), call, in_colours=in_colours))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +233,7 @@ def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Nam
     `inner`, the innermost loop, visits them, level by level.
     """
     assert isinstance(inner.line, Do)
-    stop = names_in(inner.line.stop)
+    stop = names_in(inner.clear(inner.line.stop))
     layers = any(name in dummies and dummies[name].role is Role.NLAYERS for name in stop)
     lines = _statements(inner)
     plain = [line for line in lines if isinstance(line, Assign)]
@@ -220,7 +241,7 @@ def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Nam
         return None
     for line in plain:
         match line.target:
-            case Index(Name() as array) if _is_changed(line):
+            case Index(Name() as array) if changes_target(line):
                 used = names_in(line.target)
                 if counter(inner) in used and counter(outer) not in used:
                     return array
@@ -230,12 +251,6 @@ def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Nam
 def _statements(loop: FlowNode) -> list[Line]:
     assert isinstance(loop.line, Do)
     return [line for line in loop.line.body if not isinstance(line, Comment | Blank)]
-
-
-def _is_changed(line: Assign) -> bool:
-    """Return whether the new value of an element depends on the one before."""
-    target = canonical(line.target)
-    return any(canonical(part) == target for part in walk(line.value))
 
 
 def _factor(loop: FlowNode, kernel: _Kernel) -> int:

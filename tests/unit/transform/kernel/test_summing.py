@@ -57,6 +57,19 @@ CHOSEN = """do column = 1, ndf
 SET = COLUMNS_LAST.replace("y(map(1) + k) + ", "")
 DOWNWARDS = COLUMNS_LAST.replace("1, {last}", "ndf, 1, -1")
 NO_LEVELS = COLUMNS_LAST.replace("0, nlayers - 1", "0, 3")
+SECTIONS = """top = nlayers - 1
+    do column = 1, ndf
+      from = map(column)
+      do row = 1, ndf
+        to = map(row)
+        y(to:to + top) = y(to:to + top) + matrix(1:1 + top, row, column) * x(from:from + top)
+      end do
+    end do"""
+OF_SECTIONS = {"variable": "integer(i_def) :: from, to, top"}
+INTERFACE = """  interface add_code
+    procedure add_code_32, add_code_64
+  end interface
+"""
 ALGORITHM = """subroutine sums(y, x, matrix)
   use add_mod, only: add_type
   use field_mod, only: field_type
@@ -71,11 +84,16 @@ COLOURED = f"colour; {STEP}"
 
 
 def layer(
-    folder: Path, loops: str, steps: str = STEP, algorithm: str = ALGORITHM, **given: str
+    folder: Path,
+    loops: str,
+    steps: str = STEP,
+    algorithm: str = ALGORITHM,
+    kernel: str = KERNEL,
+    **given: str,
 ) -> str:
     words = {"access": "GH_INC", "space": "W2", "variable": "", "last": "ndf", **given}
     words["loops"] = loops.format(**words)
-    (folder / "add_mod.f90").write_text(KERNEL.format(**words), encoding="utf-8")
+    (folder / "add_mod.f90").write_text(kernel.format(**words), encoding="utf-8")
     (folder / "alg.x90").write_text(algorithm, encoding="utf-8")
     request = CompileRequest("lfric", False, (folder,), steps=steps)
     compiler = make_compiler(default_settings(), request)
@@ -85,7 +103,7 @@ def layer(
 def heads(text: str) -> list[str]:
     """Return the loops of the kernel, if it is in its place."""
     inside = text[text.index("block\n") :] if "block\n" in text else ""
-    return re.findall(r"^ +do ((?:row|column|k) = .*)$", inside, re.MULTILINE)
+    return re.findall(r"^ +do ((?:row|column|k|level) = .*)$", inside, re.MULTILINE)
 
 
 LEVELS = "k = 0, nlayers_y - 1"
@@ -116,6 +134,55 @@ def test_columns_go_inside_of_rows_under_colours_alone(tmp_path: Path) -> None:
     assert heads(layer(tmp_path, COLUMNS_FIRST)) == []
     broken = {"access": "GH_READWRITE", "space": "W2BROKEN"}
     assert heads(layer(tmp_path, COLUMNS_FIRST, COLOURED, **broken)) == []
+
+
+def test_sections_are_loops_over_levels_without_what_holds_their_starts(tmp_path: Path) -> None:
+    text = layer(tmp_path, f"y(1:3) = 0\n    {SECTIONS}", COLOURED, **OF_SECTIONS)
+    assert "y_data(1:3) = 0" in text
+    assert heads(text)[:3] == ["row = 1, ndf_w2", "column = 1, ndf_w2 - 5, 6", "level = 0, top"]
+    assert "y_data(level + map_w2(row, cell)) + &" in text
+    assert "top = nlayers_y - 1" in text
+    assert re.search(r"integer\(kind=i_def\) :: .*\btop$", text, re.MULTILINE)
+    assert not re.search(r"^[^!]*\b(?:from|to)\b", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    end do", "    end do\n    y(1) = from"),
+        ("to = map(row)", "to = map(row)\n        to = to + 1"),
+        ("to = map(row)", "to = row + 0.5"),
+        ("from = map(column)", "from = map(column)\n      y(1) = 0"),
+        ("y(to:to + top) = y(to:to + top)", "y(to:to + top) = y(to - 1:to + top - 1)"),
+        ("= y(to:to + top)", "= y(to:to + top) + sum(y(to:to + top))"),
+        ("to + top", "to + 3"),
+    ],
+)
+def test_sections_stay_where_a_loop_would_not_be_the_same(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    at, length = SECTIONS.rindex(old) if "end do" in old else SECTIONS.index(old), len(old)
+    loops = SECTIONS[:at] + new + SECTIONS[at + length :]
+    if old == "to + top":
+        loops = SECTIONS.replace(old, new)
+    assert heads(layer(tmp_path, loops, COLOURED, **OF_SECTIONS)) == []
+
+
+def test_subroutines_of_several_kinds_come_to_the_layer_instead(tmp_path: Path) -> None:
+    one = KERNEL[KERNEL.index("  subroutine add_code") : KERNEL.index("end module")]
+    other = one.replace("add_code", "add_code_32").replace("r_def", "r_single")
+    kernel = (
+        KERNEL.replace(one, one.replace("add_code", "add_code_64") + other)
+        .replace("  contains\n    procedure, nopass :: add_code\n", "")
+        .replace("end type add_type\n", "end type add_type\n" + INTERFACE)
+        .replace("only: i_def, r_def", "only: i_def, r_def, r_single")
+    )
+    found = layer(tmp_path, SECTIONS, COLOURED, kernel=kernel, **OF_SECTIONS)
+    assert re.findall(r"column = 1, (\w+) - (\d)", found) == [("ndf", "5"), ("ndf", "5")]
+    kinds = re.findall(r"real\(kind=(\w+)\), intent\(inout\) :: y", found)
+    assert sorted(kinds) == ["r_def", "r_single"]
+    assert "interface add_code" in found
+    assert "call add_code(" in found
 
 
 @pytest.mark.parametrize("loops", [CHOSEN, SET, DOWNWARDS, NO_LEVELS])

@@ -1,0 +1,138 @@
+"""Sums over the levels of a column as loops that are all of what is in the loop around them.
+
+Kernels of models write a column as a section, and keep where it begins in a variable of its own:
+
+    do df = 1, ndf
+      first = map(df)
+      y(first:first + top) = y(first:first + top) + ...
+
+Here a loop over levels takes the place of the section, and what the variable holds its place.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.analysis.bodies.affine import simplified
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.shapes import (
+    Triplet,
+    dimensions_of,
+    element,
+    is_integer,
+)
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.expr import (
+    Binary,
+    Element,
+    Expr,
+    Literal,
+    Name,
+    Parenthesised,
+    canonical,
+    walk,
+    whole,
+)
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import everywhere, names_in, rewritten, substituted
+from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, Line
+from psyclone_storage.transform.kernel.arrays import may_be_loops
+from psyclone_storage.transform.kernel.scratch import Scratch, loops_over, names_of
+
+_OF_INDEX = (Name, Element, Literal, Binary, Parenthesised)
+"""What an expression is made of that has the same value wherever its names have."""
+
+
+def changes_target(line: Assign) -> bool:
+    """Return whether the new value of what a statement assigns to depends on the one before."""
+    target = canonical(line.target)
+    return any(canonical(part) == target for part in walk(line.value))
+
+
+def over_levels(code: KernelCode) -> KernelCode:
+    """Return `code` with the sums of its sections as loops, and loops in loops where they can be.
+
+    A section that may not be a loop stays, and so does a variable in front of a loop that is
+    needed elsewhere, or whose value may be another one inside of it. No value changes.
+    """
+    scratch = Scratch(code)
+    body = rewritten(code.body, lambda line: _levels(line, scratch), into_masked=False)
+    changed = linked(addressed(replace(scratch.code, body=body)))
+    for number in range(len(loops_of(changed)), 0, -1):
+        changed = _with_loop_alone(changed, number)
+    return changed
+
+
+# ---------------------------------------------------------------------------- sections
+
+
+def _levels(line: Line, scratch: Scratch) -> tuple[Line, ...]:
+    """Return a sum over a section as a loop over levels that are counted from 0."""
+    code = scratch.code
+    if not isinstance(line, Assign) or not changes_target(line):
+        return (line,)
+    match dimensions_of(line.target, code):
+        case (Triplet(start, stop, None),) if not may_be_loops(line, code):
+            top = simplified(Binary(Operator.MINUS, stop, start))
+            driver = (Triplet(whole(0), top),)
+            counter = scratch.counter("level")
+            sides = (element(side, (counter,), driver, code) for side in (line.target, line.value))
+            return loops_over(driver, (counter,), (Assign(*sides),))
+    return (line,)
+
+
+# ---------------------------------------------------------------------------- variables
+
+
+def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
+    """Return `code` with nothing in front of the loop that ends the body of loop `number`.
+
+    That is `code` itself where something else is there than variables that hold an index.
+    """
+    loop = loops_of(code)[number - 1]
+    *before, inner = [line for line in loop.body if not isinstance(line, Comment | Blank)] or [loop]
+    if not before or not isinstance(inner, Do):
+        return code
+    flow = flow_of(code)
+    node = flow.loops[number - 1]
+    values: dict[str, Expr] = {}
+    for line in before:
+        if not isinstance(line, Assign) or not isinstance(line.target, Name):
+            return code
+        value = substituted(line.value, values)
+        if not _holds_index(line.target, value, node, flow):
+            return code
+        values[line.target.key] = value
+    (alone,) = everywhere((inner,), lambda expr: substituted(expr, values))
+    changed = with_lines_for(code, {loop.address: (replace(loop, body=(alone,)),)})
+    return linked(_without_declarations(changed, frozenset(values)))
+
+
+def _holds_index(name: Name, value: Expr, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether a variable has `value` in all of the rest of a loop, and is not used later."""
+    key, code = name.key, flow.code
+    if not is_integer(name, code) or not is_integer(value, code):
+        return False
+    if not all(isinstance(part, _OF_INDEX) for part in walk(value)):
+        return False
+    if flow.is_read_later(loop, (key,)):
+        return False
+    times = sum(item.writes and item.path.root == key for item in flow.items_in(loop))
+    written = flow.body(loop).written
+    return times == 1 and not any(
+        flow.names.may_share((one,), other) for one in names_in(value) for other in written
+    )
+
+
+def _without_declarations(code: KernelCode, keys: frozenset[str]) -> KernelCode:
+    """Return `code` without the declarations of those variables that nothing names any more."""
+    kept = tuple(item for item in code.declarations if _key_of(item) not in keys)
+    unused = keys - set(map(key_of, names_of(replace(code, declarations=kept))))
+    kept = tuple(item for item in code.declarations if _key_of(item) not in unused)
+    return replace(code, declarations=kept)
+
+
+def _key_of(item: Specified) -> str:
+    return item.key if isinstance(item, Declare) else ""
