@@ -13,7 +13,6 @@ module field_mod
   use arrays_mod, only: checksum_of_array, copy_array, copy_array_patch
   use field_regions_mod, only: go_all_points, go_f_points, go_t_points, go_u_points, go_v_points, &
                                nboundary, set_regions
-  use field_storage_mod, only: box_type, field_storage_type
   use gocean_mod, only: gocean_stop
   use grid_mod, only: grid_type
   use halo_exchange_mod, only: array_type, finish_exchange, halo_messages_type, start_exchange
@@ -21,7 +20,9 @@ module field_mod
   use parallel_mod, only: get_num_ranks, on_master
   use parallel_utils_mod, only: gather, global_sum
   use region_mod, only: region_type
-  use storage_registry_mod, only: forget_storage, known_storage, new_stamp, registered_storage
+  use storage_parts_mod, only: box_type
+  use storage_registry_mod, only: forget_storage, known_array, new_stamp, registered_array, &
+                                  wrapped_array_type
   use storage_words_mod, only: access_read, access_read_write, access_write, space_host
 
   implicit none
@@ -156,53 +157,50 @@ contains
     integer(c_int), intent(in) :: access
     real(go_wp), pointer, contiguous, intent(out) :: values(:, :)
     real(go_wp), pointer, contiguous :: data(:, :)
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
     integer(c_int) :: needed
 
     call check_one_contract(self)
     data => self%data
-    storage => registered_storage(data, self%stamp, size(self%grid%halo_plans), self%clean_depth)
+    storage => registered_array(data, self%stamp, size(self%grid%halo_plans), self%clean_depth)
     needed = access
     if (access == access_write .and. size(self%grid%halo_plans) > nboundary) then
       needed = access_read_write
     end if
-    call storage%acquire(space, needed)
-    call storage%window(space, values)
+    call storage%acquire(space, needed, values)
   end subroutine acquire
 
   !> End the use of the values of a field in a space that began last.
   subroutine release(self, space)
     class(r2d_field), target, intent(in) :: self
     integer(c_int), intent(in) :: space
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
 
     storage => self%storage_of()
     if (.not. associated(storage)) call gocean_stop('A field is released that nobody acquired.')
-    call storage%release(space)
+    call storage%release(space, stay=.true.)
   end subroutine release
 
   !> Begin to bring the values of a field to a space, where they will be acquired later.
   subroutine prefetch(self, space)
     class(r2d_field), target, intent(in) :: self
     integer(c_int), intent(in) :: space
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
 
     storage => self%storage_of()
-    if (.not. associated(storage)) return
-    call storage%acquire(space, access_read, queue=1)
-    call storage%release(space, queue=1)
+    if (associated(storage)) call storage%prefetch(space, stay=.true.)
   end subroutine prefetch
 
   !> Return the storage of a field, null if nobody has ever acquired it.
   function storage_of(self) result(storage)
     class(r2d_field), target, intent(in) :: self
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
     real(go_wp), pointer, contiguous :: data(:, :)
 
     nullify (storage)
     if (.not. allocated(self%data)) return
     data => self%data
-    storage => known_storage(data, self%stamp)
+    storage => known_array(data, self%stamp)
     if (associated(storage)) call check_one_contract(self)
   end function storage_of
 
@@ -217,10 +215,10 @@ contains
   !> Note that all values of the host are new.
   subroutine wrote_on_host(self)
     class(r2d_field), target, intent(in) :: self
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
 
     storage => self%storage_of()
-    if (associated(storage)) call storage%touch(space_host)
+    if (associated(storage)) call storage%touch_host()
   end subroutine wrote_on_host
 
   !> Make a field equal to another, with values of its own: the latest.
@@ -267,12 +265,12 @@ contains
     integer, optional, intent(in) :: startx, starty, nx, ny
     logical, optional, intent(in) :: blocking
     integer :: part(4)
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
 
     storage => self%storage_of()
     if (associated(storage)) then
-      call storage%acquire(space_host, access_read)
-      call storage%release(space_host)
+      call storage%begin_use(space_host, access_read)
+      call storage%release(space_host, stay=storage%has_owner())
       return
     end if
     if (.not. self%data_on_device) return
@@ -367,7 +365,7 @@ contains
   subroutine begin_with_storage(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
 
     storage => self%storage_of()
     associate (plan => self%grid%halo_plans(depth))
@@ -375,8 +373,8 @@ contains
         if (self%data_on_device) call move_strips(self, plan%boxes_sent(), to_device=.false.)
         return
       end if
-      call storage%begin_exchange_of_parts(space_host, depth, &
-          plan%boxes_sent(), plan%boxes_received())
+      call storage%begin_exchange_of_parts(merge(depth, 1, storage%has_owner()), &
+          plan%boxes_sent(), plan%boxes_received(), within=.true.)
     end associate
   end subroutine begin_with_storage
 
@@ -384,13 +382,13 @@ contains
   subroutine end_with_storage(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
 
     storage => self%storage_of()
     associate (plan => self%grid%halo_plans(depth))
       if (associated(storage)) then
         call storage%end_exchange(int(size(plan%sent), c_int64_t), &
-            int(plan%count_sent() * storage_size(1.0_go_wp) / 8, c_int64_t))
+            int(plan%count_sent() * storage_size(1.0_go_wp) / 8, c_int64_t), storage%has_owner())
       else if (self%data_on_device) then
         call move_strips(self, plan%boxes_received(), to_device=.true.)
       end if
@@ -489,11 +487,12 @@ contains
     class(r2d_field), target, intent(in) :: self
     integer, intent(in) :: depth
     logical :: is_dirty
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
 
     is_dirty = depth > self%clean_depth
     storage => self%storage_of()
-    if (associated(storage)) is_dirty = storage%is_dirty(depth)
+    if (.not. associated(storage)) return
+    if (storage%has_owner()) is_dirty = storage%storage%is_dirty(depth)
   end function is_dirty
 
   !> Say that the field has been written: its halo is out of date, and so is what a device has.
@@ -508,11 +507,12 @@ contains
   subroutine set_clean(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: storage
 
     self%clean_depth = max(self%clean_depth, depth)
     storage => self%storage_of()
-    if (associated(storage)) call storage%set_clean(depth)
+    if (.not. associated(storage)) return
+    if (storage%has_owner()) call storage%storage%set_clean(depth)
   end subroutine set_clean
 
   !> Set `global_data`, on the first rank, to the values of the domain. All ranks call this

@@ -30,6 +30,7 @@ module field_storage_mod
     procedure, public :: begin_exchange_of_parts
     procedure, public :: get_element
     procedure, public :: get_extents
+    procedure, public :: is_like
     procedure, private :: window_real32_1, window_real32_2, window_real32_3
     procedure, private :: window_real64_1, window_real64_2, window_real64_3
     procedure, private :: window_int32_1, window_int32_2, window_int32_3
@@ -200,6 +201,17 @@ contains
 
     extents = self%extents
   end function get_extents
+
+  !> Say whether this has elements of a type, and these extents.
+  pure function is_like(self, element, extents)
+    class(field_storage_type), intent(in) :: self
+    integer(c_int), intent(in) :: element
+    integer(c_int64_t), intent(in) :: extents(:)
+    logical :: is_like
+
+    is_like = self%element == element .and. size(self%extents) == size(extents)
+    if (is_like) is_like = all(self%extents == extents)
+  end function is_like
 
   !> Return the bytes of one element, 0 for an unknown type.
   pure function element_bytes(element) result(bytes)

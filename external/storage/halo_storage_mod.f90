@@ -17,11 +17,13 @@ module halo_storage_mod
   contains
     procedure, public :: begin_exchange
     procedure, public :: begin_exchange_of_strips
+    procedure, public :: complete_exchange
     procedure, public :: end_exchange
     procedure, public :: is_dirty
     procedure, public :: set_dirty
     procedure, public :: set_clean
     procedure, public :: get_halo_depth
+    procedure, public :: set_halo_depth
     procedure, public :: get_clean_depth
     procedure, private :: is_depth
   end type halo_storage_type
@@ -83,6 +85,20 @@ contains
     call self%state%coherence%unlock()
   end subroutine exchange_alone
 
+  !> Make all current where strips of a stale copy are exchanged, but for what is received, which
+  !> nobody may read before the end. Does nothing if all is current, or nothing is exchanged.
+  subroutine complete_exchange(self)
+    class(halo_storage_type), intent(inout) :: self
+
+    call self%state%coherence%lock()
+    if (self%state%coherence%is_exchanged() .and. self%state%coherence%is_of_parts()) then
+      if (self%state%coherence%is_stale(self%state%coherence%get_exchanged_space())) then
+        call self%state%complete_exchange()
+      end if
+    end if
+    call self%state%coherence%unlock()
+  end subroutine complete_exchange
+
   !> End the exchange: the halo has been received, and is clean up to the depth that was begun. The
   !> copy in the other space has the old halo, and is stale, unless strips of it are known.
   !>
@@ -142,6 +158,16 @@ contains
 
     depth = self%state%coherence%get_halo_depth()
   end function get_halo_depth
+
+  !> Note how deep the halo is, of a storage that was made by somebody who did not know.
+  subroutine set_halo_depth(self, depth)
+    class(halo_storage_type), intent(inout) :: self
+    integer(c_int), intent(in) :: depth
+
+    call self%state%coherence%lock()
+    call self%state%coherence%set_halo_depth(depth)
+    call self%state%coherence%unlock()
+  end subroutine set_halo_depth
 
   !> Return the depth to which the halo is clean.
   pure function get_clean_depth(self) result(depth)

@@ -71,6 +71,7 @@ module storage_coherence_mod
     procedure, public :: forget
     procedure, public :: get_version
     procedure, public :: get_halo_depth
+    procedure, public :: set_halo_depth
     procedure, public :: get_clean_depth
     procedure, public :: is_dirty
     procedure, public :: set_dirty
@@ -450,6 +451,15 @@ contains
 
     depth = self%halo_depth
   end function get_halo_depth
+
+  !> Note how deep the halo is.
+  pure subroutine set_halo_depth(self, depth)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: depth
+
+    self%halo_depth = depth
+    self%clean_depth = min(self%clean_depth, depth)
+  end subroutine set_halo_depth
 
   !> Say whether the halo is stale at one depth.
   pure function is_dirty(self, depth)

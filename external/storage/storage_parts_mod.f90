@@ -7,7 +7,7 @@ module storage_parts_mod
   implicit none
   private
 
-  public :: strips_of, strip_bytes, is_within, boxes_around
+  public :: strips_of, strips_beside, strip_bytes, is_within, boxes_around
 
   !> The elements from `first` to `last` in each dimension, both included, counted from 1. What is
   !> behind the dimensions of a field is of no account. A box whose last index is below its first is
@@ -27,6 +27,8 @@ module storage_parts_mod
     integer(c_size_t) :: planes = 0
     integer(c_size_t) :: plane_step = 0
   end type strip_type
+
+  integer(c_size_t), parameter :: word_bytes = 4
 
 contains
 
@@ -74,6 +76,42 @@ contains
       strip%rows = 1
     end if
   end function strip_of
+
+  !> Return all that is not in strips, of a field of so many bytes; elements consist of whole words.
+  pure function strips_beside(strips, bytes) result(beside)
+    type(strip_type), intent(in) :: strips(:)
+    integer(c_size_t), intent(in) :: bytes
+    type(strip_type), allocatable :: beside(:)
+
+    logical :: is_in(0:bytes / word_bytes)
+    integer(c_size_t), allocatable :: words(:), first(:), last(:)
+    integer(c_size_t) :: n, plane, row, start
+
+    is_in = .false.
+    is_in(bytes / word_bytes) = .true.
+    do n = 1, size(strips, kind=c_size_t)
+      associate (strip => strips(n))
+        do plane = 0, strip%planes - 1
+          do row = 0, strip%rows - 1
+            start = strip%start + plane * strip%plane_step + row * strip%row_step
+            is_in(start / word_bytes:(start + strip%row_bytes) / word_bytes - 1) = .true.
+          end do
+        end do
+      end associate
+    end do
+    allocate (words(0:bytes / word_bytes), source=[(n, n=0, bytes / word_bytes)])
+    first = pack(words, .not. is_in .and. [.true., is_in(:size(is_in) - 2)])
+    last = pack(words, .not. is_in .and. [is_in(1:), .true.])
+    allocate (beside(size(first)))
+    do n = 1, size(beside, kind=c_size_t)
+      beside(n)%start = first(n) * word_bytes
+      beside(n)%row_bytes = (last(n) - first(n) + 1) * word_bytes
+      beside(n)%rows = 1
+      beside(n)%row_step = beside(n)%row_bytes
+      beside(n)%planes = 1
+      beside(n)%plane_step = beside(n)%row_bytes
+    end do
+  end function strips_beside
 
   !> Return the number of bytes in strips.
   pure function strip_bytes(strips) result(bytes)

@@ -5,7 +5,7 @@ module storage_state_mod
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_size_t
   use storage_coherence_mod, only: coherence_type
   use storage_device_mod, only: wait_for_queue
-  use storage_parts_mod, only: strip_bytes, strip_type
+  use storage_parts_mod, only: strip_bytes, strip_type, strips_beside
   use storage_replicas_mod, only: replicas_type
   use storage_statistics_mod, only: count_avoided, count_exchange, count_transfer, &
                                     storage_statistics_type
@@ -26,6 +26,7 @@ module storage_state_mod
     procedure, public :: end_access
     procedure, public :: note_touch
     procedure, public :: begin_exchange
+    procedure, public :: complete_exchange
     procedure, public :: end_exchange
     procedure, public :: wait_unless
   end type storage_state_type
@@ -90,6 +91,17 @@ contains
     if (present(received)) self%parts = received
     call self%coherence%begin_exchange(home, depth, present(received))
   end subroutine begin_exchange
+
+  !> Make current, where parts of a stale copy are exchanged, all that is not going to be received.
+  subroutine complete_exchange(self)
+    class(storage_state_type), intent(inout) :: self
+
+    integer(c_int) :: home
+
+    home = self%coherence%get_exchanged_space()
+    call move_strips(self, home, strips_beside(self%parts, self%replicas%get_bytes()))
+    call self%coherence%note_copy(home)
+  end subroutine complete_exchange
 
   !> End the exchange: the halo has been received.
   subroutine end_exchange(self, messages, bytes)

@@ -8,6 +8,7 @@ for the device.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from building import built_once
-from libraries import GOCEAN_EMULATED, Library, archive_in
+from libraries import GOCEAN_EMULATED, Library, archive_in, linked_with
 from psyclone_storage.cli.main import main
-from runtime.gocean_suite import build_program, build_support, generate, run_all
+from runtime.gocean_suite import SOURCES, build_program, build_support, generate, run_all
 from runtime.mutations import EXCHANGES, HOLDS, Outcome, judge, kind_of, lines_of, number_places
-from runtime.programs import Answers, Mode, command, merge_answers, run_program
+from runtime.programs import FLAGS, Answers, Mode, command, merge_answers, run_program
 from runtime.test_gocean_ranks import differing
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
@@ -106,6 +107,39 @@ def test_every_exchange_is_needed_beside_a_device(outcomes: list[Outcome]) -> No
     tried = [one for one in outcomes if kind_of(one.mutation) in ("drop", "shorten")]
     assert {kind_of(one.mutation) for one in tried} == {"drop", "shorten"}
     assert not [one.mutation for one in tried if one.reached and not one.noticed]
+
+
+# What would give a wrong answer, and what the storages say to it.
+NOTICED = {
+    "a part, unsaid": "R200: The host has written a part",
+    "a value of both sides, unsaid": "R200: The host has written an array that the device has, too",
+    "freed while it is held": "R201: An array is freed while it is used",
+    "a slice of what a device has": "R200: An array is asked for its storage, and only the device",
+    "a slice": 'R201: "array of 14 x 3 elements at 0x[0-9A-F]+" is asked for its storage, and lies '
+    "in the memory of a field",
+    "a slice of what is held": "R201: An array is asked for its storage, and another one",
+}
+
+
+@pytest.fixture(scope="module")
+def one_storage(emulated: Parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the program about fields and their storages."""
+    folder = tmp_path_factory.mktemp("one_storage")
+    source = str(SOURCES / "one_storage.f90")
+    command(["mpif90", *FLAGS, source, *linked_with(emulated[0]), "-o", "program"], folder)
+    return folder / "program"
+
+
+def test_a_field_has_one_storage(one_storage: Path) -> None:
+    assert command([str(one_storage)], one_storage.parent) == "a field has one storage\n"
+
+
+@pytest.mark.parametrize("what", NOTICED)
+def test_what_nobody_says_of_a_field_is_noticed(one_storage: Path, what: str) -> None:
+    words = [str(one_storage), what]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert re.match(f"storage error {NOTICED[what]}", done.stderr)
 
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "gocean" / "shallow_water"

@@ -20,8 +20,9 @@ from runtime.programs import FLAGS, command, compile_sources
 PROGRAMS = Path(__file__).parent / "infrastructure"
 SHARED = PROGRAMS / "checks_mod.f90"
 REFUSING = "refusals"
+ONE_STORAGE = "one_storage"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.f90"))
-NAMES = [name for name in NAMES if name not in (SHARED.stem, REFUSING)]
+NAMES = [name for name in NAMES if name not in (SHARED.stem, REFUSING, ONE_STORAGE)]
 RANKS = (1, 2, 4, 6)
 MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 ANSWER = re.compile(r"^answer (\S+) ([0-9A-F]+)$", re.MULTILINE)
@@ -130,6 +131,15 @@ REFUSED_ON_TWO_RANKS = {
     "meshes that are cut elsewhere": "get_cells_covered: the meshes are not partitioned alike",
 }
 
+# What would give a wrong answer beside a device, and what the storages say to it.
+NOTICED = {
+    "a part, unsaid": "R200: The host has written a part",
+    "a value of both sides, unsaid": "R200: The host has written an array that the device has, too",
+    "freed while it is held": "R201: A field is freed while it is used",
+    "lent by a device": "R200: An array is asked for its storage, and only the device",
+    "lent": 'R201: "none" is asked for its storage, and lies in the memory of a field',
+}
+
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
 Runner = Callable[[str, int], dict[str, str]]
@@ -190,6 +200,27 @@ def test_a_device_reads_the_maps_of_spaces_that_are_made_anew(
     reused = command([*MPIRUN, str(ranks), str(path)], tmp_path).split()
     assert reused.count("reused") == ranks
     assert reused.count("T") >= ranks
+
+
+@pytest.fixture(scope="module")
+def one_storage(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the program about fields and their storages, beside an emulated device."""
+    return build(ONE_STORAGE, built(LFRIC_EMULATED), tmp_path_factory.mktemp(ONE_STORAGE))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_a_field_has_one_storage_and_exchanges_move_what_is_exchanged(
+    one_storage: Path, ranks: int
+) -> None:
+    command([*MPIRUN, str(ranks), str(one_storage)], one_storage.parent)
+
+
+@pytest.mark.parametrize("what", NOTICED)
+def test_what_nobody_says_of_a_field_is_noticed(one_storage: Path, what: str) -> None:
+    words = [str(one_storage), what]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"storage error {NOTICED[what]}" in done.stderr
 
 
 def test_exact_sums_are_answered(answers: Runner) -> None:

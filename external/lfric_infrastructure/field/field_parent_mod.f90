@@ -172,7 +172,10 @@ contains
   subroutine field_parent_final(self)
     class(field_parent_type), intent(inout) :: self
 
-    if (associated(self%values)) deallocate (self%values, self%messages)
+    if (associated(self%values)) then
+      call self%values%leave_table()
+      deallocate (self%values, self%messages)
+    end if
     nullify (self%vspace, self%values, self%messages)
   end subroutine field_parent_final
 
@@ -445,18 +448,16 @@ contains
     call self%values%bring_to_host()
   end subroutine bring_to_host
 
-  !> Make the host have what an exchange of a depth sends. With `by_parts` a copy on a device stays
-  !> as current as it is, and gets what is received; nobody may then look at a copy of the host that
-  !> is stale before the exchange has ended.
-  subroutine begin_exchange(self, depth, by_parts)
+  !> Make the host have what an exchange of a depth sends. A copy on a device stays as current as it
+  !> is, and gets what is received.
+  subroutine begin_exchange(self, depth)
     class(field_parent_proxy_type), intent(in) :: self
     integer(i_def), intent(in) :: depth
-    logical, intent(in) :: by_parts
 
     type(halo_routing_type), pointer :: routing
     type(box_type), allocatable :: sent(:), received(:)
 
-    if (by_parts .and. self%values%has_device_memory()) then
+    if (self%values%has_device_memory()) then
       routing => self%vspace%get_halo_routing(depth)
       sent = routing%boxes_sent()
       received = routing%boxes_received()
@@ -478,7 +479,7 @@ contains
     class(field_parent_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
-    call start_messages(self, depth, by_parts=.true.)
+    call self%halo_exchange_start(depth)
     call self%halo_exchange_finish(depth)
   end subroutine halo_exchange
 
@@ -488,23 +489,14 @@ contains
     class(field_parent_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
-    call start_messages(self, depth, by_parts=.false.)
-  end subroutine halo_exchange_start
-
-  !> Start an exchange.
-  subroutine start_messages(self, depth, by_parts)
-    class(field_parent_proxy_type), target, intent(inout) :: self
-    integer(i_def), intent(in) :: depth
-    logical, intent(in) :: by_parts
-
     if (self%messages%depth /= 0) &
       error stop 'halo_exchange_start: an exchange of the field has not been finished'
     if (depth < 1 .or. depth > self%get_field_proxy_halo_depth()) &
       error stop 'halo_exchange_start: the field has no halo of this depth'
-    call self%begin_exchange(depth, by_parts)
+    call self%begin_exchange(depth)
     call start_exchange([self%get_part(depth)], self%messages)
     self%messages%depth = depth
-  end subroutine start_messages
+  end subroutine halo_exchange_start
 
   !> Finish to make the halo valid to the depth that was started.
   subroutine halo_exchange_finish(self, depth)

@@ -53,16 +53,6 @@ contains
     class(field_parent_proxy_type), intent(in) :: proxies(:)
     integer(i_def), intent(in) :: depths(:)
 
-    call start_messages(self, proxies, depths, by_parts=.false.)
-  end subroutine start
-
-  !> Start an exchange; `by_parts` as for one field.
-  subroutine start_messages(self, proxies, depths, by_parts)
-    class(joint_exchange_type), intent(inout) :: self
-    class(field_parent_proxy_type), intent(in) :: proxies(:)
-    integer(i_def), intent(in) :: depths(:)
-    logical, intent(in) :: by_parts
-
     type(part_type) :: parts(size(proxies))
     integer(i_def) :: n
 
@@ -78,13 +68,13 @@ contains
       associate (proxy => self%proxies(self%places(n)), depth => depths(self%places(n)))
         if (proxy%messages%depth /= 0) &
           error stop 'joint exchange: an exchange of a field has not been finished'
-        call proxy%begin_exchange(depth, by_parts)
+        call proxy%begin_exchange(depth)
         parts(n) = proxy%get_part(depth)
         proxy%messages%depth = depth
       end associate
     end do
     call start_exchange(parts(:size(self%places)), self%proxies(self%places(1))%messages)
-  end subroutine start_messages
+  end subroutine start
 
   !> Finish what was started: the halos are valid.
   subroutine finish(self)
@@ -144,7 +134,7 @@ contains
 
     type(joint_exchange_type) :: exchange
 
-    call start_messages(exchange, proxies, depths, by_parts=.true.)
+    call exchange%start(proxies, depths)
     call exchange%finish()
   end subroutine exchange_to_depths
 

@@ -12,13 +12,13 @@ module stored_values_mod
   implicit none
   private
 
-  !> A storage, and how often it is held once more by somebody who has it under another name. What
-  !> is `held` is for held_storage_mod.
+  !> A storage. What is `held` is for held_storage_mod.
   type, public :: stored_values_type
     class(opaque_type), allocatable, public :: held
-    integer, private :: shares = 0
   contains
     procedure, non_overridable, public :: make_storage
+    procedure, non_overridable, public :: enter_table
+    procedure, non_overridable, public :: leave_table
     procedure, non_overridable, public :: acquire
     procedure, non_overridable, public :: release
     procedure, non_overridable, public :: prefetch
@@ -46,11 +46,31 @@ contains
     allocate (held_storage_type :: self%held)
   end subroutine make_storage
 
+  !> Let all who ask for the storage of the array find this one, which has been set up for memory of
+  !> the owner or for memory that somebody has `lent`.
+  subroutine enter_table(self, lent)
+    use held_storage_mod, only: array_of, enter_field
+
+    class(stored_values_type), target, intent(inout) :: self
+    logical, intent(in) :: lent
+
+    call enter_field(array_of(self%held), lent)
+  end subroutine enter_table
+
+  !> Let nobody find it any more, before its memory is freed.
+  subroutine leave_table(self)
+    use held_storage_mod, only: array_of, leave_field
+
+    class(stored_values_type), target, intent(inout) :: self
+
+    call leave_field(array_of(self%held))
+  end subroutine leave_table
+
   !> Begin to use the values in a space. One who `may_share` has maybe acquired them already, for
   !> the same and under another name: then there is nothing to do. The flags of the halo stay: they
   !> are for the caller to set, who knows what a loop leaves of it.
   subroutine acquire(self, space, access, may_share)
-    use held_storage_mod, only: field_storage_type, storage_of
+    use held_storage_mod, only: array_of, wrapped_array_type
     use storage_words_mod, only: access_read
 
     class(stored_values_type), target, intent(inout) :: self
@@ -58,53 +78,40 @@ contains
     integer(c_int), intent(in) :: access
     logical, optional, intent(in) :: may_share
 
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: array
     integer(c_int) :: clean_depth
 
-    storage => storage_of(self%held)
-    if (present(may_share) .and. access /= access_read) then
-      if (may_share .and. storage%is_written(space)) then
-        self%shares = self%shares + 1
-        return
-      end if
-    end if
-    clean_depth = storage%get_clean_depth()
-    call storage%acquire(space, access)
-    if (access /= access_read .and. clean_depth > 0) call storage%set_clean(clean_depth)
+    array => array_of(self%held)
+    clean_depth = array%storage%get_clean_depth()
+    call array%begin_use(space, access, may_share)
+    if (access /= access_read .and. clean_depth > 0) call array%storage%set_clean(clean_depth)
   end subroutine acquire
 
   !> End the use of the values in a space that began last.
   subroutine release(self, space)
-    use held_storage_mod, only: field_storage_type, storage_of
+    use held_storage_mod, only: array_of, wrapped_array_type
 
     class(stored_values_type), target, intent(inout) :: self
     integer(c_int), intent(in) :: space
 
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: array
 
-    if (self%shares > 0) then
-      self%shares = self%shares - 1
-    else
-      storage => storage_of(self%held)
-      call storage%release(space)
-    end if
+    array => array_of(self%held)
+    call array%release(space, stay=.true.)
   end subroutine release
 
   !> Begin to bring the values to a space, where they will be acquired later. Somebody who still
   !> has them under another name keeps them: then they are brought when they are acquired.
   subroutine prefetch(self, space)
-    use held_storage_mod, only: field_storage_type, storage_of
-    use storage_words_mod, only: access_read
+    use held_storage_mod, only: array_of, wrapped_array_type
 
     class(stored_values_type), target, intent(inout) :: self
     integer(c_int), intent(in) :: space
 
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: array
 
-    if (self%is_written()) return
-    storage => storage_of(self%held)
-    call storage%acquire(space, access_read, queue=1)
-    call storage%release(space, queue=1)
+    array => array_of(self%held)
+    call array%prefetch(space, stay=.true.)
   end subroutine prefetch
 
   !> Return whether somebody writes the values.
@@ -122,29 +129,28 @@ contains
 
   !> Make the host have the latest values.
   subroutine bring_to_host(self)
-    use held_storage_mod, only: field_storage_type, storage_of
+    use held_storage_mod, only: array_of, wrapped_array_type
     use storage_words_mod, only: access_read, space_host
 
     class(stored_values_type), target, intent(inout) :: self
 
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: array
 
-    storage => storage_of(self%held)
-    call storage%acquire(space_host, access_read)
-    call storage%release(space_host)
+    array => array_of(self%held)
+    call array%begin_use(space_host, access_read)
+    call array%release(space_host, stay=.true.)
   end subroutine bring_to_host
 
-  !> Note that all values of the host are new; the halo is dirty to all its depths.
+  !> Note that the host has written values; the halo is dirty to all its depths.
   subroutine wrote_on_host(self)
-    use held_storage_mod, only: field_storage_type, storage_of
-    use storage_words_mod, only: space_host
+    use held_storage_mod, only: array_of, wrapped_array_type
 
     class(stored_values_type), target, intent(inout) :: self
 
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: array
 
-    storage => storage_of(self%held)
-    call storage%touch(space_host)
+    array => array_of(self%held)
+    call array%touch_host()
   end subroutine wrote_on_host
 
   !> Return the depth of the halo.
@@ -228,35 +234,29 @@ contains
   !> Begin to exchange the halo of the values of the host to a depth. With what is `sent` and
   !> `received`, no more than that is brought, and a copy on a device stays as current as it is.
   subroutine begin_exchange(self, depth, sent, received)
-    use held_storage_mod, only: field_storage_type, storage_of
-    use storage_words_mod, only: space_host
+    use held_storage_mod, only: array_of, wrapped_array_type
 
     class(stored_values_type), target, intent(inout) :: self
     integer(c_int), intent(in) :: depth
     type(box_type), optional, intent(in) :: sent(:)
     type(box_type), optional, intent(in) :: received(:)
 
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: array
 
-    storage => storage_of(self%held)
-    if (present(sent) .and. present(received)) then
-      call storage%begin_exchange_of_parts(space_host, depth, sent, received)
-    else
-      call storage%begin_exchange(space_host, depth)
-    end if
+    array => array_of(self%held)
+    call array%begin_exchange_of_parts(depth, sent, received, within=.true.)
   end subroutine begin_exchange
 
   !> Note that the exchange which was begun has filled the halo.
   subroutine end_exchange(self)
-    use, intrinsic :: iso_c_binding, only: c_int64_t
-    use held_storage_mod, only: field_storage_type, storage_of
+    use held_storage_mod, only: array_of, wrapped_array_type
 
     class(stored_values_type), target, intent(inout) :: self
 
-    type(field_storage_type), pointer :: storage
+    type(wrapped_array_type), pointer :: array
 
-    storage => storage_of(self%held)
-    call storage%end_exchange(0_c_int64_t, 0_c_int64_t)
+    array => array_of(self%held)
+    call array%end_exchange(stay=.true.)
   end subroutine end_exchange
 
 end module stored_values_mod

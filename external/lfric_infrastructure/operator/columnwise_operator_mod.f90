@@ -141,6 +141,7 @@ contains
     self%columnwise_matrix = 0.0_r_solver
     storage => storage_of(self%values%held)
     call storage%wrap(self%columnwise_matrix, name='columnwise operator', spoils=.true.)
+    call self%values%enter_table(lent=.false.)
   end subroutine initialise_with_band
 
   !> Make `dest` a copy of `source`, matrices included; they may be one and the same.

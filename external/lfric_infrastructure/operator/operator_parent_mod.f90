@@ -75,7 +75,10 @@ contains
   subroutine destroy_operator_parent(self)
     class(operator_parent_type), intent(inout) :: self
 
-    if (associated(self%values)) deallocate (self%values)
+    if (associated(self%values)) then
+      call self%values%leave_table()
+      deallocate (self%values)
+    end if
     nullify (self%fs_to, self%fs_from, self%values)
   end subroutine destroy_operator_parent
 

@@ -73,6 +73,7 @@ contains
     self%local_stencil = 0.0_real32
     storage => storage_of(self%values%held)
     call storage%wrap(self%local_stencil, name='operator', spoils=.true.)
+    call self%values%enter_table(lent=.false.)
   end subroutine initialise_operator
 
   !> Return access to the matrices.

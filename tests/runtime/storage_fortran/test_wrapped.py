@@ -21,8 +21,8 @@ STOPS = {
     "two names": 'R201: "array of 5 x 4 elements at 0x[0-9A-F]+" cannot give write-only access .* '
     "read by several or written by one: pass another field",
     "exchanged by another": 'R201: "array of 5 x 4 elements at .*" cannot end its exchange',
-    "gone": "R201: The storage of an array is used, and it was released.* array of 5 x 4 elements",
-    "overtaken": "R201: The storage of an array is used, and .* array of 20 elements",
+    "gone": 'R201: The storage of an array is used, and it was released.*"array of 5 x 4 elements',
+    "overtaken": 'R201: The storage of an array is used, and .*"array of 20 elements',
     "gaps": "R220: An array with gaps",
     "used": "R201: The storage of an array is released",
     "used part": "R201: An array is asked for its storage, and another one",

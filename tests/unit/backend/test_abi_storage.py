@@ -89,15 +89,16 @@ def test_tables_have_all_types_and_dimensions(name: str, takes: str, kind: str, 
 
 @pytest.mark.parametrize("kind", ["real64_1", "real64_2", "real64_3", "real32_1", "int32_2"])
 def test_the_registry_has_what_is_asked_of_it(kind: str) -> None:
-    text = fortran(f"storage/{registry.MODULE}.f90")
-    text += fortran("storage/wrapped_array_kinds.inc")
-    assert f"type, public :: {registry.STORAGE.name}\n" in text
+    files = (f"{registry.MODULE}.f90", "wrapped_array_kinds.inc", "wrapped_array_mod.f90")
+    text = "".join(fortran(f"storage/{name}") for name in (*files, "wrapped_array_windows.inc"))
+    assert f"  public :: {registry.STORAGE.name}\n" in text
+    assert f" :: {registry.STORAGE.name}\n" in text
     assert f"interface {registry.STORAGE_OF}\n" in text
     assert f"function storage_{kind}(values)" in text
     found = re.search(rf"subroutine {abi_storage.ACQUIRE}_{kind}\(self, (.*?)\)", text)
     assert found is not None
     assert found[1] == f"space, access, values, {registry.MAY_SHARE}"
-    assert f"subroutine {abi_storage.RELEASE}(self, space)" in text
-    assert f"subroutine {abi_storage.PREFETCH}(self, space)" in text
+    assert f"subroutine {abi_storage.RELEASE}(self, space, stay)" in text
+    assert f"subroutine {abi_storage.PREFETCH}(self, space, stay)" in text
     assert f"subroutine {registry.BEGIN_EXCHANGE}(self, inner, depth)" in text
-    assert f"subroutine {registry.END_EXCHANGE}(self)" in text
+    assert f"subroutine {registry.END_EXCHANGE}(self, messages, bytes, stay)" in text

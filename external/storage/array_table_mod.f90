@@ -1,0 +1,277 @@
+!> Owns the one table of arrays that have storages: found by the address of their values.
+!>
+!> Fields that know of storages enter theirs, by themselves or with a stamp; so do those who read
+!> tables. Of all other arrays storages are made at first sight. Whoever asks for an array gets what
+!> the table has at its address, so that no array ever has two storages; an array that lies in a
+!> part of another one's memory takes that over, or is refused, here and nowhere else.
+!>
+!> Who looks something up and enters it if it is not there holds the table's latch meanwhile.
+module array_table_mod
+
+  use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int64_t, c_intptr_t, &
+                                         c_loc, c_ptr, c_size_t
+  use address_table_mod, only: address_table_type, name_of_array
+  use coherent_storage_mod, only: storage_options_type
+  use field_storage_mod, only: element_bytes
+  use storage_device_mod, only: device_has_memory
+  use storage_words_mod, only: error_access_conflict, error_lost_values, space_host
+  use wrapped_array_mod, only: of_field, of_nobody, of_stamped_field, wrapped_array_type
+
+  implicit none
+  private
+
+  public :: lock_table, unlock_table, arrays_at, get_places, array_in
+  public :: array_at, new_array, adopt, make_room, give_way, look_up, remove
+  public :: enter_field, leave_field
+
+  type(address_table_type), save :: table
+
+  !> How many arrays are in the table that belong to nobody, whose end nobody has to tell.
+  integer, save :: unowned = 0
+
+  !> What the thread has looked up last.
+  type(wrapped_array_type), pointer, save :: looked_up => null()
+  !$omp threadprivate(looked_up)
+
+contains
+
+  !> Wait until no other thread holds the table's latch, and take it.
+  subroutine lock_table()
+    call table%lock()
+  end subroutine lock_table
+
+  !> Give the table's latch back.
+  subroutine unlock_table()
+    call table%unlock()
+  end subroutine unlock_table
+
+  ! -- while the table is locked -------------------------------------------------------------------
+
+  !> Return the number of places of the table.
+  function get_places() result(places)
+    integer :: places
+
+    places = table%get_places()
+  end function get_places
+
+  !> Return the array in a place of the table, null if that is free.
+  function array_in(place) result(array)
+    integer, intent(in) :: place
+    type(wrapped_array_type), pointer :: array
+
+    array => array_from(table%item_in(place))
+  end function array_in
+
+  !> Return the array that is known to begin at an address, null if there is none.
+  function arrays_at(address) result(array)
+    type(c_ptr), intent(in) :: address
+    type(wrapped_array_type), pointer :: array
+
+    array => array_from(table%item_at(address))
+  end function arrays_at
+
+  !> Return the array of this type and these extents at an address: that which is known, be its
+  !> owner who it may, or else a new one of nobody.
+  function array_at(address, element, extents) result(array)
+    type(c_ptr), intent(in) :: address
+    integer(c_int), intent(in) :: element
+    integer(c_int64_t), intent(in) :: extents(:)
+    type(wrapped_array_type), pointer :: array
+
+    type(storage_options_type) :: options
+
+    array => arrays_at(address)
+    if (associated(array)) then
+      ! A table has a negative stamp, and is never written.
+      if (array%stamp >= 0 .and. array%storage%is_like(element, extents)) return
+    end if
+    options%name = name_of_array('array', address, extents)
+    options%spoils = .true.
+    options%halo_depth = 1
+    call make_room(address, element_bytes(element) * product(extents), options%name, new=.false.)
+    array => new_array(address, element, extents, of_nobody, options)
+  end function array_at
+
+  !> Return a new array, whose values are on the host, where the table has none at the address.
+  function new_array(address, element, extents, owner, options) result(array)
+    type(c_ptr), intent(in) :: address
+    integer(c_int), intent(in) :: element
+    integer(c_int64_t), intent(in) :: extents(:)
+    integer, intent(in) :: owner
+    type(storage_options_type), intent(in) :: options
+    type(wrapped_array_type), pointer :: array
+
+    type(storage_options_type) :: all_options
+
+    allocate (array)
+    array%address = address
+    array%bytes = element_bytes(element) * product(extents)
+    array%owner = owner
+    all_options = options
+    all_options%host = address
+    all_options%has_values = .true.
+    call array%storage%describe(element, extents, all_options)
+    if (owner == of_nobody) unowned = unowned + 1
+    call table%enter(address, c_loc(array))
+  end function new_array
+
+  !> Let an array that belongs to nobody have an owner, who has a stamp.
+  subroutine adopt(array, owner, stamp)
+    type(wrapped_array_type), intent(inout) :: array
+    integer, intent(in) :: owner
+    integer(c_int64_t), intent(in) :: stamp
+
+    if (array%owner == of_nobody) unowned = unowned - 1
+    array%owner = owner
+    array%stamp = stamp
+  end subroutine adopt
+
+  !> Keep an array for the thread that looks it up, until it looks another one up. What is a
+  !> component of a field is the field's to keep.
+  subroutine look_up(array)
+    type(wrapped_array_type), pointer, intent(in) :: array
+
+    type(wrapped_array_type), pointer :: before
+
+    before => looked_up
+    nullify (looked_up)
+    if (array%owner /= of_field) looked_up => array
+    if (associated(looked_up)) looked_up%pending = looked_up%pending + 1
+    if (.not. associated(before)) return
+    before%pending = before%pending - 1
+    if (before%gone .and. before%pending == 0) deallocate (before)
+  end subroutine look_up
+
+  !> Free what is known of an array, or the device's memory alone while it is pending.
+  !>
+  !> Stops with 201 if somebody uses it, with the sentence that is given.
+  subroutine remove(array, sentence)
+    type(wrapped_array_type), pointer, intent(inout) :: array
+    character(*), intent(in) :: sentence
+
+    call array%take_latch()
+    if (array%is_used() .or. array%users > 0) call array%stop_at(error_access_conflict, sentence)
+    call table%leave(array%address)
+    if (array%owner == of_nobody) unowned = unowned - 1
+    call array%storage%destroy()
+    array%gone = .true.
+    call array%leave_latch()
+    if (array%pending == 0) deallocate (array)
+  end subroutine remove
+
+  !> Make room for an array in memory that others may have had, or, if it is `new`, in memory that
+  !> nobody else has: what else is known of it is gone, or has the same values on the host. Fields
+  !> that have storages have no others in their memory, unless host and device are one.
+  !>
+  !> Stops with 201 if it is used or a field's, with 200 if only a device has its values.
+  subroutine make_room(address, bytes, name, new)
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: bytes
+    character(*), intent(in) :: name
+    logical, intent(in) :: new
+
+    type(wrapped_array_type), pointer :: other
+    integer :: place
+
+    other => arrays_at(address)
+    if (associated(other)) call give_way(other, name, new)
+    if (unowned == 0 .and. (new .or. .not. device_has_memory)) return
+    place = 1
+    do while (place <= table%get_places())
+      other => array_in(place)
+      place = place + 1
+      if (.not. associated(other)) cycle
+      if (.not. overlaps(other, address, bytes)) cycle
+      if (.not. device_has_memory .and. other%owner /= of_nobody) cycle
+      call give_way(other, name, new)
+      ! Another entry may lie there now.
+      place = place - 1
+    end do
+  end subroutine make_room
+
+  !> Free what is known of an array for another one in its memory, or refuse it.
+  subroutine give_way(array, name, new)
+    type(wrapped_array_type), pointer, intent(inout) :: array
+    character(*), intent(in) :: name
+    logical, intent(in) :: new
+
+    if (.not. new .and. .not. array%is_used()) then
+      if (array%is_on_device_alone()) then
+        call array%stop_at(error_lost_values, 'An array is asked for its storage, and only the ' &
+                           // 'device has the values of another one that lies, or lay, in the ' &
+                           // 'same memory: call bring_to_host for that, or release_storage ' // &
+                           'before it is freed.')
+      else if (array%owner == of_field .or. array%owner == of_stamped_field) then
+        call array%stop_at(error_access_conflict, '"' // name // '" is asked for its storage, ' &
+                           // 'and lies in the memory of a field that has one: pass the whole ' &
+                           // 'field, or a copy of the part, or free the field before.')
+      end if
+    end if
+    call remove(array, 'An array is asked for its storage, and another one that lies in the ' // &
+                'same memory is used: end that before.')
+  end subroutine give_way
+
+  !> Say whether an array lies in a part of this memory.
+  function overlaps(array, address, bytes)
+    type(wrapped_array_type), intent(in) :: array
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: bytes
+    logical :: overlaps
+
+    integer(c_intptr_t) :: mine, other
+
+    mine = transfer(address, mine)
+    other = transfer(array%address, other)
+    overlaps = other < mine + bytes .and. mine < other + array%bytes
+  end function overlaps
+
+  !> Return the array that is an item of the table, null if that is null.
+  function array_from(item) result(array)
+    type(c_ptr), intent(in) :: item
+    type(wrapped_array_type), pointer :: array
+
+    nullify (array)
+    if (c_associated(item)) call c_f_pointer(item, array)
+  end function array_from
+
+  ! -- fields that have their storages as components -----------------------------------------------
+
+  !> Enter the array of a field, whose storage has been set up, in memory of its own or `lent`.
+  !>
+  !> Stops with 200 or 201 if what is known of that is used, or lies on a device alone.
+  subroutine enter_field(array, lent)
+    type(wrapped_array_type), target, intent(inout) :: array
+    logical, intent(in) :: lent
+
+    array%owner = of_field
+    array%address = array%storage%get_address(space_host)
+    array%bytes = array%storage%state%replicas%get_bytes()
+    if (array%bytes == 0) return
+    call table%lock()
+    ! Where host and device are one, fields may have one memory.
+    if (device_has_memory .or. .not. lent) then
+      call make_room(array%address, array%bytes, array%storage%get_name(), new=.not. lent)
+    end if
+    call table%enter(array%address, c_loc(array))
+    call table%unlock()
+  end subroutine enter_field
+
+  !> Take the array of a field from the table, before the field is gone.
+  !>
+  !> Stops with 201 if somebody uses it.
+  subroutine leave_field(array)
+    type(wrapped_array_type), target, intent(inout) :: array
+
+    if (array%is_used()) then
+      call array%stop_at(error_access_conflict, 'A field is freed while it is used: end that ' // &
+                         'before.')
+    end if
+    if (array%bytes == 0) return
+    call table%lock()
+    if (c_associated(table%item_at(array%address), c_loc(array))) then
+      call table%leave(array%address)
+    end if
+    call table%unlock()
+  end subroutine leave_field
+
+end module array_table_mod

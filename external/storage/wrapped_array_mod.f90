@@ -1,0 +1,395 @@
+!> Owns how an array is used that belongs to somebody: acquired, released, brought, exchanged.
+!>
+!> Nobody may say when such an array is written on the host, freed, or another put in its place.
+!> So there are two contracts. At first **the program tells nothing**: when the last access to an
+!> array ends, its values go back to the host, and what a device has of them is stale. That is
+!> always right, and moves everything each time. If **the program tells** (`set_program_tells`), or
+!> who releases says that the values stay, as fields with storages do, they stay where they are.
+module wrapped_array_mod
+
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_intptr_t, c_loc
+  use, intrinsic :: iso_fortran_env, only: int32, real32, real64
+  use storage_parts_mod, only: box_type, boxes_around
+  use storage_words_mod, only: access_read, access_read_write, access_write, &
+                               error_access_conflict, error_lost_values, space_device, space_host
+  use watched_storage_mod, only: watched_storage_type
+
+  implicit none
+  private
+
+  public :: note_contract
+
+  integer(c_intptr_t), parameter :: no_thread = 0
+
+  !> Who an array belongs to: somebody who knows of no storage, a field that has this one by the
+  !> address of its array and a stamp, a field that has it as a component, nobody who ever writes.
+  integer, parameter, public :: of_nobody = 0, of_stamped_field = 1, of_field = 2, of_readers = 3
+
+  !> The storage of an array. `shares` counts those who have it once more under another name, and
+  !> who writes it has the values that were there before if they were `brought`. Its owner exchanges
+  !> it to the depth `within` an exchange that was begun around it, or 0.
+  !>
+  !> A storage that is `gone` from the table stays in memory while some thread looked it up last:
+  !> there are `pending` of them. Those who use it now are of one thread, or of `no_thread` alone.
+  !> What it is entered as, and for whom, is for the table: `users` have begun to use it and not
+  !> ended; what is `forgotten` meanwhile goes behind the last of them.
+  type, public, extends(watched_storage_type) :: wrapped_array_type
+    integer, public :: owner = of_nobody
+    integer(c_int64_t), public :: stamp = 0
+    integer, public :: users = 0
+    logical, public :: forgotten = .false.
+    integer, public :: pending = 0
+    logical, public :: gone = .false.
+    integer(c_int), private :: latch = 0
+    integer, private :: shares = 0
+    logical, private :: brought = .true.
+    integer(c_int), private :: within = 0
+    integer(c_intptr_t), private :: thread = no_thread
+  contains
+    procedure, private :: acquire_real64_1, acquire_real64_2, acquire_real64_3
+    procedure, private :: acquire_real32_1, acquire_real32_2, acquire_real32_3
+    procedure, private :: acquire_int32_1, acquire_int32_2
+    generic, public :: acquire => acquire_real64_1, acquire_real64_2, acquire_real64_3, &
+                                  acquire_real32_1, acquire_real32_2, acquire_real32_3, &
+                                  acquire_int32_1, acquire_int32_2
+    procedure, public :: begin_use
+    procedure, public :: release
+    procedure, public :: prefetch
+    procedure, public :: touch_host
+    procedure, public :: wrote_all_on_host
+    procedure, public :: begin_exchange
+    procedure, public :: begin_exchange_of_parts
+    procedure, public :: end_exchange
+    procedure, public :: is_exchanged
+    procedure, public :: is_nothing
+    procedure, public :: has_owner
+    procedure, public :: enter_latch
+    procedure, public :: leave_latch
+    procedure, public :: take_latch
+  end type wrapped_array_type
+
+  logical, save :: program_tells = .false.
+
+contains
+
+  !> Note whether the program tells from now on what it does with arrays on the host.
+  subroutine note_contract(tells)
+    logical, intent(in) :: tells
+
+    program_tells = tells
+  end subroutine note_contract
+
+  !> Begin to use the values in a space, where they are current from then on. One who `may_share`
+  !> has maybe acquired them already, for the same and under another name: then nothing is done.
+  !> As the other name may read what this one overwrites, who `may_share` has all values brought.
+  subroutine begin_use(self, space, access, may_share)
+    class(wrapped_array_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    logical, optional, intent(in) :: may_share
+
+    integer(c_int) :: wanted, status
+    logical :: sharing
+
+    if (self%is_nothing()) return
+    sharing = .false.
+    if (present(may_share)) sharing = may_share .and. access /= access_read
+    wanted = access
+    if (sharing .and. access == access_write) wanted = access_read_write
+    call self%enter_latch()
+    if (sharing) sharing = self%brought .and. self%storage%is_written(space)
+    if (sharing) then
+      self%shares = self%shares + 1
+    else
+      if (wanted /= access_write) then
+        call self%notice_changes(space == space_host .and. wanted /= access_read)
+      end if
+      call note_thread(self)
+      if (space == space_host .and. self%is_exchanged()) call self%storage%complete_exchange()
+      call self%storage%acquire(space, wanted, status)
+      call self%stop_unless_done(status)
+      if (wanted /= access_read) self%brought = wanted /= access_write
+    end if
+    call self%leave_latch()
+  end subroutine begin_use
+
+  !> End the use of the values in a space that began last. Who says that they `stay` where they are
+  !> tells what is done with them on the host.
+  subroutine release(self, space, stay)
+    class(wrapped_array_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    logical, optional, intent(in) :: stay
+
+    integer(c_int) :: status
+
+    if (self%is_nothing()) return
+    call self%enter_latch()
+    if (self%shares > 0) then
+      self%shares = self%shares - 1
+    else
+      call self%storage%release(space, status)
+      call self%stop_unless_done(status)
+      call end_last_use(self, stay)
+    end if
+    call self%leave_latch()
+  end subroutine release
+
+  !> Begin to bring the values to a space, where they will be acquired later, unless somebody still
+  !> writes them, or they are not going to `stay` there.
+  subroutine prefetch(self, space, stay)
+    class(wrapped_array_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    logical, optional, intent(in) :: stay
+
+    if (self%is_nothing() .or. .not. stays(stay)) return
+    call self%enter_latch()
+    if (.not. self%storage%is_written()) then
+      call self%notice_changes(.false.)
+      call self%storage%acquire(space, access_read, queue=1)
+      call self%storage%release(space, queue=1)
+      if (space == space_device) then
+        call self%watch()
+      else
+        call self%forget_digest()
+      end if
+    end if
+    call self%leave_latch()
+  end subroutine prefetch
+
+  !> Note that the host has written values: those of the device are stale. The owner says so, who
+  !> has brought what it did not write, or needs none of it.
+  !>
+  !> Nothing is new if the host has old values only, and all of them: somebody who has written them
+  !> on the device says so for both sides.
+  subroutine touch_host(self)
+    class(wrapped_array_type), intent(inout) :: self
+
+    integer(c_int) :: status
+
+    if (self%is_nothing()) return
+    call self%enter_latch()
+    if (self%has_old_values()) then
+      call self%storage%set_dirty()
+    else
+      call self%storage%touch(space_host, status)
+      call self%stop_unless_done(status)
+    end if
+    call self%leave_latch()
+  end subroutine touch_host
+
+  !> Note that the host has written all values, or a part and has brought the rest before.
+  !>
+  !> Stops with 200 if it has not brought the rest.
+  subroutine wrote_all_on_host(self)
+    class(wrapped_array_type), intent(inout) :: self
+
+    integer(c_int) :: status
+
+    if (self%is_nothing()) return
+    call self%enter_latch()
+    if (self%is_partly_written()) then
+      call self%stop_at(error_lost_values, 'The host has written a part of an array of which ' &
+                        // 'only the device has the values: call bring_to_host before that.')
+    end if
+    call self%storage%touch(space_host, status)
+    call self%stop_unless_done(status)
+    call self%leave_latch()
+  end subroutine wrote_all_on_host
+
+  !> Begin an exchange of halos that works on the memory of the host. All values are current there,
+  !> or those that are less than `depth` from the border of the `inner` part, and all beyond: the
+  !> first and the last of it in each of two dimensions, which nobody else writes meanwhile.
+  subroutine begin_exchange(self, inner, depth)
+    class(wrapped_array_type), intent(inout) :: self
+    integer, optional, intent(in) :: inner(4)
+    integer, optional, intent(in) :: depth
+
+    integer(c_int64_t) :: owned(4), kept(4)
+
+    if (self%is_nothing()) return
+    if (.not. present(inner) .or. .not. present(depth)) then
+      call self%begin_exchange_of_parts(1)
+      return
+    end if
+    owned = inner
+    kept(1::2) = owned(1::2) + depth
+    kept(2::2) = max(owned(2::2) - depth, kept(1::2) - 1)
+    associate (extents => self%storage%get_extents())
+      call self%begin_exchange_of_parts(1, boxes_around(kept, extents), &
+                                        boxes_around(owned, extents))
+    end associate
+  end subroutine begin_exchange
+
+  !> Begin an exchange to a depth of the halo. With what is `sent` and `received`, no more than that
+  !> is brought, and a copy on a device stays as current as it is. Who exchanges by itself what it
+  !> owns may do so `within` an exchange that code around it has begun, which sees to the rest.
+  subroutine begin_exchange_of_parts(self, depth, sent, received, within)
+    class(wrapped_array_type), intent(inout) :: self
+    integer(c_int), intent(in) :: depth
+    type(box_type), optional, intent(in) :: sent(:)
+    type(box_type), optional, intent(in) :: received(:)
+    logical, optional, intent(in) :: within
+
+    integer(c_int) :: status
+
+    if (self%is_nothing()) return
+    call self%enter_latch()
+    if (present(within) .and. self%within == 0 .and. self%is_exchanged()) then
+      self%within = depth
+      call self%leave_latch()
+      return
+    end if
+    call self%notice_changes(.false.)
+    call note_thread(self)
+    if (present(sent) .and. present(received)) then
+      call self%storage%begin_exchange_of_parts(space_host, depth, sent, received, status)
+    else
+      call self%storage%begin_exchange(space_host, depth, status)
+    end if
+    call self%stop_unless_done(status)
+    call self%leave_latch()
+  end subroutine begin_exchange_of_parts
+
+  !> End an exchange: what was received lies in the memory of the host. The thread itself may read
+  !> the array under another name meanwhile: it does nothing with it now, and goes on reading, in
+  !> the same memory, when that has what was received, too.
+  subroutine end_exchange(self, messages, bytes, stay)
+    class(wrapped_array_type), intent(inout) :: self
+    integer(c_int64_t), optional, intent(in) :: messages, bytes
+    logical, optional, intent(in) :: stay
+
+    integer(c_int64_t) :: sent_messages, sent_bytes
+    integer :: readers(space_host:space_device)
+    integer(c_int) :: space, status
+    integer :: n
+
+    if (self%is_nothing()) return
+    sent_messages = 0
+    sent_bytes = 0
+    if (present(messages)) sent_messages = messages
+    if (present(bytes)) sent_bytes = bytes
+    call self%enter_latch()
+    if (self%within > 0) then
+      if (self%has_owner()) call self%storage%set_clean(self%within)
+      self%within = 0
+      call self%leave_latch()
+      return
+    end if
+    readers = 0
+    if (self%thread == this_thread()) readers = self%storage%state%coherence%get_readers()
+    do space = space_host, space_device
+      do n = 1, readers(space)
+        call self%storage%release(space)
+      end do
+    end do
+    call self%storage%end_exchange(sent_messages, sent_bytes, status)
+    call self%stop_unless_done(status)
+    do space = space_host, space_device
+      do n = 1, readers(space)
+        call self%storage%acquire(space, access_read)
+      end do
+    end do
+    call end_last_use(self, stay)
+    call self%leave_latch()
+  end subroutine end_exchange
+
+  !> Say whether an exchange has begun and not ended.
+  function is_exchanged(self)
+    class(wrapped_array_type), intent(in) :: self
+    logical :: is_exchanged
+
+    is_exchanged = self%storage%state%coherence%is_exchanged()
+  end function is_exchanged
+
+  !> Say whether a field knows that it has this storage.
+  pure function has_owner(self)
+    class(wrapped_array_type), intent(in) :: self
+    logical :: has_owner
+
+    has_owner = self%owner /= of_nobody
+  end function has_owner
+
+  !> Say whether this stands for all arrays without elements that belong to nobody.
+  pure function is_nothing(self)
+    class(wrapped_array_type), intent(in) :: self
+    logical :: is_nothing
+
+    is_nothing = self%bytes == 0 .and. self%owner == of_nobody
+  end function is_nothing
+
+  ! -- one thread at a time ------------------------------------------------------------------------
+
+  !> Take the latch of a storage.
+  subroutine take_latch(self)
+    class(wrapped_array_type), intent(inout) :: self
+
+    call close_latch(self%latch)
+  end subroutine take_latch
+
+  !> Take the latch of a storage that is not gone.
+  subroutine enter_latch(self)
+    class(wrapped_array_type), intent(inout) :: self
+
+    call close_latch(self%latch)
+    if (.not. self%gone) return
+    call self%stop_at(error_access_conflict, 'The storage of an array is used, and it was ' // &
+                      'released, or another array has taken the memory: call storage_of at ' // &
+                      'each use.')
+  end subroutine enter_latch
+
+  !> Give the latch of a storage back.
+  subroutine leave_latch(self)
+    class(wrapped_array_type), intent(inout) :: self
+
+    call open_latch(self%latch)
+  end subroutine leave_latch
+
+  ! -- private -------------------------------------------------------------------------------------
+
+  !> Make ready for a time in which nobody uses the values through their storage.
+  subroutine end_last_use(self, stay)
+    class(wrapped_array_type), intent(inout) :: self
+    logical, optional, intent(in) :: stay
+
+    if (stays(stay)) then
+      call self%watch()
+    else
+      call self%bring_home()
+    end if
+  end subroutine end_last_use
+
+  !> Say whether values stay where they are: somebody tells what happens to them.
+  function stays(stay)
+    logical, optional, intent(in) :: stay
+    logical :: stays
+
+    stays = program_tells
+    if (present(stay)) stays = stays .or. stay
+  end function stays
+
+  !> Return what tells the thread from others.
+  function this_thread() result(thread)
+    integer(c_intptr_t) :: thread
+
+    integer(c_int), target, save :: own = 0
+    !$omp threadprivate(own)
+
+    thread = transfer(c_loc(own), thread)
+  end function this_thread
+
+  !> Note that the thread begins to use the values.
+  subroutine note_thread(self)
+    class(wrapped_array_type), intent(inout) :: self
+
+    if (.not. self%is_used()) then
+      self%thread = this_thread()
+    else if (self%thread /= this_thread()) then
+      self%thread = no_thread
+    end if
+  end subroutine note_thread
+
+  include 'latch_procedures.inc'
+
+  include 'wrapped_array_windows.inc'
+
+end module wrapped_array_mod

@@ -1,0 +1,227 @@
+!> Shows that a field has one storage, be it asked for by the field or by the address of its values,
+!> and that exchanges move what is exchanged: without an argument, that nobody gets a wrong value;
+!> with one, what stops the program.
+program one_storage
+
+  use, intrinsic :: iso_c_binding, only: c_int64_t
+  use checks_mod, only: check, deepest, finish_checks, new_mesh, space, start_checks
+  use constants_mod, only: i_def, r_def
+  use field_mod, only: field_proxy_type, field_type
+  use fs_continuity_mod, only: W0, W2, W3
+  use function_space_mod, only: function_space_type
+  use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
+  use joint_exchange_mod, only: exchange_fields
+  use mesh_mod, only: mesh_type
+  use storage_device_mod, only: device_has_memory
+  use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
+  use storage_words_mod, only: access_read, access_read_write, access_write, space_device, &
+                               space_host
+  use wrapped_arrays_mod, only: bring_to_host, release_storage, set_program_tells, storage_of, &
+                                wrapped_array_type
+
+  implicit none
+
+  integer(i_def), parameter :: spaces(3) = [W0, W2, W3]
+  type(mesh_type), pointer :: mesh
+  character(32) :: asked
+  integer(i_def) :: depth
+  integer :: told, n
+
+  asked = ''
+  if (command_argument_count() > 0) call get_command_argument(1, asked)
+  call start_checks()
+  mesh => new_mesh('fine', .true., 12, 8)
+  if (asked /= '') then
+    call use_wrongly(trim(asked), space(mesh, W2))
+    stop
+  end if
+  do told = 0, 1
+    call set_program_tells(told == 1)
+    do n = 1, size(spaces)
+      call check_both_ways(space(mesh, spaces(n)), told == 1)
+    end do
+  end do
+  do n = 1, size(spaces)
+    do depth = 1, deepest
+      call check_exchanges(space(mesh, spaces(n)), depth)
+    end do
+  end do
+  call finish_checks()
+
+contains
+
+  !> Add to all values on the device, as a layer for fields with storages does.
+  subroutine add_by_field(proxy, more)
+    type(field_proxy_type), intent(inout) :: proxy
+    real(r_def), intent(in) :: more
+
+    real(r_def), pointer, contiguous :: values(:)
+
+    call proxy%acquire(space_device, access_read_write, values)
+    values = values + more
+    call proxy%release(space_device)
+    call proxy%set_halo_dirty()
+  end subroutine add_by_field
+
+  !> Add to all values on the device, as a layer for a registry does.
+  subroutine add_by_address(proxy, more)
+    type(field_proxy_type), intent(inout) :: proxy
+    real(r_def), intent(in) :: more
+
+    type(wrapped_array_type), pointer :: storage
+    real(r_def), pointer, contiguous :: values(:)
+
+    storage => storage_of(proxy%data)
+    call storage%acquire(space_device, access_read_write, values)
+    values = values + more
+    call storage%release(space_device)
+    call proxy%set_dirty()
+  end subroutine add_by_address
+
+  !> Layers of both kinds use a field in turn; an exchange happens within one that the layer for a
+  !> registry begins around it.
+  subroutine check_both_ways(fs, tells)
+    type(function_space_type), pointer, intent(in) :: fs
+    logical, intent(in) :: tells
+
+    type(field_type) :: field
+    type(field_proxy_type) :: proxy
+    type(wrapped_array_type), pointer :: storage
+
+    call field%initialise(fs, halo_depth=deepest)
+    proxy = field%get_proxy()
+    call add_by_field(proxy, 1.0_r_def)
+    call add_by_address(proxy, 2.0_r_def)
+    if (tells) call bring_to_host(storage_of(proxy%data))
+    call check(are(proxy%data, 3.0_r_def), 'what both have added')
+    call add_by_address(proxy, 4.0_r_def)
+    call add_by_field(proxy, 8.0_r_def)
+    storage => storage_of(proxy%data)
+    call storage%begin_exchange()
+    call proxy%halo_exchange(2)
+    call storage%end_exchange()
+    call check(.not. proxy%is_dirty(2), 'the halo is clean to the depth of the field''s exchange')
+    call add_by_address(proxy, 16.0_r_def)
+    call check(proxy%is_dirty(1), 'who writes marks the halo')
+    call release_storage(storage_of(proxy%data))
+    call proxy%bring_to_host()
+    call check(are(proxy%data, 31.0_r_def), 'the storage of a field goes with the field')
+    proxy%data(1) = 7.0_r_def
+    call proxy%set_dirty()
+    call add_by_field(proxy, 1.0_r_def)
+    call proxy%bring_to_host()
+    call check(nint(proxy%data(1)) == 8, 'who says so may write one value')
+  end subroutine check_both_ways
+
+  !> Say whether all values are so.
+  pure function are(values, expected)
+    real(r_def), intent(in) :: values(:), expected
+    logical :: are
+
+    are = all(nint(values) == nint(expected))
+  end function are
+
+  !> Exchanges of what a device has move no more than what is sent and received.
+  subroutine check_exchanges(fs, to_depth)
+    type(function_space_type), pointer, intent(in) :: fs
+    integer(i_def), intent(in) :: to_depth
+
+    type(field_type) :: fields(2)
+    type(field_proxy_type) :: proxies(2)
+    integer :: way, n
+
+    do n = 1, 2
+      call fields(n)%initialise(fs, halo_depth=deepest)
+      proxies(n) = fields(n)%get_proxy()
+    end do
+    do way = 1, 4
+      do n = 1, 2
+        call add_by_field(proxies(n), 1.0_r_def)
+      end do
+      call count_moved(proxies, to_depth, way)
+      do n = 1, merge(2, 1, way == 2)
+        call proxies(n)%bring_to_host()
+        call check(are(proxies(n)%data, real(way, r_def)), 'what was exchanged')
+        call check(.not. proxies(n)%is_dirty(to_depth), 'the halo is clean')
+      end do
+    end do
+  end subroutine check_exchanges
+
+  !> Exchange one field, several, or one in two steps, and count what is moved unless the host looks
+  !> at all of it between these.
+  subroutine count_moved(proxies, to_depth, way)
+    type(field_proxy_type), intent(inout) :: proxies(2)
+    integer(i_def), intent(in) :: to_depth
+    integer, intent(in) :: way
+
+    type(storage_statistics_type) :: before, after
+    type(halo_statistics_type) :: sent_before, sent
+    integer(c_int64_t) :: halo
+    real(r_def), pointer, contiguous :: values(:)
+
+    before = get_total_statistics()
+    sent_before = get_halo_statistics()
+    halo = proxies(1)%vspace%get_last_dof_halo(to_depth) - proxies(1)%vspace%get_last_dof_owned()
+    select case (way)
+    case (1)
+      call proxies(1)%halo_exchange(to_depth)
+    case (2)
+      call exchange_fields(proxies, to_depth)
+      halo = 2 * halo
+    case (3)
+      call proxies(1)%halo_exchange_start(to_depth)
+      call proxies(1)%halo_exchange_finish(to_depth)
+    case (4)
+      call proxies(1)%halo_exchange_start(to_depth)
+      call proxies(1)%acquire(space_host, access_read, values)
+      call check(are(values(:proxies(1)%vspace%get_last_dof_owned()), 4.0_r_def), &
+                 'the host finds what its rank owns while messages are under way')
+      call proxies(1)%release(space_host)
+      call proxies(1)%halo_exchange_finish(to_depth)
+    end select
+    call proxies(1)%acquire(space_device, access_read, values)
+    call check(are(values, real(way, r_def)), 'the device has what was exchanged')
+    call proxies(1)%release(space_device)
+    after = get_total_statistics()
+    sent = get_halo_statistics()
+    if (.not. device_has_memory .or. way == 4) return
+    call check(after%to_host_bytes - before%to_host_bytes == sent%bytes - sent_before%bytes, &
+               'what is sent comes from the device, and nothing else')
+    call check(after%to_device_bytes - before%to_device_bytes == 8 * halo, &
+               'what is received goes to the device, and nothing else')
+  end subroutine count_moved
+
+  !> Do something that would give a wrong answer.
+  subroutine use_wrongly(what, fs)
+    character(*), intent(in) :: what
+    type(function_space_type), pointer, intent(in) :: fs
+
+    type(field_type), target :: field, other
+    type(field_proxy_type) :: proxy, other_proxy
+    real(r_def), pointer, contiguous :: values(:)
+
+    call field%initialise(fs)
+    proxy = field%get_proxy()
+    call add_by_field(proxy, 1.0_r_def)
+    select case (what)
+    case ('a part, unsaid')
+      proxy%data(2) = 5.0_r_def
+      call add_by_field(proxy, 1.0_r_def)
+    case ('a value of both sides, unsaid')
+      call proxy%bring_to_host()
+      proxy%data(2) = 5.0_r_def
+      call proxy%acquire(space_device, access_read, values)
+    case ('freed while it is held')
+      call proxy%acquire(space_host, access_write, values)
+      call field%field_final()
+    case ('lent by a device')
+      call other%initialise(fs, override_data=proxy%data)
+    case ('lent')
+      call proxy%bring_to_host()
+      call other%initialise(fs, override_data=proxy%data)
+      other_proxy = other%get_proxy()
+      call add_by_field(other_proxy, 1.0_r_def)
+    end select
+  end subroutine use_wrongly
+
+end program one_storage
