@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fortran import join
 from libraries import archive_in
 from psyclone_storage.cli.main import main
-from runtime.objects import join
 from runtime.programs import FLAGS, Mode, Run, command, compile_sources, run_program
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -37,17 +37,6 @@ def compile_once(
     )
     for path in made.iterdir():
         shutil.copyfile(path, folders[0] / path.name)
-
-
-def join(sources: Iterable[Path], folder: Path) -> Path:
-    """Write modules one behind the other to a file with the name of `folder`, in it, to compile.
-
-    To start the compiler, the assembler and their wrappers for each would be a third of the time.
-    """
-    folder.mkdir()
-    whole = folder / f"{folder.name}.f90"
-    whole.write_text("".join(path.read_text(encoding="utf-8") for path in sources), "utf-8")
-    return whole
 
 
 def fingerprint_of(source: Path, words: Sequence[str], folders: Sequence[Path]) -> str:

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from fortran import join
 from libraries import archive_in
 from psyclone_storage.cli.main import main
-from runtime.objects import compile_once, join
+from runtime.objects import compile_once
 
 HERE = Path(__file__).parent
 SOURCES = HERE / "lfric"
@@ -87,7 +88,8 @@ class Run:
 def build_support(library: Path, folder: Path) -> Path:
     """Compile in `folder` what does not depend on generated code and return the folder."""
     compile_sources([SOURCES / name for name in SUPPORT], folder, (library,), FAST)
-    compile_sources(sorted(SOURCES.glob("kernels/*.f90")), folder, (library,))
+    kernels = join(sorted(SOURCES.glob("kernels/*.f90")), folder / "joined_kernels")
+    compile_sources([kernels], folder, (library,))
     return folder
 
 

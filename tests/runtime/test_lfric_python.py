@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from command import run_command
+from fortran import join
 from lfric_in_python import KERNELS
 from libraries import archive_in
 from runtime.answers import Answers, differing, invalid, merge_answers
@@ -72,7 +73,8 @@ def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Pat
                    for line in in_fortran(found).splitlines()
                    if line.startswith("  use ") and "kernel" in line})  # fmt: skip
     sources = [*used, *(fortran / f"twins_{part}.f90" for part in ("psy", "alg_mod"))]
-    compile_sources([*sources, fortran / "main.f90"], fortran, (library, support))
+    joined = join(sources, fortran / "joined")
+    compile_sources([joined, fortran / "main.f90"], fortran, (library, support))
     objects = sorted(map(str, (*support.glob("*.o"), *fortran.glob("*.o"))))
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], fortran)
     python_words = ["env", f"PYTHONPATH={python}:{os.environ.get('PYTHONPATH', '')}",

@@ -10,10 +10,10 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from fortran import join
 from libraries import archive_in
 from psyclone_storage.cli.main import main
 from runtime.mutations import EXCHANGES, LOOPS, MARKS, SUMS, Place, number_places
-from runtime.objects import join
 from runtime.programs import (
     FAST,
     FLAGS,
@@ -39,7 +39,8 @@ def build_support(library: Path, suite: Path, folder: Path) -> Path:
     """Compile in `folder` what does not depend on generated layers and return the folder."""
     helpers = [*(SOURCES / name for name in SUPPORT), *(suite / name for name in HELPERS)]
     compile_sources(helpers, folder, (library,), FAST)
-    compile_in_parts(sorted(suite.glob("kernels/*.f90")), folder, (library,))
+    kernels = sorted(suite.glob("kernels/*.f90"))
+    compile_in_parts(joined(kernels, folder, "kernels"), folder, (library,))
     command(["ar", "cr", "libsupport.a", *sorted(map(str, folder.glob("*.o")))], folder)
     return folder
 
