@@ -11,6 +11,8 @@ Here a loop over levels takes the place of the section, and what the variable ho
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from psyclone_storage.analysis.bodies.affine import simplified
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.shapes import (
@@ -86,28 +88,50 @@ def _levels(line: Line, scratch: Scratch) -> tuple[Line, ...]:
 # ---------------------------------------------------------------------------- variables
 
 
+def heads_and_last(loop: Do) -> tuple[tuple[Assign, ...], Line] | None:
+    """Return the assignments to variables that begin a loop's body and the one statement behind.
+
+    None if there is no statement, or something else before the last one.
+    """
+    lines = [line for line in loop.body if not isinstance(line, Comment | Blank)]
+    heads = tuple(line for line in lines[:-1] if isinstance(line, Assign))
+    if not lines or len(heads) < len(lines) - 1:
+        return None
+    return (heads, lines[-1]) if all(isinstance(one.target, Name) for one in heads) else None
+
+
 def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
     """Return `code` with nothing in front of the loop that ends the body of loop `number`.
 
     That is `code` itself where something else is there than variables that hold an index.
     """
     loop = loops_of(code)[number - 1]
-    *before, inner = [line for line in loop.body if not isinstance(line, Comment | Blank)] or [loop]
-    if not before or not isinstance(inner, Do):
+    match heads_and_last(loop):
+        case ((_, *_) as heads, Do() as inner):
+            values = _indices(heads, number, code)
+        case _:
+            return code
+    if not values:
         return code
-    flow = flow_of(code)
-    node = flow.loops[number - 1]
-    values: dict[str, Expr] = {}
-    for line in before:
-        if not isinstance(line, Assign) or not isinstance(line.target, Name):
-            return code
-        value = substituted(line.value, values)
-        if not _holds_index(line.target, value, node, flow):
-            return code
-        values[line.target.key] = value
     (alone,) = everywhere((inner,), lambda expr: substituted(expr, values))
     changed = with_lines_for(code, {loop.address: (replace(loop, body=(alone,)),)})
     return linked(_without_declarations(changed, frozenset(values)))
+
+
+def _indices(heads: Iterable[Assign], number: int, code: KernelCode) -> dict[str, Expr]:
+    """Return what the variables hold that begin the body of loop `number`, by their keys.
+
+    Nothing if one of them does not hold an index in all of the rest of the loop, and no longer.
+    """
+    flow = flow_of(code)
+    node = flow.loops[number - 1]
+    values: dict[str, Expr] = {}
+    for line in heads:
+        value = substituted(line.value, values)
+        if not isinstance(line.target, Name) or not _holds_index(line.target, value, node, flow):
+            return {}
+        values[line.target.key] = value
+    return values
 
 
 def _holds_index(name: Name, value: Expr, loop: FlowNode, flow: Flow) -> bool:

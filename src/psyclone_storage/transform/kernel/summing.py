@@ -16,7 +16,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Index, Name, whole_number
+from psyclone_storage.ir.expr import Expr, Index, Name, Section, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.keys import key_of
@@ -30,7 +30,7 @@ from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
 from psyclone_storage.transform.kernel.code import check_call, codes_of, with_each
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
-from psyclone_storage.transform.kernel.levels import changes_target, over_levels
+from psyclone_storage.transform.kernel.levels import changes_target, heads_and_last, over_levels
 from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
 from psyclone_storage.transform.outline import about_names
 from psyclone_storage.transform.step import Place, Reasons
@@ -159,24 +159,37 @@ def _jammed(code: KernelCode, call: KernelCall, *, in_colours: bool) -> KernelCo
     return linked(addressed(code))
 
 
-def _may_sum(code: KernelCode) -> bool:
-    """Return whether a loop around another might add, by its form: most kernels have none.
+def _may_sum(code: KernelCode, dummies: Mapping[str, Dummy]) -> bool:
+    """Return whether a loop around one over levels might add, by its form: most kernels have none.
 
     A section is a loop, too.
     """
-    return any(
-        isinstance(line, Do)
-        and any(
-            isinstance(one, Assign) and changes_target(one)
-            for inner in line.body
-            for one in (inner.body if isinstance(inner, Do) else (inner,))
-        )
-        for line in walk_lines(code.body)
-    )
+    for line in walk_lines(code.body):
+        match heads_and_last(line) if isinstance(line, Do) else None:
+            case (_, Do(body=adding) as inner) if _may_count_levels(inner, dummies):
+                pass
+            case (_, Assign(target=Section()) as last):
+                adding = (last,)
+            case _:
+                continue
+        if any(isinstance(one, Assign) and changes_target(one) for one in adding):
+            return True
+    return False
+
+
+def _may_count_levels(loop: Do, dummies: Mapping[str, Dummy]) -> bool:
+    """Return whether a loop ends with the number of layers, or with what a variable holds."""
+    known = (dummies.get(name) for name in names_in(loop.stop))
+    return any(dummy is None or dummy.role is Role.NLAYERS for dummy in known)
 
 
 def _has_sums(code: KernelCode, call: KernelCall, in_colours: bool) -> bool:
-    return _may_sum(code) and any(_sums(over_levels(code), call, in_colours=in_colours))
+    dummies = _dummies_by_key(code, call)
+    return _may_sum(code, dummies) and any(_sums(over_levels(code), call, in_colours=in_colours))
+
+
+def _dummies_by_key(code: KernelCode, call: KernelCall) -> dict[str, Dummy]:
+    return dict(zip(map(key_of, code.dummies), call.dummies, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +206,7 @@ def _sums(code: KernelCode, call: KernelCall, *, in_colours: bool) -> Iterator[_
 
     Of loops in each other one is yielded.
     """
-    dummies = dict(zip(map(key_of, code.dummies), call.dummies, strict=False))
+    dummies = _dummies_by_key(code, call)
     kernel, behind = _Kernel(code, flow_of(code), dummies), 0
     flow = kernel.flow
     for number, loop in enumerate(flow.loops, 1):
