@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from cpu_times import CpuTimes
 from golden import Compare, compare_folder
 from libraries import Library, find_library
 from mpi_waiting import forget_begun_mpi, settings_of_ranks
+from runtime.kept_compiler import kept_compilers
+from served_commands import served
 
 TESTS = Path(__file__).parent
 # No test depends on how busy the machine is.
@@ -219,8 +221,19 @@ def f90(pytestconfig: pytest.Config) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
+def compilers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a folder with compilers that keep what they compile, for scripts and makefiles."""
+    folder = tmp_path_factory.mktemp("compilers")
+    with kept_compilers(folder, shared_folder(tmp_path_factory) / "objects"):
+        yield folder
+
+
+@pytest.fixture(scope="session")
 def built(
-    f90: tuple[str, ...], pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+    f90: tuple[str, ...],
+    pytestconfig: pytest.Config,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
 ) -> Callable[[Library], Path]:
     """Return what gives the folder of a compiled library, built by the first of all who ask.
 
@@ -228,18 +241,21 @@ def built(
     """
     cached = pytestconfig.pluginmanager.has_plugin("cacheprovider") and pytestconfig.cache
     kept = cached.mkdir("libraries") if cached else shared_folder(tmp_path_factory) / "libraries"
-    return cache(lambda library: find_library(library, f90, kept))
+
+    def compilers() -> Path:
+        folder: Path = request.getfixturevalue("compilers")
+        return folder
+
+    return cache(lambda library: find_library(library, f90, kept, compilers))
 
 
 @pytest.fixture(scope="session")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a folder with the command `psyclone-storage` of this source tree."""
     folder = tmp_path_factory.mktemp("bin")
-    program = folder / "psyclone-storage"
-    python = f'PYTHONPATH="{TESTS.parent / "src"}" exec "{sys.executable}"'
-    program.write_text(f'#!/bin/sh\n{python} -m psyclone_storage "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    return folder
+    with served("served_compiler:answer", forks=True) as command:
+        command.write(folder / "psyclone-storage")
+        yield folder
 
 
 def required_markers(config: pytest.Config) -> set[str]:

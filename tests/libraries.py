@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,8 +85,16 @@ STORAGE = {
 """The storage library for each kind of device."""
 
 
-def find_library(library: Library, f90: tuple[str, ...], kept: Path) -> Path:
+def find_library(
+    library: Library,
+    f90: tuple[str, ...],
+    kept: Path,
+    compilers: Callable[[], Path] | None = None,
+) -> Path:
     """Return the folder below `kept` where a library is, after building it if it is not there.
+
+    It is built by compilers in a folder, if `compilers` gives one, which do what those of their
+    names do: libraries that differ in a device, or in messages, have most of their files in common.
 
     A folder is for one text of the sources and one compiler, so that whoever changes either builds
     anew, and finds the former again after going back.
@@ -93,7 +102,7 @@ def find_library(library: Library, f90: tuple[str, ...], kept: Path) -> Path:
     name = _name(library, f90)
 
     def build(folder: Path) -> None:
-        _make(library, f90, folder)
+        _make(library, f90, folder, compilers() if compilers else None)
         assert _name(library, f90) == name, "The sources have changed while they were compiled."
 
     return built_once(kept / name, build)
@@ -136,7 +145,7 @@ def _identity(compiler: str) -> str:
     return f"{program} {program.stat().st_mtime_ns} {version.stdout}"
 
 
-def _make(library: Library, f90: tuple[str, ...], folder: Path) -> None:
+def _make(library: Library, f90: tuple[str, ...], folder: Path, compilers: Path | None) -> None:
     """Build a library in `folder`, with as many compilers at a time as there are cores.
 
     The path of `folder` is relative: make takes none with spaces, which a checkout may have.
@@ -145,9 +154,12 @@ def _make(library: Library, f90: tuple[str, ...], folder: Path) -> None:
     if library.flags:
         words += [f"FC={shlex.join(library.compiler(f90))}", f"FFLAGS={' '.join(library.flags)}"]
     jobs = ["make", f"-j{os.cpu_count()}", "--silent", "-C", str(library.sources)]
+    environment = _without_make()
+    if compilers:
+        environment["PATH"] = os.pathsep.join((str(compilers), environment["PATH"]))
     done = subprocess.run(
         [*jobs, *words, *library.targets],
-        env=_without_make(),
+        env=environment,
         capture_output=True,
         text=True,
         check=False,

@@ -56,51 +56,67 @@ Answer = Callable[[Call], int]
 
 @dataclass(frozen=True)
 class Served:
-    """A command that a process serves which is at a socket, to be called by a program."""
+    """A command that programs call.
 
-    client: Path
-    place: str
+    Attributes:
+        name: the function that carries it out.
+        caller: the words that start what hands it over; those that start Python without a server.
+    """
+
+    name: str
+    caller: tuple[str, ...]
 
     def write(self, program: Path, *words: str) -> None:
         """Write a program that calls the command with `words` and its own."""
-        given = shlex.join([str(self.client), self.place, *words])
+        given = shlex.join((*self.caller, *words))
         program.write_text(f'#!/bin/sh\nexec {given} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
 
 
 @contextmanager
-def served(name: str, *, forks: bool) -> Iterator[Served | None]:
+def served(name: str, *, forks: bool) -> Iterator[Served]:
     """Serve a command, which the function `module:function` carries out.
 
     Each call has a process of its own if `forks`, otherwise a thread. Without a C compiler nothing
-    is served.
+    is served: each call starts Python.
     """
     with tempfile.TemporaryDirectory() as folder:
-        client = Path(folder) / "client"
+        client, place = Path(folder) / "client", str(Path(folder) / "socket")
         compiler = shutil.which("cc") or shutil.which("gcc")
         words = [str(compiler), "-O1", str(SOURCE), "-o", str(client)]
         if not compiler or subprocess.run(words, check=False).returncode:
-            yield None
+            yield Served(name, (sys.executable, "-c", _program(f"carry_out({name!r})")))
             return
-        place = str(Path(folder) / "socket")
-        program = (
-            f"import sys; sys.path[:] = {sys.path!r}; "
-            f"import served_commands; served_commands.serve({place!r}, {name!r}, forks={forks})"
-        )
+        program = _program(f"serve({place!r}, {name!r}, forks={forks})")
         with subprocess.Popen(
             [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as server:
             assert server.stdin is not None
             assert server.stdout is not None
             assert server.stdout.readline() == LISTENS
-            yield Served(client, place)
+            yield Served(name, (str(client), place))
             server.stdin.close()
+
+
+def _program(call: str) -> str:
+    return f"import sys; sys.path[:] = {sys.path!r}; import served_commands; served_commands.{call}"
+
+
+def carry_out(name: str) -> None:
+    """Carry out the command of this process, which is a function, and end as it does."""
+    call = Call(sys.argv[1:], str(Path.cwd()), dict(os.environ), (0, 1, 2))
+    sys.exit(_carried_out_by(name)(call))
+
+
+def _carried_out_by(name: str) -> Answer:
+    module, _, function = name.partition(":")
+    found: Answer = getattr(importlib.import_module(module), function)
+    return found
 
 
 def serve(place: str, name: str, *, forks: bool) -> None:
     """Carry out what is called at a socket until the input of this process ends."""
-    module, _, function = name.partition(":")
-    answer: Answer = getattr(importlib.import_module(module), function)
+    answer = _carried_out_by(name)
     kind = _InProcesses if forks else _InThreads
     gc.freeze()
     with kind(place, _handler(answer, forks=forks)) as server:

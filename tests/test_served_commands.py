@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from served_commands import Call, served
-
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("cc") or shutil.which("gcc")), reason="there is no C compiler"
-)
 
 
 def answer(call: Call) -> int:
@@ -35,11 +31,17 @@ def answer(call: Call) -> int:
     return int(end)
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+@pytest.fixture(scope="module", params=[False, True], ids=["served", "without a C compiler"])
+def program(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("of it's")
-    with served("test_served_commands:answer", forks=True) as command:
-        assert command is not None
+    with ExitStack() as serving:
+        with pytest.MonkeyPatch.context() as changed:
+            if request.param:
+                changed.setattr("shutil.which", lambda _: None)
+            command = serving.enter_context(served("test_served_commands:answer", forks=True))
+        assert request.param == (command.caller[0] == sys.executable)
         command.write(folder / "program", "0", "its own")
         command.write(folder / "other")
         yield folder / "program"
@@ -75,14 +77,13 @@ def test_it_ends_as_it_would(program: Path, tmp_path: Path) -> None:
 
 def test_many_are_called_at_once(program: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        each = [str(number) for number in range(24)]
+        each = [str(number) for number in range(12)]
         found = list(pool.map(lambda word: called(program, word, folder=tmp_path), each))
     assert [json.loads(done.stdout)[0] for done in found] == [["its own", word] for word in each]
 
 
 def test_who_serves_ends_with_who_has_asked_for_it() -> None:
     with served("test_served_commands:answer", forks=True) as command:
-        assert command is not None
-        place = Path(command.place)
+        place = Path(command.caller[1])
         assert place.exists()
     assert not place.parent.exists()

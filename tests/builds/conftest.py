@@ -90,14 +90,12 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a folder with the command, which notes that it was called."""
     folder = tmp_path_factory.mktemp("bin")
     program = folder / "psyclone-storage"
-    starting = f'exec "{sys.executable}" "{HERE / "dying_command.py"}" "$@"'
     with served("builds.served_command:answer", forks=True) as command:
-        if command:
-            command.write(folder / "served")
-            starting = f'[ -n "${STARTS}" ] || exec "{folder / "served"}" "$@"\n{starting}'
+        command.write(folder / "served")
         program.write_text(
             '#!/bin/sh\ncase "$1" in --*-dir) ;; *) echo translate >> "$BUILD_LOG" ;; esac\n'
-            f"{starting}\n"
+            f'[ -n "${STARTS}" ] || exec "{folder / "served"}" "$@"\n'
+            f'exec "{sys.executable}" "{HERE / "dying_command.py"}" "$@"\n'
         )
         program.chmod(0o755)
         yield folder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,11 +11,10 @@ import pytest
 from building import built_once, shared_folder
 from libraries import GOCEAN_MPI, LFRIC_MPI, Library
 from runtime import gocean_suite, programs
-from runtime.examples import pass_on_to_psyclone
 from runtime.generated import builds
 from runtime.generated.suite import write_suite
-from runtime.kept_compiler import write_compilers
 from runtime.summing import Summed, sums_of
+from served_commands import served
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -91,16 +90,9 @@ def gocean_parts(
 
 
 @pytest.fixture(scope="session")
-def compilers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with compilers that keep what they compile, for examples."""
-    folder = tmp_path_factory.mktemp("compilers")
-    write_compilers(folder, Path(os.environ[programs.OBJECTS]))
-    return folder
-
-
-@pytest.fixture(scope="session")
-def peer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a folder with PSyclone as the command `psyclone-storage`."""
     folder = tmp_path_factory.mktemp("peer")
-    pass_on_to_psyclone(folder)
-    return folder
+    with served("runtime.peer:answer", forks=True) as command:
+        command.write(folder / "psyclone-storage")
+        yield folder

@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from runtime.programs import command
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TIMES_BUILT = 2
-PASS_ON = '''\
-#!{python}
-"""Passes the words of a script on to PSyclone, in the form that PSyclone knows."""
-import os
-import sys
-
-from psyclone.generator import main
-
-words = sys.argv[1:]
-if "--schedule" in words:
-    sys.exit()
-algorithm = next(word for word in words if word.endswith(".x90"))
-if "--output-dir" in words:
-    place = words.index("--output-dir")
-    stem = os.path.join(words[place + 1], algorithm.removesuffix(".x90"))
-    words[place : place + 2] = ["-oalg", stem + ".f90", "-opsy", stem + "_psy.f90"]
-place = words.index("--apply")
-assert words[place + 1] == "", "a step of ours"
-del words[place : place + 2]
-if "-api" not in words:
-    words = ["-api", "lfric", *words]
-main(["-l", "output", *words])
-'''
 
 
 def run_example(script: Path, tools: Path, *words: str, **variables: str) -> str:
@@ -79,10 +55,3 @@ def path_to(*folders: Path) -> str:
 
 def is_program(path: Path) -> bool:
     return os.access(path, os.X_OK)
-
-
-def pass_on_to_psyclone(folder: Path) -> None:
-    """Make a command `psyclone-storage` in `folder` that is PSyclone."""
-    program = folder / "psyclone-storage"
-    program.write_text(PASS_ON.format(python=sys.executable), encoding="utf-8")
-    program.chmod(0o755)
