@@ -6,7 +6,10 @@ from pathlib import Path
 
 from psyclone.generator import main
 
+from differential.peer import remember_what_is_parsed
 from served_commands import Call
+
+remember_what_is_parsed()
 
 
 def answer(call: Call) -> int:
