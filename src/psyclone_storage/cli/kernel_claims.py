@@ -101,11 +101,23 @@ class Claims:
 
     def numbers(self, base: str) -> list[int]:
         """Return the numbers of `base` that the owner has already, by files or by claims."""
-        own = {found.stem for found in owned_files(self.folder, frozenset({self.owner}))}
-        claims = filter(None, map(_CLAIM.fullmatch, _names_in(self.folder)))
-        own.update(one["module"] for one in claims if _holder(self.folder / one[0]) == self.owner)
         pattern = re.compile(f"{re.escape(base)}_(\\d+)_mod", re.IGNORECASE)
-        return sorted(int(found[1]) for module in own if (found := pattern.fullmatch(module)))
+        # A folder has those of a whole model: only the files and claims of `base` are looked into.
+        files = filter(None, map(_FILE.fullmatch, _names_in(self.folder)))
+        own = {
+            int(number[1])
+            for file in files
+            if (number := pattern.fullmatch(file["module"]))
+            and owner_of(self.folder / file[0]) == self.owner
+        }
+        claims = filter(None, map(_CLAIM.fullmatch, _names_in(self.folder)))
+        own |= {
+            int(number[1])
+            for claim in claims
+            if (number := pattern.fullmatch(claim["module"]))
+            and _holder(self.folder / claim[0]) == self.owner
+        }
+        return sorted(own)
 
     def take(self, module: str) -> bool:
         """Return whether `module` is the owner's, as it was already or from now on.
