@@ -25,18 +25,18 @@ module watched_storage_mod
     integer(c_int64_t), private :: digest = 0
     integer(c_int64_t), private :: digested_version = -1
   contains
-    procedure, public :: notice_changes
-    procedure, public :: watch
-    procedure, public :: forget_digest
-    procedure, public :: bring_home
-    procedure, public :: has_old_values
-    procedure, public :: is_partly_written
-    procedure, public :: is_on_device_alone
-    procedure, public :: is_used
-    procedure, public :: assume_host_alone
-    procedure, public :: stop_at
-    procedure, public :: stop_unless_done
-    procedure, private :: is_in_two_memories
+    procedure, non_overridable, public :: notice_changes
+    procedure, non_overridable, public :: watch
+    procedure, non_overridable, public :: forget_digest
+    procedure, non_overridable, public :: bring_home
+    procedure, non_overridable, public :: has_old_values
+    procedure, non_overridable, public :: is_partly_written
+    procedure, non_overridable, public :: is_on_device_alone
+    procedure, non_overridable, public :: is_used
+    procedure, non_overridable, public :: assume_host_alone
+    procedure, non_overridable, public :: stop_at
+    procedure, non_overridable, public :: stop_unless_done
+    procedure, non_overridable, private :: is_in_two_memories
   end type watched_storage_type
 
 contains

@@ -9,6 +9,7 @@ module wrapped_array_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_intptr_t, c_loc
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
+  use storage_device_mod, only: device_has_memory
   use storage_parts_mod, only: box_type, boxes_around
   use storage_words_mod, only: access_read, access_read_write, access_write, &
                                error_access_conflict, error_lost_values, space_device, space_host
@@ -46,26 +47,26 @@ module wrapped_array_mod
     integer(c_int), private :: within = 0
     integer(c_intptr_t), private :: thread = no_thread
   contains
-    procedure, private :: acquire_real64_1, acquire_real64_2, acquire_real64_3
-    procedure, private :: acquire_real32_1, acquire_real32_2, acquire_real32_3
-    procedure, private :: acquire_int32_1, acquire_int32_2
+    procedure, non_overridable, private :: acquire_real64_1, acquire_real64_2, acquire_real64_3
+    procedure, non_overridable, private :: acquire_real32_1, acquire_real32_2, acquire_real32_3
+    procedure, non_overridable, private :: acquire_int32_1, acquire_int32_2
     generic, public :: acquire => acquire_real64_1, acquire_real64_2, acquire_real64_3, &
                                   acquire_real32_1, acquire_real32_2, acquire_real32_3, &
                                   acquire_int32_1, acquire_int32_2
-    procedure, public :: begin_use
-    procedure, public :: release
-    procedure, public :: prefetch
-    procedure, public :: touch_host
-    procedure, public :: wrote_all_on_host
-    procedure, public :: begin_exchange
-    procedure, public :: begin_exchange_of_parts
-    procedure, public :: end_exchange
-    procedure, public :: is_exchanged
-    procedure, public :: is_nothing
-    procedure, public :: has_owner
-    procedure, public :: enter_latch
-    procedure, public :: leave_latch
-    procedure, public :: take_latch
+    procedure, non_overridable, public :: begin_use
+    procedure, non_overridable, public :: release
+    procedure, non_overridable, public :: prefetch
+    procedure, non_overridable, public :: touch_host
+    procedure, non_overridable, public :: wrote_all_on_host
+    procedure, non_overridable, public :: begin_exchange
+    procedure, non_overridable, public :: begin_exchange_of_parts
+    procedure, non_overridable, public :: end_exchange
+    procedure, non_overridable, public :: is_exchanged
+    procedure, non_overridable, public :: is_nothing
+    procedure, non_overridable, public :: has_owner
+    procedure, non_overridable, public :: enter_latch
+    procedure, non_overridable, public :: leave_latch
+    procedure, non_overridable, public :: take_latch
   end type wrapped_array_type
 
   logical, save :: program_tells = .false.
@@ -101,11 +102,13 @@ contains
     if (sharing) then
       self%shares = self%shares + 1
     else
-      if (wanted /= access_write) then
+      if (device_has_memory .and. wanted /= access_write) then
         call self%notice_changes(space == space_host .and. wanted /= access_read)
       end if
       call note_thread(self)
-      if (space == space_host .and. self%is_exchanged()) call self%storage%complete_exchange()
+      if (device_has_memory .and. space == space_host) then
+        if (self%is_exchanged()) call self%storage%complete_exchange()
+      end if
       call self%storage%acquire(space, wanted, status)
       call self%stop_unless_done(status)
       if (wanted /= access_read) self%brought = wanted /= access_write
@@ -351,6 +354,7 @@ contains
     class(wrapped_array_type), intent(inout) :: self
     logical, optional, intent(in) :: stay
 
+    if (.not. device_has_memory) return
     if (stays(stay)) then
       call self%watch()
     else
@@ -381,11 +385,8 @@ contains
   subroutine note_thread(self)
     class(wrapped_array_type), intent(inout) :: self
 
-    if (.not. self%is_used()) then
-      self%thread = this_thread()
-    else if (self%thread /= this_thread()) then
-      self%thread = no_thread
-    end if
+    if (self%thread == this_thread()) return
+    self%thread = merge(no_thread, this_thread(), self%is_used())
   end subroutine note_thread
 
   include 'latch_procedures.inc'
