@@ -15,6 +15,7 @@ from psyclone_storage.base.regex import regex
 
 _STEP = 4
 _FIXED = regex(r"\s*(#|include\s*['\"]|!(\$\s|dir\$|dec\$|gcc\$))", re.IGNORECASE)
+_MARKS = regex("[!'\"]")
 _DOXYGEN = regex("![<>!]")
 _DIRECTIVE = regex(r"\s*!\$(omp|acc)\s", re.IGNORECASE)
 
@@ -54,6 +55,8 @@ def _code_of(line: str, quote: str) -> tuple[str, str]:
     """
     if not quote and line.lstrip()[:1] in ("#", "!"):
         return "", ""
+    if not quote and not _MARKS.search(line):
+        return line, ""
     for position, character in enumerate(line):
         if quote:
             quote = "" if character == quote else quote
