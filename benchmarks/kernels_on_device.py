@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError
@@ -27,9 +28,10 @@ from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Api
 from psyclone_storage.driver.apis import target_of
+from psyclone_storage.driver.device_modules import DeviceModules, Needs
 from psyclone_storage.driver.on_device import KernelOnDevice, judge_kernels
 from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.modules import used_modules
+from psyclone_storage.frontend.modules import defined_modules, used_modules
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,6 +40,7 @@ SERIAL = (LIBRARY / "distribution" / "serial", LIBRARY / "precision" / "uniform"
 FLAGS = ("-fopenacc", "-cpp", "-ffree-line-length-none")
 KINDS = {"integer": "i_def", "real": "r_def", "logical": "l_def", "character": "str_def"}
 SECTION = re.compile(r"\[!?namelist:(\w+)(?:\{\w+\})?=(\w+)\]")
+CONTINUED = re.compile(r"\n[ \t]+=?")
 FIELD = re.compile(r"(!?[\w-]+)=(.*)")
 OF_COMPILER = frozenset({"iso_c_binding", "iso_fortran_env", "ieee_arithmetic", "openacc"})
 
@@ -55,24 +58,33 @@ def main() -> int:
         for module, text in namelist_modules(given.trees):
             (namelists / f"{module}.f90").write_text(text, encoding="utf-8")
         index = index_directories((*given.trees, namelists))
-        found = list(judged(given.trees, ModuleFinder(index)))
+        modules = DeviceModules(ModuleFinder(index))
+        found = list(judged(given.trees, modules))
         there = [kernel for kernel in found if kernel.runs_there]
         print(f"{len(there)} of {len(found)} kernels can run on a device")
         for steps, count in Counter(kernel.steps for kernel in there).most_common():
             print(f"{count:>6} by {'; '.join(steps)}")
         print(f"{sum(bool(one.sized_at_run_time) for one in there):>6} need memory in each call")
+        needs = reduce(Needs.with_all, (kernel.needs for kernel in there), Needs())
+        print(f"{sum(bool(one.needs.modules) for one in there):>6} with modules for devices,"
+              f" of which there are {len(needs.modules)}")  # fmt: skip
         print_reasons([kernel for kernel in found if not kernel.runs_there])
-        return compiled(there, Compiler(folder / "modules", index)) if given.compile else 0
+        if not given.compile:
+            return 0
+        compiler = Compiler(folder / "modules", index)
+        for path, text in modules.texts(needs):
+            compiler.replace(path, text)
+        return compiled(there, compiler)
 
 
-def judged(trees: list[Path], finder: ModuleFinder) -> Iterator[KernelOnDevice]:
+def judged(trees: list[Path], modules: DeviceModules) -> Iterator[KernelOnDevice]:
     """Yield all kernels of the trees."""
     settings = load_settings("", "", surroundings({}))
     for path in (path for tree in trees for path in sorted(tree.rglob("*.[fFxX]90"))):
         if b"kernel_type" not in path.read_bytes().lower():
             continue
         try:
-            yield from judge_kernels(path, None, Api.LFRIC, settings, finder)
+            yield from judge_kernels(path, None, Api.LFRIC, settings, modules)
         except CompileError as error:
             print(f"{path}: {error}")
 
@@ -97,14 +109,17 @@ def namelist_modules(trees: list[Path]) -> Iterator[tuple[str, str]]:
     namelists: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     for tree in trees:
         for path in sorted(tree.rglob("HEAD/rose-meta.conf")):
+            text = path.read_text(encoding="utf-8", errors="replace")
             entry: dict[str, str] | None = None
-            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            for line in CONTINUED.sub(" ", text).splitlines():
                 if found := SECTION.match(line):
                     entry = namelists[found[1].lower()].setdefault(found[2].lower(), {})
                 elif line.startswith("["):
                     entry = None
                 elif entry is not None and (found := FIELD.match(line)):
-                    entry.setdefault(found[1], found[2])
+                    known = entry.setdefault(found[1], found[2])
+                    if found[1] == "values":  # An application has its own choices.
+                        entry[found[1]] = f"{known},{found[2]}"
     for name, members in namelists.items():
         lines = [line for member, entry in members.items() for line in declared(member, entry)]
         head = f"module {name}_config_mod\n use constants_mod, only: {', '.join(KINDS.values())}\n"
@@ -116,7 +131,7 @@ def declared(member: str, entry: dict[str, str]) -> Iterator[str]:
     """Yield the declarations of one member of a namelist, with the words of an enumeration."""
     is_choice = entry.get("!enumeration") == "true"
     words = re.findall(r"'([^']*)'", entry.get("values", "")) if is_choice else []
-    for number, word in enumerate(words, 1):
+    for number, word in enumerate(dict.fromkeys(words), 1):
         spelt = re.sub(r"\W", "_", word.lower())
         yield f" integer(i_def), parameter :: {member}_{spelt} = {number}"
     kind = "integer" if is_choice else entry.get("type", "").partition(",")[0]
@@ -143,6 +158,14 @@ class Compiler:
             found = index_directories((place,))
             self._files |= {name: found.candidates(name)[0] for name in found.files}
         self._compiled: dict[str, bool] = {}
+        self._included = [path for tree in index.directories for path in tree.rglob("include")]
+
+    def replace(self, path: Path, text: str) -> None:
+        """Take `text` for the modules of the file at `path`, and generate code for it, too."""
+        self._included.append(path.parent)
+        place = self._folder / path.name
+        place.write_text(text, encoding="utf-8")
+        self._files |= dict.fromkeys(defined_modules(text), place)
 
     def has_modules(self, text: str) -> bool:
         """Return whether all modules that a source uses are there, compiled now if need be."""
@@ -162,13 +185,29 @@ class Compiler:
             path = self._files.get(name) or next(iter(self._index.candidates(name)), None)
             if path is not None:
                 text = path.read_text(encoding="utf-8", errors="replace")
-                self._compiled[name] = self.has_modules(text) and not self._run(
-                    path, "-fsyntax-only"
-                )
+                said = "modules" if not self.has_modules(text) else self._module(path)
+                self._compiled[name] = not said
         return self._compiled[name]
 
+    def _module(self, path: Path) -> str:
+        """Return what the compiler has against a module; of those for devices it must like all."""
+        if path.parent != self._folder:
+            return self._run(path, "-fsyntax-only")
+        if said := self._run(path, "-c", "-o", "/dev/null"):
+            print(f"{path.name}: {said}")
+        return said
+
     def _run(self, source: Path, *task: str) -> str:
-        words = ["gfortran", *FLAGS, *task, f"-J{self._folder}", f"-I{self._folder}", str(source)]
+        included = (f"-I{path}" for path in self._included)
+        words = [
+            "gfortran",
+            *FLAGS,
+            *task,
+            *included,
+            f"-J{self._folder}",
+            f"-I{self._folder}",
+            str(source),
+        ]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         return done.stderr if done.returncode else ""
 

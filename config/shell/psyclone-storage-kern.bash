@@ -7,9 +7,10 @@
 
 
 
-_shtab_psyclone_storage_kern_option_strings=(-h --help -v --version -gen -check -device --type -d --directory -o -api -l --limit -I --include -c --config --config-opts --diagnostics --traceback --colour --warnings)
+_shtab_psyclone_storage_kern_option_strings=(-h --help -v --version -gen -check -device -device-modules --type -d --directory -o -api -l --limit -I --include -c --config --config-opts --diagnostics --traceback --colour --warnings)
 
 _shtab_psyclone_storage_kern_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_psyclone_storage_kern__device_modules_COMPGEN=_shtab_compgen_dirs
 _shtab_psyclone_storage_kern__d_COMPGEN=_shtab_compgen_dirs
 _shtab_psyclone_storage_kern___directory_COMPGEN=_shtab_compgen_dirs
 _shtab_psyclone_storage_kern__o_COMPGEN=_shtab_compgen_files

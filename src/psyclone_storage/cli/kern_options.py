@@ -23,6 +23,7 @@ examples:
   psyclone-storage-kern -check kernels/*_mod.f90
   psyclone-storage-kern -api gocean -check kernels/*_mod.f90
   psyclone-storage-kern -device -d infrastructure -d science science
+  psyclone-storage-kern -device -device-modules for_device -d infrastructure -d science science
   psyclone-storage-kern -gen c -d src kernel_mod.f90 -o kernel.c
 """
 
@@ -31,7 +32,8 @@ examples:
 class KernelOptions:
     """What one call of the command asks for: to check all `files`, or what to `generate` of them.
 
-    With `device` it is which of the kernels in `files`, which may be folders, a device can run.
+    With `device` it is which of the kernels in `files`, which may be folders, a device can run; the
+    modules that they use are written to the folder `device_modules` as a device needs them.
 
     `api` is None where the settings decide. Modules are looked for in and below `directories`.
     """
@@ -40,6 +42,7 @@ class KernelOptions:
     api: str | None
     check: bool
     device: bool
+    device_modules: Path | None
     generate: str
     directories: tuple[Path, ...]
     type_name: str | None
@@ -57,7 +60,10 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
     """
     parser = _build_parser()
     given = parser.read(words)
-    if not (given.check or given.device) and len(given.files) > 1:
+    if given.device_modules is not None and (given.check or given.gen is not None):
+        parser.error("-device-modules is for -device alone")
+    given.gen = given.gen or "stub"
+    if not (given.check or given.device or given.device_modules) and len(given.files) > 1:
         what = {"stub": "a stub", "alg": "an algorithm", "python": "Python"}.get(
             given.gen, "C or CUDA"
         )
@@ -66,7 +72,8 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
         tuple(given.files),
         given.api,
         given.check,
-        given.device,
+        given.device or given.device_modules is not None,
+        given.device_modules,
         given.gen,
         tuple(given.directories),
         given.type,
@@ -89,10 +96,10 @@ def _build_parser() -> Parser:
     parser.add_argument("-v", "--version", action="version", version=version)
     task = parser.add_mutually_exclusive_group()
     task.add_argument(
-        "-gen", choices=("stub", "alg", "c", "c-loops", "cuda", "python"), default="stub",
-        help="what to generate: a stub of the subroutine; alg, an algorithm that calls it; c, the"
-        " subroutine as it is written; of a kernel for grids c-loops, loops over points around it,"
-        " or cuda; python, kernels and algorithms in Python",
+        "-gen", choices=("stub", "alg", "c", "c-loops", "cuda", "python"), default=None,
+        help="what to generate: a stub of the subroutine, as without any option; alg, an algorithm"
+        " that calls it; c, the subroutine as it is written; of a kernel for grids c-loops, loops"
+        " over points around it, or cuda; python, kernels and algorithms in Python",
     )  # fmt: skip
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"
@@ -100,6 +107,12 @@ def _build_parser() -> Parser:
     task.add_argument(
         "-device", action="store_true", help="say which kernels in the files, or in and below"
         " folders, a device can run by OpenACC, after which steps, and what keeps others off",
+    )  # fmt: skip
+    parser.add_argument(
+        "-device-modules", type=Path, metavar="DIR",
+        help="with -device: write to DIR the modules that kernels call, with OpenACC's directives"
+        " for what they call and look at there; compile them in the place of the others, and give"
+        " DIR with -d before the others",
     )  # fmt: skip
     parser.add_argument(
         "--type", metavar="NAME", help="the kernel type, if the file holds more than one"

@@ -7,6 +7,7 @@ subroutines with the modules that they use. Steps are those that `--apply` knows
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
 from psyclone_storage.backend.fortran.kernel import names_of, numbered_names
@@ -14,9 +15,9 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.apis import parts_of, target_of
+from psyclone_storage.driver.device_modules import DeviceModules, Needs
 from psyclone_storage.driver.rows import Language
 from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.kernel import Kernel
@@ -28,7 +29,7 @@ from psyclone_storage.transform.kernel.imports import (
     may_be_inputs,
     with_imports_passed,
 )
-from psyclone_storage.transform.kernel.routine import may_run_on_device
+from psyclone_storage.transform.kernel.routine import may_run_on_device, names_on_device
 
 _ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 
@@ -38,6 +39,7 @@ class KernelOnDevice:
     """What is known of one kernel type: the `steps` after which a device runs it, or `reasons`.
 
     `codes` are its subroutines after these steps, and empty where nothing puts it on a device.
+    `needs` are the procedures and variables of modules that have to be there, too.
     """
 
     name: str
@@ -46,6 +48,7 @@ class KernelOnDevice:
     reasons: tuple[Diagnostic, ...]
     kernel: Kernel | None = None
     codes: tuple[KernelCode, ...] = ()
+    needs: Needs = Needs()
 
     @property
     def runs_there(self) -> bool:
@@ -76,7 +79,7 @@ class KernelOnDevice:
 
 
 def judge_kernels(
-    path: Path, type_name: str | None, api: Api, settings: Settings, finder: ModuleFinder
+    path: Path, type_name: str | None, api: Api, settings: Settings, modules: DeviceModules
 ) -> Iterator[KernelOnDevice]:
     """Yield the judgement of each kernel in the file at `path`, or of the one that is named.
 
@@ -90,29 +93,58 @@ def judge_kernels(
             kernel = parts.interpret(parsed, settings)
             dummies = parts.dummies(kernel)
             codes = tuple(
-                language.resolve(language.read_code(source, one, dummies), finder, dummies)
+                language.resolve(language.read_code(source, one, dummies), modules.finder, dummies)
                 for one in parsed.implementations
             )
         except CompileError as error:
             yield KernelOnDevice(name, path, (), error.problems)
             continue
-        yield _judged(name, path, kernel, codes)
+        yield _judged(name, path, kernel, codes, modules)
 
 
-def _judged(name: str, path: Path, kernel: Kernel, codes: tuple[KernelCode, ...]) -> KernelOnDevice:
-    """Try the steps, the fewest first."""
+def _judged(
+    name: str, path: Path, kernel: Kernel, codes: tuple[KernelCode, ...], modules: DeviceModules
+) -> KernelOnDevice:
+    """Try the steps, the fewest first, and then with modules that are made for devices.
+
+    These have procedures on a device first, and variables where these cannot be arguments.
+    """
     for_host = tuple(kernel_on_host(kernel))
-    reasons = [*for_host, *(one for code in codes for one in may_run_on_device(code))]
+    found = _by_steps(codes)
+    needs = Needs()
+    for variables in (False, True):
+        if found.reasons and not for_host:
+            judged = [modules.judge(code, variables=variables) for code in codes]
+            found = _by_steps(tuple(code for code, _ in judged))
+            own = tuple(reason for _, one in judged for reason in one.reasons)
+            found = replace(found, reasons=(*found.reasons, *own))
+            needs = reduce(Needs.with_all, (one.needs for _, one in judged))
+    if reasons := tuple(dict.fromkeys((*for_host, *found.reasons))):
+        return KernelOnDevice(name, path, (), reasons)
+    ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in found.codes)
+    return KernelOnDevice(name, path, found.steps, (), kernel, ready, needs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """Steps, the subroutines after them, and why a device cannot run these."""
+
+    steps: tuple[str, ...]
+    codes: tuple[KernelCode, ...]
+    reasons: tuple[Diagnostic, ...]
+
+
+def _by_steps(codes: tuple[KernelCode, ...]) -> _Tried:
+    """Return the subroutines after the fewest steps that put them on a device."""
+    reasons = [one for code in codes for one in may_run_on_device(code, names_on_device(code))]
     steps: tuple[str, ...] = ("acc-routine",)
     imports = [code for code in codes if code.module.variables or code.module.unresolved]
-    if reasons and not for_host and len(codes) == 1 and imports:
+    if reasons and len(codes) == 1 and imports:
         (code,) = imports
         others = [one for one in reasons if not one.remedies]
         reasons = [*others, *may_be_arguments(code), *(() if others else may_be_inputs(code))]
         if not reasons:
-            codes, steps = (with_imports_passed(code),), ("imports-to-arguments", *steps)
-            reasons = [*may_run_on_device(codes[0])]
-    if reasons:
-        return KernelOnDevice(name, path, (), tuple(dict.fromkeys(reasons)))
-    ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in codes)
-    return KernelOnDevice(name, path, steps, (), kernel, ready)
+            passed = with_imports_passed(code)
+            codes, steps = (passed,), ("imports-to-arguments", *steps)
+            reasons = [*may_run_on_device(passed, names_on_device(passed))]
+    return _Tried(steps, codes, tuple(reasons))

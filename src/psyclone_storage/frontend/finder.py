@@ -42,6 +42,15 @@ class ModuleFinder:
                     return found
         return None
 
+    def source_of(self, name: str) -> SourceText | None:
+        """Return the file of the module `name`, None if it is not found."""
+        if self.module(name) is None:
+            return None
+        for path in self.index.module_candidates(name):
+            if any(found.name.lower() == name.lower() for found in self._read[path]):
+                return self.index.read(path)
+        return None
+
     def of_source(self, source: SourceText, name: str) -> ModuleSymbols | None:
         """Return what the module `name` in `source` declares."""
         if source not in self._of_source:

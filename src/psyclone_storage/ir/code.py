@@ -19,29 +19,12 @@ from psyclone_storage.ir.keys import (
     Named,
     key_of,
 )
-from psyclone_storage.ir.symbols import SymbolTable, declared_symbol
-from psyclone_storage.ir.types import DerivedType, Intent
+from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
+from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
 
 Specified = Declare | Comment | Blank | Opaque
 """What stands in a specification part, besides imports and directives."""
-
-
-@dataclass(frozen=True, slots=True)
-class Procedure:
-    """A procedure of a module: its name, and all names in it, in lower case, and its place.
-
-    `pure` says that it is declared to change nothing but its arguments; where that is known,
-    `dummies` are those with their intents, in order, and `scalars` those that are no arrays.
-    """
-
-    name: str
-    names: frozenset[str]
-    place: Span = field(repr=False)
-    is_function: bool = False
-    pure: bool = False
-    dummies: tuple[tuple[str, Intent | None], ...] = ()
-    scalars: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +52,9 @@ class KernelModule(Named):
     subroutine import, or take from modules as a whole, and that are known to be constants.
     `variables` are those of other modules that the subroutine uses, as far as they are known, and
     `unresolved` the names, in lower case, that it uses and of which nobody knows what they are.
-    `symbols` is what is known of the names in the subroutine as it was read.
+    `symbols` is what is known of the names in the subroutine as it was read. `on_device` are the
+    procedures and variables of modules, by their keys in the subroutine, that OpenACC's directives
+    in those modules put on a device, and `known` are those procedures with their arguments.
     """
 
     name: str
@@ -84,6 +69,8 @@ class KernelModule(Named):
     unresolved: frozenset[str] = frozenset()
     structures: tuple[Structure, ...] = ()
     symbols: SymbolTable = field(default_factory=SymbolTable, compare=False, repr=False)
+    on_device: frozenset[str] = frozenset()
+    known: tuple[Procedure, ...] = ()
 
     def symbol(self, key: str) -> Symbol | None:
         """Return the variable or constant of the module with this key, None if there is none."""
@@ -120,7 +107,9 @@ class KernelCode(Named):
     `directives` are those at its end, as `acc routine seq`. `internal` are its internal
     procedures, without the word `contains`. One that is `inlined` needs nothing of the module
     around it and becomes a procedure of the module that calls it. One that is `in_place` is no
-    procedure any more: its statements stand where it was called.
+    procedure any more: its statements stand where it was called. `helpers` are the procedures of
+    its module that it may call, directly or not, and `specified` is the place of the specification
+    part, behind the opening statement.
     """
 
     name: str
@@ -135,6 +124,8 @@ class KernelCode(Named):
     internal: Opaque | None = None
     inlined: bool = False
     in_place: bool = False
+    helpers: tuple[KernelCode, ...] = ()
+    specified: Span | None = field(default=None, compare=False, repr=False)
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""

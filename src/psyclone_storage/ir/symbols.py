@@ -8,8 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
+from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import Declare, Use
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure of a module: its name, and all names in it, in lower case, and its place.
+
+    `pure` says that it is declared to change nothing but its arguments; where that is known,
+    `dummies` are those with their intents, in order, and `scalars` those that are no arrays.
+    """
+
+    name: str
+    names: frozenset[str]
+    place: Span = field(repr=False)
+    is_function: bool = False
+    pure: bool = False
+    dummies: tuple[tuple[str, Intent | None], ...] = ()
+    scalars: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +36,8 @@ class ModuleSymbols:
     """What a module declares, by its key, and what it imports.
 
     `uses` are its imports, and `hidden` tells of a key whether others may not see it. The files in
-    `included` are not read, and may declare any name.
+    `included` are not read, and may declare any name. `on_device` are the keys of procedures and
+    variables that its directives of OpenACC put on a device, with the arguments of the procedures.
     """
 
     name: str
@@ -27,6 +47,7 @@ class ModuleSymbols:
     public: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
     included: tuple[str, ...] = ()
+    on_device: Mapping[str, Procedure | None] = field(default_factory=dict)
 
     def hidden(self, key: str) -> bool:
         """Return whether those who use the module do not see the name `key`."""

@@ -76,9 +76,9 @@ THERE = {
     "sized": "'acc-routine'",
 }
 REASONS = {
-    "calls": "'calls_code' calls 'log_it', which may not be on the device.",
-    "both": "'both_code' calls 'log_it', which may not be on the device.",
-    "table": "'table' is an array of a module, which nothing gives to a device.",
+    "calls": "'calls_code' calls 'log_it', which stays on the host.",
+    "both": "'both_code' calls 'log_it', which stays on the host.",
+    "table": "'table' of the module 'model_mod' may be changed by other modules, of which a device",
     "changes": "'changes_code' may change 'step', of which each iteration has its own.",
     "unknown": "It is not known what 'away' is, which 'unknown_code' takes from another module.",
     "mine": "'mine_code' uses 'height', a variable of its module, which is on the host.",

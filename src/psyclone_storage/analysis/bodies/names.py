@@ -13,7 +13,7 @@ from itertools import chain
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode, Procedure, Specified, Structure
+from psyclone_storage.ir.code import KernelCode, Specified, Structure
 from psyclone_storage.ir.expr import (
     CallFunction,
     Construct,
@@ -28,7 +28,7 @@ from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.ir.symbols import declaration_of
+from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,

@@ -15,11 +15,15 @@ from psyclone_storage.backend.fortran.wrap import wrapped
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.unit import Declare, DirectiveLine
 
 _STEP = 2
+_OF_ROUTINES = AccRoutineDirective | DeclareTargetDirective
+_REST_OF_LINE = regex(r"[ \t]*(?:![^\n]*)?(?=\n|\Z)")
+_SEPARATOR = regex(r"[ \t]*;[ \t]*")
 _TOKEN = regex(
     r"(?P<skipped>![^\n]*|'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\"|%\s*[a-z]\w*)|(?P<name>[a-z]\w*)",
     re.IGNORECASE,
@@ -75,12 +79,47 @@ def emit_kernel_module(codes: tuple[KernelCode, ...], old: KernelNames, new: Ker
     """
     place = codes[0].module.place
     text, parts, start = place.source.text, [], place.start
-    for code in sorted(codes, key=lambda code: code.module.routine.start):
-        routine = code.module.routine
-        parts += [text[start : routine.start], "\n".join(emit_code(code)).lstrip()]
-        start = routine.stop
+    edits = [*map(_changed, codes), *_in_helpers(codes)]
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        parts += [text[start : edit.start], edit.text]
+        start = edit.stop
     whole = "".join((*parts, text[start : place.stop]))
     return within_limit(_renamed(whole, _exchange(old, new))).strip("\n") + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """New text for the characters of a file from `start` up to, not with, `stop`."""
+
+    start: int
+    stop: int
+    text: str
+
+
+def _changed(code: KernelCode) -> _Edit:
+    routine = code.module.routine
+    return _Edit(routine.start, routine.stop, "\n".join(emit_code(code)).lstrip())
+
+
+def _in_helpers(codes: tuple[KernelCode, ...]) -> Iterator[_Edit]:
+    """Yield the directives of subroutines for a device for the procedures that these may call."""
+    others = {code.key for code in codes}
+    wanted: dict[KernelCode, dict[DirectiveLine, None]] = {}
+    for code in codes:
+        routines = (one for one in code.directives if isinstance(one.meaning, _OF_ROUTINES))
+        for line in routines:
+            for helper in code.helpers:
+                said = {one.meaning for one in helper.directives}
+                if helper.key not in others and line.meaning not in said:
+                    wanted.setdefault(helper, {})[line] = None
+    for helper, lines in wanted.items():
+        if helper.specified is not None:
+            whole, stop = helper.specified.source.text, helper.specified.stop
+            text = "\n".join(emit_lines(tuple(lines), 2 * _STEP))
+            if rest := _SEPARATOR.match(whole, stop):
+                yield _Edit(stop, rest.end(), f"\n{text}\n")
+            elif comment := _REST_OF_LINE.match(whole, stop):
+                yield _Edit(comment.end(), comment.end(), f"\n{text}")
 
 
 def _exchange(old: KernelNames, new: KernelNames) -> Mapping[str, str]:

@@ -18,12 +18,15 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing
 from psyclone_storage.frontend.fortran.constructs import read_lines
+from psyclone_storage.frontend.fortran.device_directives import as_called
 from psyclone_storage.frontend.fortran.elements import (
     Element,
     Remark,
+    RemarkKind,
     elements,
     names_in,
     opaque,
+    stop_of,
 )
 from psyclone_storage.frontend.fortran.offers import intents_of, is_pure, scalars_of, structures_in
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
@@ -36,10 +39,11 @@ from psyclone_storage.frontend.fortran.specified import (
 )
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
-from psyclone_storage.ir.code import KernelCode, KernelModule, Procedure, Structure
+from psyclone_storage.ir.code import KernelCode, KernelModule, Structure
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.symbols import SymbolTable
+from psyclone_storage.ir.scopes import local_names, used_names
+from psyclone_storage.ir.symbols import Procedure, SymbolTable
 from psyclone_storage.ir.unit import Declare, Opaque
 
 _HEAD = regex(
@@ -67,7 +71,8 @@ def read_code(source: SourceText, name: str) -> KernelCode:
             if begin not in modules:
                 modules[begin] = _module(reader, around, scope, statements)
             own = replace(modules[begin], routine=_place(scope), symbols=SymbolTable())
-            return _code(scope, own, statements)
+            code = _code(scope, own, statements)
+            return _with_helpers(code, around, reader, statements)
     hint = did_you_mean(name, sorted(subroutine_names(source)))
     message = f"The subroutine '{name}' is in no module of '{source.name}'."
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
@@ -89,6 +94,27 @@ def read_units(source: SourceText) -> UnitReader:
     reader = UnitReader(source)
     list(reader.others())
     return reader
+
+
+def _with_helpers(
+    code: KernelCode, around: OpenScope, reader: UnitReader, statements: list[SourceStatement]
+) -> KernelCode:
+    """Return `code` with the procedures of its module that it may call, directly or not."""
+    inside = {item.name.lower(): item for item in reader.opened if item.parent is around}
+    names = {item.name: item.names for item in code.module.procedures}
+    names |= {item.name: frozenset(item.procedures) for item in around.generics if item.name}
+    found: set[str] = set()
+    new = used_names(code) - local_names(code)
+    while new := new - found:
+        found |= new
+        new = frozenset[str]().union(*(names.get(key, frozenset()) for key in new))
+    called = [inside[key] for key in sorted(found & inside.keys() - {code.key})]
+    if not called:
+        return code
+    module = replace(code.module, known=tuple(as_called(reader, scope) for scope in called))
+    own = (replace(module, routine=_place(scope), symbols=SymbolTable()) for scope in called)
+    helpers = (_code(*pair, statements) for pair in zip(called, own, strict=True))
+    return replace(code, module=module, helpers=tuple(helpers))
 
 
 def code_of(reader: UnitReader, scope: OpenScope, statements: list[SourceStatement]) -> KernelCode:
@@ -169,8 +195,17 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[SourceStateme
         specification.directives,
         text[close + 1 :].strip() if close >= 0 else "",
         _internal(run[contains + 1 :]),
+        specified=_specified(scope, run[:body]),
     )
     return addressed(code)
+
+
+def _specified(scope: OpenScope, run: list[Element]) -> Span:
+    """Return the place of a specification part, which ends with a declaration or a directive."""
+    start = scope.opening.whole().stop
+    kinds = (RemarkKind.COMMENT, RemarkKind.BLANK)
+    items = [item for item in run if not (isinstance(item, Remark) and item.kind in kinds)]
+    return Span(scope.opening.source, start, stop_of(items[-1]) if items else start)
 
 
 def end_of_functions(run: Sequence[Element], specification: Specification) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.device_directives import found_on_device
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
@@ -44,7 +45,7 @@ def _read_scopes(source: SourceText, kinds: tuple[ScopeKind, ...]) -> dict[int, 
         if found and scope is not None:
             access.setdefault(scope, _Access()).note(found["word"].lower(), found["names"])
     return {
-        scope.opening.offset(0): _module(reader, scope, access.get(scope) or _Access())
+        scope.opening.offset(0): _module(reader, scope, access.get(scope) or _Access(), source)
         for scope in reader.opened
         if scope.kind in kinds
     }
@@ -65,7 +66,9 @@ class _Access:
             self.default_private = True
 
 
-def _module(reader: UnitReader, scope: OpenScope, access: _Access) -> ModuleSymbols:
+def _module(
+    reader: UnitReader, scope: OpenScope, access: _Access, source: SourceText
+) -> ModuleSymbols:
     found: dict[str, Symbol] = {}
     for symbol in _symbols(reader, scope):
         found.setdefault(symbol.key, symbol)
@@ -85,6 +88,7 @@ def _module(reader: UnitReader, scope: OpenScope, access: _Access) -> ModuleSymb
         frozenset(access.listed["public"] | {key for key in words if "public" in words[key]}),
         frozenset(access.listed["private"] | {key for key in words if "private" in words[key]}),
         tuple(scope.included),
+        found_on_device(source, scope, reader) if scope.kind is ScopeKind.MODULE else {},
     )
 
 

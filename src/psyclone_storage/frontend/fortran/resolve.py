@@ -29,7 +29,7 @@ from psyclone_storage.ir.scopes import (
     used_kinds,
     used_names,
 )
-from psyclone_storage.ir.symbols import SymbolTable, declared_symbol
+from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Associate, Declare, Line, Opaque, ScopedBlock, Select
@@ -48,8 +48,11 @@ def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
         variables=imports.variables,
         unresolved=imports.unresolved,
         symbols=SymbolTable({**around, **table}, resolver.structures, resolver.doubt),
+        on_device=frozenset(there := resolver.on_device(used)),
+        known=(*code.module.known, *(one for one in there.values() if one is not None)),
     )
-    return linked(replace(code, module=module), resolver.structure)
+    helpers = tuple(resolve_code(one, finder) for one in code.helpers)
+    return linked(replace(code, module=module, helpers=helpers), resolver.structure)
 
 
 class LookedUpNames(ABC):
@@ -135,6 +138,19 @@ class _Resolver(LookedUpNames):
         is_open = self._host is not None and bool(self._host.included)
         own = None if is_open or self._is_listed(key) else intrinsic_symbol(key)
         return own or found or Symbol(key, key, Origin.UNRESOLVED)
+
+    def on_device(self, keys: Iterable[str]) -> dict[str, Procedure | None]:
+        """Return which of `keys` directives in modules put there: procedures, and variables."""
+        found: dict[str, Procedure | None] = {}
+        for key in keys:
+            symbol = self.symbol(key)
+            home = self._host if symbol.origin is Origin.HOST else None
+            if symbol.origin is Origin.IMPORTED:
+                home = self._finder.module(symbol.module)
+            if home is not None and symbol.name.lower() in home.on_device:
+                one = home.on_device[symbol.name.lower()]
+                found[key] = one and replace(one, name=key)
+        return found
 
     def _is_listed(self, key: str) -> bool:
         """Return whether a module is said to give the name."""

@@ -206,6 +206,16 @@ def preprocessed(code: KernelCode) -> str | None:
     return None if found is None else found.group().strip()
 
 
+def as_on_device(code: KernelCode) -> KernelCode:
+    """Return `code` as far as it concerns what it may change where it calls nothing of the host.
+
+    What it calls there changes nothing but arguments.
+    """
+    known = {one.name: one for one in code.module.known}
+    own = tuple(one for one in code.module.procedures if one.name not in known)
+    return replace(code, module=replace(code.module, procedures=(*own, *known.values())))
+
+
 # ---------------------------------------------------------------------------- state
 
 

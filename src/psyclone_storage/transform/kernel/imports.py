@@ -40,6 +40,7 @@ from psyclone_storage.ir.unit import Call, Declare, Imported, Use
 from psyclone_storage.ir.walk import find, path_to, replaced
 from psyclone_storage.transform.device import reasons_for_host
 from psyclone_storage.transform.kernel.code import (
+    as_on_device,
     check_called,
     coded_calls,
     codes_of,
@@ -119,7 +120,8 @@ class ImportsToArguments:
         assert isinstance(call, KernelCall)
         (code,) = call.known_codes
         changed = _with_arguments(code)
-        written = written_names(changed.body, RoutineNames(changed))
+        known = as_on_device(changed)
+        written = written_names(known.body, RoutineNames(known))
         imported = schedule.imported
         for variable in _variables(code):
             access = Access.READWRITE if variable.key in written else Access.READ
@@ -146,7 +148,8 @@ def may_be_inputs(code: KernelCode) -> Iterator[Diagnostic]:
     if problems := tuple(_about_procedures(code)):
         yield from problems
         return
-    written = written_names(code.body, RoutineNames(code))
+    known = as_on_device(code)
+    written = written_names(known.body, RoutineNames(known))
     for name in [item.key for item in _variables(code) if item.key in written]:
         text = f"'{code.name}' may change '{name}', of which each iteration has its own."
         yield Diagnostic("T087", text, place_of_name(code, name))
@@ -227,7 +230,11 @@ def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
     names = {item.key for item in _variables(code)}
     if not names:
         return
-    procedures = unknown_procedures(code.body, RoutineNames(code)) - names
+    known = as_on_device(code)
+    if names & written_names(known.body, RoutineNames(known)):
+        known = code  # what it calls may look at a variable that it changes
+    procedures = unknown_procedures(known.body, RoutineNames(known)) - names
+    procedures |= {helper.key for helper in code.helpers if used_names(helper) & names}
     if procedures or code.internal is not None:
         what = listed(sorted(procedures), "and") or "its internal procedures"
         text = f"'{code.name}' calls {what}, where {listed(sorted(names), 'and')} may be used, too."
@@ -235,7 +242,7 @@ def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
 
 
 def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator[Diagnostic]:
-    changed = _with_arguments(code)
+    changed = as_on_device(_with_arguments(code))
     written = written_names(changed.body, RoutineNames(changed))
     directives = [item for item in path_to(schedule, call.uid) if isinstance(item, DirectiveRegion)]
     for variable in _variables(code):
@@ -332,7 +339,8 @@ def _with_arguments(code: KernelCode) -> KernelCode:
         uses=tuple(uses),
         declarations=(*code.declarations[:first], *added, *code.declarations[first:]),
     )
-    written = written_names(changed.body, RoutineNames(changed))
+    known = as_on_device(changed)
+    written = written_names(known.body, RoutineNames(known))
     intents = {item.name: _intended(item, item.name in written) for item in added}
     declarations = tuple(
         intents.get(item.name, item) if isinstance(item, Declare) else item

@@ -10,11 +10,13 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode, Procedure
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.scopes import WORDS, local_names, surroundings
+from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.unit import Declare, Opaque, Use
 from psyclone_storage.transform.kernel.code import (
     calls_for_points,
@@ -28,6 +30,7 @@ from psyclone_storage.transform.kernel.code import (
 )
 from psyclone_storage.transform.step import Place, Reasons
 
+_FOR_DEVICES = AccRoutineDirective | DeclareTargetDirective
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 
 
@@ -99,6 +102,12 @@ def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
         return
     if line := preprocessed(code):
         message = f"'{code.name}' may depend on '{line}', and no preprocessor reads the PSy layer."
+        yield Diagnostic("T056", message, code.module.routine)
+    if code.helpers and any(isinstance(one.meaning, _FOR_DEVICES) for one in code.directives):
+        message = (
+            f"'{code.name}' is for a device, where no internal procedure can be called, as"
+            f" '{code.helpers[0].name}' would be."
+        )
         yield Diagnostic("T056", message, code.module.routine)
     with_helpers = _with_helpers(code)
     for helper in _helpers(code):

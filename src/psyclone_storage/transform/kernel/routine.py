@@ -6,18 +6,23 @@ variables of modules are on the host, and so is every procedure that is not made
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from psyclone_storage.analysis.bodies.accesses import written_names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel, KernelDirective
 from psyclone_storage.ir.directive import DeclareTargetDirective as OmpDeclareTarget
-from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.expr import CallFunction, Member, spell, walk
 from psyclone_storage.ir.intrinsics import PURE
-from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.keys import key_of, keys_of
+from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.scopes import (
@@ -30,6 +35,7 @@ from psyclone_storage.ir.scopes import (
 from psyclone_storage.ir.unit import Call, Critical, DirectiveLine, InputOutput, Opaque, Stop
 from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import (
+    as_on_device,
     check_called,
     check_each,
     coded_calls,
@@ -44,6 +50,7 @@ _LEVELS = tuple(level.value for level in DeviceLevel)
 _ON_THE_HOST = frozenset({"call", "write", "print", "read", "open", "close", "stop"})
 """Words of statements that leave the subroutine; of opaque ones that is all that is looked at."""
 
+_INCLUDED = regex(r"^[ \t]*#?[ \t]*include\b[ \t]*['\"<].*", re.IGNORECASE | re.MULTILINE)
 _PASSES = ("imports-to-arguments",)
 
 _Asked = type[AccRoutineDirective | OmpDeclareTarget]
@@ -62,6 +69,10 @@ class MakeAccRoutine:
     not on the device: a variable of a module, one that it saves, another procedure, or a statement
     that is not understood and that calls, reads or writes. `force` takes the names that are
     imported for constants, and what is called or saved for something on the device.
+
+    Procedures with `acc routine` in their module are on the device, and variables with
+    `acc declare` are, as long as the kernel does not change them: `psyclone-storage-kern -device
+    -device-modules` writes modules of other projects with these directives.
 
     before: subroutine k_code(n, a)
     after:  subroutine k_0_code(n, a) with `!$acc routine seq`
@@ -148,43 +159,120 @@ def _reasons(code: KernelCode, asked: _Asked, force: bool) -> Iterator[Diagnosti
         message = f"'{code.name}' has the directive '{_NAMES[asked]}' already."
         yield Diagnostic("T054", message, code.module.routine)
         return
-    yield from _leaves_the_device(code)
-    if not force:
-        yield from _on_the_host(code)
+    yield from may_run_on_device(code, names_on_device(code, asked), force=force)
 
 
-def may_run_on_device(code: KernelCode) -> Iterator[Diagnostic]:
-    """Yield why the statements of `code` must not run on a device (T052, T055)."""
+def may_run_on_device(
+    code: KernelCode, there: frozenset[str] = frozenset(), *, force: bool = False
+) -> Iterator[Diagnostic]:
+    """Yield why the statements of `code`, or of its helpers, must not run on a device (T052, T055).
+
+    Of the procedures and variables `there`, by their keys in `code`, the caller knows. With `force`
+    only statements count.
+    """
     yield from _leaves_the_device(code)
-    yield from _on_the_host(code)
+    helpers = () if code.inlined or code.in_place else code.helpers
+    for helper in helpers:
+        yield from _leaves_the_device(helper)
+        yield from _about_head(helper)
+    if force:
+        return
+    own = frozenset(helper.key for helper in helpers)
+    if own:
+        own |= code.module.generics
+    yield from _on_the_host(code, there | own)
+    for helper in helpers:
+        yield from _on_the_host(helper, names_on_device(helper) | own)
+        if helper.key in _called_behind(helper, helpers):
+            text = f"'{helper.name}' calls itself, which a device may not do."
+            yield Diagnostic("T055", text, helper.module.routine)
+
+
+def names_on_device(code: KernelCode, asked: _Asked = AccRoutineDirective) -> frozenset[str]:
+    """Return what modules put on a device for `code` to call, or to look at.
+
+    A variable that the code may change is none of it: its value would not come back.
+    """
+    if asked is not AccRoutineDirective or not code.module.on_device:
+        return frozenset()
+    return code.module.on_device - changed_on_device(code)
+
+
+def changed_on_device(code: KernelCode) -> frozenset[str]:
+    """Return the keys of what `code` may change, if it runs where its modules put procedures."""
+    known = as_on_device(code)
+    return written_names(known.body, RoutineNames(known))
+
+
+def has_preprocessed_head(code: KernelCode) -> bool:
+    """Return whether lines of the preprocessor divide the specification part of `code`."""
+    return code.specified is None or "\n#" in code.specified.text.replace(" ", "")
+
+
+def _about_head(code: KernelCode) -> Iterator[Diagnostic]:
+    if has_preprocessed_head(code):
+        text = f"The declarations of '{code.name}' depend on the preprocessor."
+        yield Diagnostic("T055", text, code.module.routine)
+
+
+def _called_behind(code: KernelCode, helpers: tuple[KernelCode, ...]) -> frozenset[str]:
+    """Return the keys of those of `helpers` that `code` calls, directly or not."""
+    calls = {one.key: values_of(one) & {other.key for other in helpers} for one in helpers}
+    found: set[str] = set()
+    new = calls[code.key]
+    while new := new - found:
+        found |= new
+        new = frozenset().union(*(calls[key] for key in new))
+    return frozenset(found)
+
+
+def values_of(code: KernelCode) -> frozenset[str]:
+    """Return the names of values in `code`, without that of its own, if it is a function."""
+    own = next((one for one in code.module.procedures if one.name == code.key), None)
+    names_result = own is not None and own.is_function and "result" not in key_of(code.suffix)
+    return used_values(code) - ({code.key} if names_result else set())
 
 
 def _leaves_the_device(code: KernelCode) -> Iterator[Diagnostic]:
+    if included := _INCLUDED.search(code.module.routine.text):
+        yield Diagnostic(
+            "T052",
+            f"'{code.name}' may leave the device: '{included.group().strip()}' is not read.",
+            place_of_name(code, code.name),
+        )
     for line in walk_lines(code.body):
         by_words = isinstance(line, Opaque) and line.names & _ON_THE_HOST
         if by_words or isinstance(line, InputOutput | Stop | Critical):
             yield not_understood(code, line, "may leave the device")
 
 
-def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
+def _on_the_host(code: KernelCode, there: frozenset[str]) -> Iterator[Diagnostic]:
     """Yield what the subroutine may use that is not on a device (T055)."""
     hint = "With 'force' it is taken for something that is on the device."
+    annotated = (
+        "'psyclone-storage-kern -device -device-modules' writes modules whose procedures are on"
+        f" the device, where nothing stands against that. {hint}"
+    )
     passed = f"Apply 'imports-to-arguments' before, by which it is passed. {hint}"
-    called = {spell(line.procedure) for line in walk_lines(code.body) if isinstance(line, Call)}
+    calls = (spell(line.procedure) for line in walk_lines(code.body) if isinstance(line, Call))
+    called = keys_of((*calls, *_bound_functions(code)))
     around = surroundings(code)
-    for name in sorted(called | around.procedures):
+    for name in sorted((called | around.procedures) - there):
         message = f"'{code.name}' calls '{name}', which may not be on the device."
-        yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
+        yield Diagnostic("T055", message, place_of_name(code, name), hint=annotated)
     for name in sorted(changed_and_saved(code)):
         message = f"'{code.name}' saves '{name}' from call to call, which is not on the device."
         yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
-    values = used_values(code) - used_kinds(code) - PURE - called
+    values = used_values(code) - used_kinds(code) - PURE - called - there
     for name in sorted(variables_around(code) & values):
         message = f"'{code.name}' uses '{name}', a variable of its module, which is on the host."
         yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
     for use, imported in imports_of(code):
         name = imported.key
-        if name in values and name not in code.module.constants:
+        if name in values and code.symbol(name).is_called:
+            message = f"'{code.name}' calls '{imported.local}', which may not be on the device."
+            yield Diagnostic("T055", message, place_of_name(code, name), hint=annotated)
+        elif name in values and name not in code.module.constants:
             message = (
                 f"'{code.name}' uses '{imported.local}' of the module '{use.module}', which is not"
                 " known to be a constant: variables of modules are not on the device."
@@ -198,3 +286,12 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
     for name in sorted(unknown) if whole else ():
         message = f"'{code.name}' uses '{name}', which may be a variable of {listed(whole)}."
         yield Diagnostic("T055", message, place_of_name(code, name), hint=passed, remedies=_PASSES)
+
+
+def _bound_functions(code: KernelCode) -> Iterator[str]:
+    """Yield the functions of derived types that the subroutine calls, as they are written."""
+    for line in walk_lines(code.body):
+        for expr in expressions_of(line):
+            for part in walk(expr):
+                if isinstance(part, CallFunction) and isinstance(part.base, Member):
+                    yield spell(part.base)

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from psyclone_storage.backend.fortran.kernel import (
+    KernelNames,
+    emit_kernel_module,
+    numbered_names,
+)
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from unit.transform.benches import refused
 from unit.transform.kernel.kernel_benches import bench, module, printed
@@ -54,11 +60,16 @@ def test_a_level_that_does_not_exist() -> None:
         ("a(1) = gravity", "", "use planet_mod"),
         ("call lookup(a)", "use tables_mod, only: lookup", ""),
         ("call helper(a)", "", ""),
+        ("call twice(a)", "", ""),
         ("a(1) = apply(n)", "", "use functions_mod, only: apply"),
     ],
 )
 def test_what_may_not_be_on_the_device(body: str, specification: str, above: str) -> None:
-    below = "subroutine helper(a)\nreal :: a(:)\nend subroutine"
+    below = (
+        "subroutine helper(a)\nreal :: a(:)\ncall lookup(a)\nend subroutine\n"
+        "recursive subroutine twice(a)\nreal :: a(:)\ncall other(a)\nend subroutine\n"
+        "recursive subroutine other(a)\nreal :: a(:)\ncall twice(a)\nend subroutine"
+    )
     text = module(body, specification, above, below)
     assert set(refused(bench(text), MakeAccRoutine("call1"))) == {"T055"}
     assert bench(text).check(MakeAccRoutine("call1", force=True)) == ()
@@ -86,3 +97,37 @@ def test_constants_and_functions_of_the_language_are_everywhere(
 def test_a_statement_that_is_not_understood_and_leaves_the_kernel(statement: str) -> None:
     reasons = refused(bench(module(statement)), MakeAccRoutine("call1", force=True))
     assert reasons == ["T052"]
+
+
+HELPERS = """subroutine helper(a)
+  use kinds_mod, only: wide
+  real :: a(:)  ! all of it
+  a = half(a(1))
+end subroutine
+real function half(x)
+  real, intent(in) :: x; half = x / 2
+end function
+subroutine not_called(a)
+  real :: a(:)
+  print *, a
+end subroutine"""
+
+
+def test_procedures_of_the_module_that_are_called_get_the_directive_too() -> None:
+    work = bench(module("call helper(a)", below=HELPERS))
+    work.apply(MakeAccRoutine("call1"))
+    (code,) = work.codes_of("call1")
+    names = KernelNames("work_mod", "work_code", "work_type", ("work_code",))
+    text = emit_kernel_module((code,), names, numbered_names(names, 0))
+    assert text.count("!$acc routine seq") == 3
+    assert "  real, intent(in) :: x\n    !$acc routine seq\nhalf = x / 2" in text
+    assert "  real :: a(:)  ! all of it\n    !$acc routine seq\n  a = half" in text
+    reasons = refused(work, InlineKernelModule("call1"))
+    assert reasons == ["T056"]
+
+
+def test_what_a_procedure_of_the_module_does_counts() -> None:
+    for line in ("print *, a", "stop", "b = b + a(1)", "call lookup(a)"):
+        below = f"subroutine helper(a)\nreal :: a(:)\nreal, save :: b\n{line}\nend subroutine"
+        work = bench(module("call helper(a)", below=below))
+        assert refused(work, MakeAccRoutine("call1"))
