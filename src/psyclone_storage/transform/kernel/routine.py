@@ -250,8 +250,8 @@ def _on_the_host(code: KernelCode, there: frozenset[str]) -> Iterator[Diagnostic
     """Yield what the subroutine may use that is not on a device (T055)."""
     hint = "With 'force' it is taken for something that is on the device."
     annotated = (
-        "'psyclone-storage-kern -device -device-modules' writes modules whose procedures are on"
-        f" the device, where nothing stands against that. {hint}"
+        "Give modules that are written for devices ('psyclone-storage-kern -device-modules') with"
+        f" '-d'. {hint}"
     )
     passed = f"Apply 'imports-to-arguments' before, by which it is passed. {hint}"
     calls = (spell(line.procedure) for line in walk_lines(code.body) if isinstance(line, Call))
