@@ -171,7 +171,7 @@ MAIN = """program check
   integer :: i
   a = [1.0_r_def, -2.5_r_def, 1.0e9_r_def]
   do i = 0, 3
-    call set_state(i * 4.0_r_def)
+    call set_state(modulo(i + 1, 4) * 4.0_r_def)
     call first{n}_code(3, a, 1, 3, [1]{more})
     print "(3z20)", a
     call second{n}_code(3, a, 1, 3, [1])

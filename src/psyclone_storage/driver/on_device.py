@@ -110,15 +110,19 @@ def _judged(
     These have procedures on a device first, and variables where these cannot be arguments.
     """
     for_host = tuple(kernel_on_host(kernel))
-    found = _by_steps(codes)
-    needs = Needs()
+    found, needs = _by_steps(codes), Needs()
+    left = []
     for variables in (False, True):
         if found.reasons and not for_host:
             judged = [modules.judge(code, variables=variables) for code in codes]
             found = _by_steps(tuple(code for code, _ in judged))
-            own = tuple(reason for _, one in judged for reason in one.reasons)
-            found = replace(found, reasons=(*found.reasons, *own))
+            own = (reason for _, one in judged for reason in one.reasons)
+            found = replace(found, reasons=tuple(dict.fromkeys((*found.reasons, *own))))
             needs = reduce(Needs.with_all, (one.needs for _, one in judged))
+            left.append(found)
+    if found.reasons and left:
+        # What could be an argument, were it not for the rest, is no reason.
+        found = min(reversed(left), key=lambda one: len(one.reasons))
     if reasons := tuple(dict.fromkeys((*for_host, *found.reasons))):
         return KernelOnDevice(name, path, (), reasons)
     ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in found.codes)

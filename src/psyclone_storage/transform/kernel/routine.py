@@ -19,9 +19,10 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel, KernelDirective
 from psyclone_storage.ir.directive import DeclareTargetDirective as OmpDeclareTarget
-from psyclone_storage.ir.expr import CallFunction, Member, spell, walk
+from psyclone_storage.ir.expr import Binary, CallFunction, Member, Unary, spell, walk
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import key_of, keys_of
+from psyclone_storage.ir.operators import DefinedOperator
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
@@ -159,11 +160,15 @@ def _reasons(code: KernelCode, asked: _Asked, force: bool) -> Iterator[Diagnosti
         message = f"'{code.name}' has the directive '{_NAMES[asked]}' already."
         yield Diagnostic("T054", message, code.module.routine)
         return
-    yield from may_run_on_device(code, names_on_device(code, asked), force=force)
+    yield from may_run_on_device(code, names_on_device(code, asked), asked, force=force)
 
 
 def may_run_on_device(
-    code: KernelCode, there: frozenset[str] = frozenset(), *, force: bool = False
+    code: KernelCode,
+    there: frozenset[str] = frozenset(),
+    asked: _Asked = AccRoutineDirective,
+    *,
+    force: bool = False,
 ) -> Iterator[Diagnostic]:
     """Yield why the statements of `code`, or of its helpers, must not run on a device (T052, T055).
 
@@ -182,7 +187,7 @@ def may_run_on_device(
         own |= code.module.generics
     yield from _on_the_host(code, there | own)
     for helper in helpers:
-        yield from _on_the_host(helper, names_on_device(helper) | own)
+        yield from _on_the_host(helper, names_on_device(helper, asked) | own)
         if helper.key in _called_behind(helper, helpers):
             text = f"'{helper.name}' calls itself, which a device may not do."
             yield Diagnostic("T055", text, helper.module.routine)
@@ -289,9 +294,11 @@ def _on_the_host(code: KernelCode, there: frozenset[str]) -> Iterator[Diagnostic
 
 
 def _bound_functions(code: KernelCode) -> Iterator[str]:
-    """Yield the functions of derived types that the subroutine calls, as they are written."""
+    """Yield the functions of derived types and operators that the subroutine calls, as written."""
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
             for part in walk(expr):
                 if isinstance(part, CallFunction) and isinstance(part.base, Member):
                     yield spell(part.base)
+                elif isinstance(part, Unary | Binary) and isinstance(part.op, DefinedOperator):
+                    yield part.op.spelling
