@@ -7,10 +7,11 @@ constant, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from psyclone_storage.backend.c.scope import CScope
+from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -19,20 +20,73 @@ from psyclone_storage.ir.expr import (
     Element,
     Expr,
     Index,
+    Keyword,
     Literal,
     Name,
+    Origin,
+    Parenthesised,
     Range,
+    Sort,
     Unary,
+    integer_value,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, If, Line, Return
 
 _CONSTANT = "parameter"
 _KEPT = "save"
 _UNDERSTOOD = (Assign, Blank, Comment, Do, If, Return)
 """Statements of which it is known what they write."""
+
+
+def with_constants_of_modules(code: KernelCode, scope: CScope) -> KernelCode:
+    """Return `code` with arrays of its own in the place of arrays of constants of modules.
+
+    Their values are computed from constants that the code does not know, and so are numbers.
+    """
+    used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
+    found: list[Declare] = []
+    for key in sorted(used):
+        try:
+            symbol = scope.symbol(key)
+            type_ = scope.type_of(symbol)
+        except PrintError:
+            continue
+        own = symbol.origin in (Origin.LOCAL, Origin.DUMMY)
+        if own or symbol.sort is not Sort.CONSTANT or not symbol.shape or symbol.value is None:
+            continue
+        home = scope.home_of(symbol)
+        axes = _axes(symbol.shape, home)
+        placed = {} if axes is None else dict(_placed(symbol.value, axes) or ())
+        values = [_known_in(home, placed[one]) for one in sorted(placed, key=_reversed)]
+        if axes is None or not values or None in values:
+            continue
+        shape = tuple(Range(_whole(one.start), _whole(one.stop - 1)) for one in axes)
+        literals = ArrayLiteral(tuple(one for one in values if one is not None))
+        found.append(Declare(key, ScalarType(type_.intrinsic, str(type_.size)), (_CONSTANT,), shape,
+                             value=literals))  # fmt: skip
+    return code if not found else replace(code, declarations=(*code.declarations, *found))
+
+
+def _reversed(index: tuple[int, ...]) -> tuple[int, ...]:
+    """Return an index by which elements are in the order of memory."""
+    return tuple(reversed(index))
+
+
+def _known_in(home: CScope, value: Expr) -> Expr | None:
+    """Return a constant by itself, None for one that is computed from others."""
+    match value:
+        case Literal(kind=None):
+            return value
+        case Literal(kind=str() as kind):
+            return value.with_kind(str(home.kind(kind)))
+        case Unary(op, operand) if (inner := _known_in(home, operand)) is not None:
+            return Unary(op, inner)
+        case Parenthesised(operand):
+            return _known_in(home, operand)
+    return None
 
 
 def without_constant_arrays(code: KernelCode, scope: CScope) -> KernelCode:
@@ -68,15 +122,11 @@ def _values(
     """Return the elements of an array of constants, each with its value; None if it is none."""
     if item.key in code.dummy_keys or not item.shape or not _never_written(code, item):
         return None
-    listed, axes = _listed(item.value), _axes(item.shape, scope)
-    if listed is None or axes is None:
+    axes = _axes(item.shape, scope)
+    placed = None if axes is None else _placed(item.value, axes)
+    if placed is None:
         return None
-    # The first index varies fastest.
-    places = [tuple(reversed(one)) for one in product(*reversed(axes))]
-    if len(places) != len(listed) or any(isinstance(one, ArrayLiteral) for one in listed):
-        return None
-    return [(tuple(map(_whole, place)), value)
-            for place, value in zip(places, listed, strict=True)]  # fmt: skip
+    return [(tuple(map(_whole, place)), value) for place, value in placed]
 
 
 def _never_written(code: KernelCode, item: Declare) -> bool:
@@ -96,11 +146,44 @@ def _never_written(code: KernelCode, item: Declare) -> bool:
 def _listed(value: Expr | None) -> tuple[Expr, ...] | None:
     """Return values that are written one by one, also in the shape of an array."""
     match value:
-        case ArrayLiteral(items):
-            return items
-        case CallFunction(Name(key="reshape"), (ArrayLiteral(items), _)):
-            return items
+        case ArrayLiteral():
+            return tuple(_flat(value))
+        case CallFunction(Name(key="reshape"), (ArrayLiteral() as source, _)):
+            return tuple(_flat(source))
     return None
+
+
+def _flat(listed: ArrayLiteral) -> Iterator[Expr]:
+    """Yield values in order; those of a list in a list stand where it does."""
+    for item in listed.items:
+        if isinstance(item, ArrayLiteral):
+            yield from _flat(item)
+        else:
+            yield item
+
+
+def _placed(
+    value: Expr | None, axes: list[range]
+) -> list[tuple[tuple[int, ...], Expr]] | None:
+    """Return values with their indices, None where it is not known which has which."""
+    order = list(range(len(axes)))
+    match value:
+        case CallFunction(Name(key="reshape"), (source, shape, Keyword(name="order", value=given))):
+            said = [integer_value(one) for one in given.items] if isinstance(
+                given, ArrayLiteral) else []  # fmt: skip
+            if sorted(one or 0 for one in said) != [place + 1 for place in order]:
+                return None
+            order = [(one or 1) - 1 for one in said]
+            value = CallFunction(Name("reshape"), (source, shape))
+    listed = _listed(value)
+    if listed is None:
+        return None
+    # The dimension that the order has first varies fastest.
+    every = []
+    for one in product(*(axes[place] for place in reversed(order))):
+        found = dict(zip(reversed(order), one, strict=True))
+        every.append(tuple(found[place] for place in range(len(axes))))
+    return list(zip(every, listed, strict=True)) if len(every) == len(listed) else None
 
 
 def _axes(shape: Iterable[Expr], scope: CScope) -> list[range] | None:

@@ -325,7 +325,8 @@ def _of_pair(word: str, left: TypedText, right: TypedText) -> TypedText:
                          PRODUCT)  # fmt: skip
     if left.type == INTEGER:
         if word == "sign":
-            raise NoPythonError("'sign' of whole numbers is not known to Python's kernels")
+            text = f"abs({left.text}) if {right.within(SUM)} >= 0 else -abs({left.text})"
+            return TypedText(text, INTEGER, CHOICE)
         return TypedText(f"int(math.fmod({left.text}, {right.text}))", INTEGER)
     name = "copysign" if word == "sign" else "fmod"
     return TypedText(f"math.{name}({left.text}, {right.text})", left.type)

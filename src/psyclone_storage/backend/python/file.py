@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from psyclone_storage.backend.c.scope import CScope, ModuleContext
-from psyclone_storage.backend.python.constant_arrays import without_constant_arrays
+from psyclone_storage.backend.python.called import with_called
+from psyclone_storage.backend.python.constant_arrays import (
+    with_constants_of_modules,
+    without_constant_arrays,
+)
 from psyclone_storage.backend.python.elementwise import elementwise
-from psyclone_storage.backend.python.forms import KernelForm, PlacedLine, TranslatedKernel
+from psyclone_storage.backend.python.forms import (
+    ArgumentForm,
+    KernelForm,
+    PlacedLine,
+    TranslatedKernel,
+)
 from psyclone_storage.backend.python.kernel import KernelWriter
 from psyclone_storage.backend.python.module import ModuleNames
 from psyclone_storage.backend.python.values import NoPythonError
@@ -16,6 +25,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Declare
 
@@ -48,40 +58,70 @@ def emit_kernels(
     Raises:
         CompileError: G006, at each statement that kernels in Python have no words for.
     """
-    taken = {item.key for one in kernels for item in one.code.declarations
+    ready: list[_ReadyKernel] = []
+    problems: list[Diagnostic] = []
+    for one in kernels:
+        try:
+            ready.append(_ready(one, around, form))
+        except NoPythonError as error:
+            problems.append(_undescribed(one, error))
+    taken = {item.key for one in ready for item in one.code.declarations
              if isinstance(item, Declare)}  # fmt: skip
     taken |= {key_of(one.parsed.name) for one in kernels}
     names = ModuleNames.of(taken, in_place=in_place)
     lines: list[PlacedLine] = []
-    problems: list[Diagnostic] = []
-    for one in kernels:
+    for made in ready:
         try:
-            found, wrong = _kernel(one, around, form, names)
+            found, wrong = _kernel(made, around, names)
             lines += found
             problems += wrong
         except NoPythonError as error:
-            place = error.place or one.parsed.span
-            problems.append(Diagnostic("G006", f"{error.reason}.", place, hint=_DESCRIBED))
+            problems.append(_undescribed(made.kernel, error))
     if problems:
         raise CompileError(*problems)
     opening = [PlacedLine(line) for line in _opening(title, form.module, names, lines)]
     return laid_out([*opening, *lines])
 
 
+def _undescribed(one: TranslatedKernel, error: NoPythonError) -> Diagnostic:
+    place = error.place or one.parsed.span
+    return Diagnostic("G006", f"{error.reason}.", place, hint=_DESCRIBED)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadyKernel:
+    """A kernel whose code has neither calls nor statements on arrays where these have other forms.
+
+    `reasons` say by places why others have none.
+    """
+
+    kernel: TranslatedKernel
+    form: ArgumentForm
+    code: KernelCode
+    reasons: Mapping[Span | None, str]
+
+
+def _ready(one: TranslatedKernel, around: ModuleContext, form: KernelForm) -> _ReadyKernel:
+    of = form.of(one)
+    code, uncalled = with_called(one.code, around)
+    reasons: dict[Span | None, str] = {}
+    if of.has_arrays:
+        code = with_constants_of_modules(code, CScope(code, around))
+        code = without_constant_arrays(code, CScope(code, around))
+        code, reasons = elementwise(code, CScope(code, around))
+    return _ReadyKernel(one, of, code, {**reasons, **uncalled})
+
+
 def _kernel(
-    one: TranslatedKernel, around: ModuleContext, form: KernelForm, names: ModuleNames
+    ready: _ReadyKernel, around: ModuleContext, names: ModuleNames
 ) -> tuple[list[PlacedLine], list[Diagnostic]]:
     """Return the lines of a kernel, and what is wrong with it."""
+    one, of, code = ready.kernel, ready.form, ready.code
     if len(one.parsed.implementations) > 1:
         message = f"The kernel '{one.parsed.name}' has several subroutines, one for each type."
         hint = "Write a kernel for each type, with one subroutine."
         return [], [Diagnostic("G006", message, one.parsed.span, hint=hint)]
-    of, code = form.of(one), one.code
-    reasons: dict[Span | None, str] = {}
-    if of.has_arrays:
-        code = without_constant_arrays(code, CScope(code, around))
-        code, reasons = elementwise(code, CScope(code, around))
-    writer = KernelWriter(code, CScope(code, around), names, of, reasons=reasons)
+    writer = KernelWriter(code, CScope(code, around), names, of, reasons=ready.reasons)
     body = [line.indented() for line in writer.lines()]
     return [PlacedLine(""), PlacedLine(""), *of.head(writer), *body], writer.problems
 

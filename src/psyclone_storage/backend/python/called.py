@@ -1,0 +1,496 @@
+"""Procedures that a kernel calls, put in the place of their calls.
+
+Kernels in Python call nothing but functions of the language. A procedure that was found becomes
+statements among those of the kernel, its variables locals of the kernel; what it sees of its module
+is seen from there. A call stays, and is refused by who prints it, where that is not certainly the
+same: which is told by its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
+from psyclone_storage.backend.c.types import CType, PrintError
+from psyclone_storage.backend.python.called_code import (
+    ProcedureNames,
+    check_understood,
+    without_returns,
+    written_in,
+)
+from psyclone_storage.backend.python.passed_arrays import (
+    NotInPlaceError,
+    PassedArray,
+    passed_array,
+)
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    CallFunction,
+    Element,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Name,
+    Origin,
+    Parenthesised,
+    Section,
+    Sort,
+    Symbol,
+    Unary,
+)
+from psyclone_storage.ir.intrinsics import ELEMENTAL, REDUCING
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    names_in,
+    names_of_line,
+    place_of_line,
+    walk_lines,
+    with_each_block,
+    with_parts,
+)
+from psyclone_storage.ir.symbols import declared_symbol
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Call,
+    Comment,
+    Declare,
+    Do,
+    If,
+    Line,
+    Return,
+    Select,
+)
+
+_GUARDS = (Operator.AND, Operator.OR)
+_MOST_DEEP = 12
+
+
+def with_called(
+    code: KernelCode, around: ModuleContext, above: tuple[tuple[str, str], ...] = ()
+) -> tuple[KernelCode, dict[Span | None, str]]:
+    """Return `code` with procedures in the place of their calls; `above` are those that call it.
+
+    Beside it stands by its place why a call is left as it is.
+    """
+    used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
+    declared = {item.key for item in code.declarations if isinstance(item, Declare)}
+    taken = (*used, *declared, *code.dummy_keys, *code.module.symbols.symbols)
+    writer = _CalledWriter(code, around, NameTable(taken), above)
+    body = writer.block(code.body)
+    if not writer.changed:
+        return code, writer.reasons
+    table = code.module.symbols
+    table = replace(table, symbols={**table.symbols, **writer.symbols})
+    made = replace(
+        code,
+        body=body,
+        declarations=(*code.declarations, *writer.declared.values()),
+        module=replace(code.module, symbols=table),
+    )
+    return made, writer.reasons
+
+
+@dataclass(slots=True)
+class _CalledWriter:
+    """The writer of statements in the place of calls in one subroutine.
+
+    What these need is `declared`, by its key; `symbols` are names of other modules that they see.
+    """
+
+    code: KernelCode
+    around: ModuleContext
+    names: NameTable
+    above: tuple[tuple[str, str], ...]
+    declared: dict[str, Declare] = field(default_factory=dict)
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    reasons: dict[Span | None, str] = field(default_factory=dict)
+    changed: bool = False
+
+    @property
+    def scope(self) -> CScope:
+        """The names that the subroutine sees."""
+        return CScope(self.code, self.around)
+
+    def block(self, lines: Iterable[Line]) -> tuple[Line, ...]:
+        """Return statements without calls."""
+        return tuple(new for line in lines for new in self._line(line))
+
+    def _line(self, line: Line) -> list[Line]:
+        before: list[Line] = []
+        try:
+            new = self._without_calls(line, before)
+        except (NotInPlaceError, PrintError) as error:
+            if why := str(error) or getattr(error, "reason", ""):
+                self.reasons[place_of_line(line)] = why
+            return [with_each_block(line, self.block)]
+        if new is None:
+            return before
+        return [*before, with_each_block(new, self.block)]
+
+    def _without_calls(self, line: Line, before: list[Line]) -> Line | None:
+        """Return a statement without calls in it, None for one that is a call itself."""
+        place = place_of_line(line)
+        match line:
+            case Call(Name() as procedure, args):
+                given = tuple(self._hoisted(arg, before, place) for arg in args)
+                before += self._called(procedure, given, place)[0]
+                return None
+            case Assign(target, value):
+                to = self._hoisted(target, before, place)
+                return replace(line, target=to, value=self._hoisted(value, before, place))
+            case Do():
+                start, stop = (self._hoisted(one, before, place) for one in (line.start, line.stop))
+                return replace(line, start=start, stop=stop)
+            case Select(word="case"):
+                return replace(line, selector=self._hoisted(line.selector, before, place))
+            case If((first, *others), otherwise):
+                test = self._hoisted(first.condition, before, place)
+                first = replace(first, condition=test)
+                if any(self._calls(one.condition) for one in others):
+                    # What a later condition computes is computed if no earlier one holds.
+                    rest = If(tuple(others), otherwise, extent=line.extent)
+                    return replace(line, branches=(first,), otherwise=(rest,))
+                return replace(line, branches=(first, *others))
+        return line
+
+    # ------------------------------------------------------------------------ functions
+
+    def _calls(self, expr: Expr) -> bool:
+        found: list[Expr] = []
+
+        def look(part: Expr) -> Expr:
+            if self._is_called(part):
+                found.append(part)
+            return with_parts(part, look)
+
+        look(expr)
+        return bool(found)
+
+    def _is_called(self, expr: Expr) -> bool:
+        """Return whether an expression calls a function that somebody wrote."""
+        if not isinstance(expr, CallFunction) or not isinstance(expr.base, Name):
+            return False
+        try:
+            symbol = self._symbol(expr.base.key)
+        except PrintError:
+            return False
+        return symbol.origin is not Origin.INTRINSIC and not symbol.is_data
+
+    def _hoisted(self, expr: Expr, before: list[Line], place: Span | None) -> Expr:
+        """Return an expression with variables for calls of functions, which go `before`."""
+
+        def change(part: Expr) -> Expr:
+            if isinstance(part, Binary) and part.op in _GUARDS and self._calls(part.right):
+                raise NotInPlaceError("a function is called only if what stands before allows that")
+            is_choice = isinstance(part, CallFunction) and getattr(part.base, "key", "") == "merge"
+            if is_choice and self._calls(part):
+                raise NotInPlaceError("a function is called for one of two values")
+            part = with_parts(part, change)
+            if not self._is_called(part):
+                return part
+            assert isinstance(part, CallFunction) and isinstance(part.base, Name)
+            lines, result = self._called(part.base, part.items, place)
+            if result is None:
+                raise NotInPlaceError(f"'{part.base.text}' is no function")
+            before.extend(lines)
+            return result
+
+        return change(expr)
+
+    # ------------------------------------------------------------------------ which one
+
+    def _called(
+        self, procedure: Name, args: tuple[Expr, ...], place: Span | None
+    ) -> tuple[list[Line], Name | None]:
+        """Return the statements of what is called, and the variable of a function's result."""
+        symbol = self._symbol(procedure.key)
+        if symbol.origin in (Origin.LOCAL, Origin.DUMMY, Origin.INTRINSIC):
+            raise NotInPlaceError(f"'{procedure.text}' is no procedure of a module")
+        module = symbol.module_key or self.code.module.key
+        key = (module, symbol.key)
+        if key in self.above or len(self.above) > _MOST_DEEP:
+            raise NotInPlaceError(f"'{procedure.text}' calls itself")
+        callee, given = self._chosen(procedure, self.around.procedures(*key), args)
+        code, reasons = with_called(callee.code, self.around, (*self.above, key))
+        if reasons:
+            raise NotInPlaceError(f"of '{procedure.text}', {next(iter(reasons.values()))}")
+        check_understood(code)
+        if code.internal is not None:
+            raise NotInPlaceError(f"'{procedure.text}' has procedures of its own")
+        spliced = _Spliced(self, replace(callee, code=code), place)
+        lines = spliced.lines(given)
+        self.changed = True
+        return [Comment(f"! {code.name}"), *lines], spliced.result
+
+    def _chosen(
+        self, procedure: Name, found: tuple[Callee, ...], args: tuple[Expr, ...]
+    ) -> tuple[Callee, tuple[Expr, ...]]:
+        """Return the procedure that is meant, and its arguments in its order."""
+        if not found:
+            raise NotInPlaceError(f"the procedure '{procedure.text}' was not found")
+        ordered = [(one, _in_order(one.code, args)) for one in found]
+        fitting = [(one, given) for one, given in ordered
+                   if given is not None and (len(found) == 1 or self._fits(one, given))]  # fmt: skip
+        if len(fitting) != 1:
+            raise NotInPlaceError(f"which procedure '{procedure.text}' stands for is not known")
+        return fitting[0]
+
+    def _fits(self, callee: Callee, given: tuple[Expr, ...]) -> bool:
+        """Return whether types and ranks of arguments may be those of a procedure's."""
+        within = CScope(callee.code, self.around)
+        for key, arg in zip(callee.code.dummy_keys, given, strict=True):
+            symbol, type_ = within.symbol(key), self._type_of(arg)
+            if type_ is not None and type_ != within.type_of(symbol):
+                return False
+            if self.is_scalar(arg) and symbol.shape and not isinstance(arg, Element):
+                return False
+            if not self.is_scalar(arg) and not symbol.shape:
+                return False
+        return True
+
+    def _type_of(self, arg: Expr) -> CType | None:
+        """Return the type of an argument, None if it is not known here."""
+        match arg:
+            case Name() | Element(Name()) | Section(Name()):
+                base = arg if isinstance(arg, Name) else arg.base
+                assert isinstance(base, Name)
+                return self.scope.type_of(self._symbol(base.key))
+            case Literal():
+                return self.scope.literal_type(arg)
+            case Parenthesised(operand) | Unary(Operator.PLUS | Operator.MINUS, operand):
+                return self._type_of(operand)
+            case CallFunction(Name(key="real"), (_, kind)):
+                named = kind.value if isinstance(kind, Keyword) else kind
+                if isinstance(named, Name):
+                    return CType(Intrinsic.REAL, self.scope.kind(named.text))
+        return None
+
+    # ------------------------------------------------------------------------ names
+
+    def symbol_of(self, key: str) -> Symbol:
+        """Return what a name in the subroutine stands for, also one that was declared here."""
+        return self._symbol(key)
+
+    def _symbol(self, key: str) -> Symbol:
+        if key in self.declared:
+            return declared_symbol(self.declared[key], Origin.LOCAL)
+        return self.symbols.get(key) or self.scope.symbol(key)
+
+    def declare(self, item: Declare, stem: str) -> Name:
+        """Return a new variable that is declared like `item`."""
+        name = self.names.fresh(stem)
+        self.declared[key_of(name)] = replace(item, name=name)
+        return Name(name)
+
+    def seen(self, symbol: Symbol, module: str) -> Name:
+        """Return the name by which what belongs to another module is known here."""
+        for key, known in self.symbols.items():
+            if (known.module_key, known.key) == (key_of(module), symbol.key):
+                return Name(key)
+        try:
+            own = self.scope.symbol(symbol.key)
+        except PrintError:
+            own = None
+        if own is not None and own.module_key == key_of(module) and own.key == symbol.key:
+            return Name(symbol.key)
+        key = key_of(self.names.fresh(symbol.key))
+        self.symbols[key] = replace(symbol, module=module, origin=Origin.IMPORTED)
+        return Name(key)
+
+    def is_scalar(self, expr: Expr) -> bool:
+        """Return whether an expression is one value; raise `NotInPlaceError` if nobody knows."""
+        match expr:
+            case Name():
+                return not self._symbol(expr.key).shape
+            case Literal() | Element():
+                return True
+            case Section() | ArrayLiteral():
+                return False
+            case Parenthesised(operand) | Unary(_, operand):
+                return self.is_scalar(operand)
+            case Binary(_, left, right):
+                return self.is_scalar(left) and self.is_scalar(right)
+            case CallFunction(Name(key=word), items) if word in ELEMENTAL:
+                return all(self.is_scalar(one) for one in items if not isinstance(one, Keyword))
+            case CallFunction(Name(key=word), (_,)) if word in REDUCING:
+                return True
+            case CallFunction(Name(key="dot_product" | "size")):
+                return True
+            case CallFunction(Name(key="matmul" | "transpose" | "reshape")):
+                return False
+        raise NotInPlaceError("it is not known whether an argument is an array")
+
+
+@dataclass(slots=True)
+class _Spliced:
+    """The statements of one procedure in the place of a call."""
+
+    caller: _CalledWriter
+    callee: Callee
+    place: Span | None
+    scalars: dict[str, Expr] = field(default_factory=dict)
+    arrays: dict[str, PassedArray] = field(default_factory=dict)
+    before: list[Line] = field(default_factory=list)
+    behind: list[Line] = field(default_factory=list)
+    result: Name | None = None
+
+    def lines(self, given: tuple[Expr, ...]) -> list[Line]:
+        """Return what a call with these arguments does."""
+        code = self.callee.code
+        within = CScope(code, self.caller.around)
+        written = written_in(code.body)
+        self._check_bounds(written)
+        if self.callee.result and written & set(code.dummy_keys):
+            raise NotInPlaceError(f"the function '{code.name}' changes its arguments")
+        symbols = {key: within.symbol(key) for key in code.dummy_keys}
+        outs = [arg for key, arg in zip(code.dummy_keys, given, strict=True) if key in written]
+        changed = {name for arg in outs if isinstance(arg, Name) for name in names_in(arg)}
+        for key, arg in zip(code.dummy_keys, given, strict=True):
+            if not symbols[key].shape:
+                self._scalar(symbols[key], arg, changed, is_written=key in written)
+        names = ProcedureNames(within, self.scalars, self.arrays, self.caller.seen)
+        for key, arg in zip(code.dummy_keys, given, strict=True):
+            if symbols[key].shape:
+                self._array(names, symbols[key], arg, changed, is_written=key in written)
+        for item in code.declarations:
+            if isinstance(item, Declare) and item.key not in code.dummy_keys:
+                self._local(names, item)
+        body = everywhere(without_returns(code.body), names.changed)
+        return [*self.before, *body, *self.behind]
+
+    def _check_bounds(self, written: set[str]) -> None:
+        """Refuse extents that are computed from what is changed behind."""
+        code = self.callee.code
+        used = {name for item in code.declarations if isinstance(item, Declare)
+                for one in item.shape for name in names_in(one)}  # fmt: skip
+        if changed := sorted(used & written):
+            raise NotInPlaceError(f"'{changed[0]}' gives an extent in '{code.name}' and is changed")
+
+    def _scalar(self, symbol: Symbol, arg: Expr, changed: set[str], *, is_written: bool) -> None:
+        arg = arg if is_written else self._given_once(arg)
+        if not self.caller.is_scalar(arg):
+            raise NotInPlaceError(f"an array is passed for '{symbol.name}'")
+        by_value = "value" in symbol.attributes
+        is_known = isinstance(arg, Name | Literal) or self._is_of_the_call(arg)
+        if is_known and not by_value and (isinstance(arg, Name) or not is_written):
+            self.scalars[symbol.key] = arg
+            return
+        if is_written and not by_value and not isinstance(arg, Element):
+            raise NotInPlaceError(f"what is passed for '{symbol.name}' is no variable, and changes")
+        if is_written and not by_value and names_in(arg) & changed:
+            raise NotInPlaceError(f"what is passed for '{symbol.name}' depends on what changes")
+        type_ = typed(CScope(self.callee.code, self.caller.around), symbol)
+        copy = self.caller.declare(Declare(symbol.name, type_), symbol.key)
+        self.scalars[symbol.key] = copy
+        if not (is_written and "intent(out)" in "".join(symbol.attributes).replace(" ", "")):
+            self.before.append(Assign(copy, arg, place=self.place))
+        if is_written and not by_value:
+            self.behind.append(Assign(arg, copy, place=self.place))
+
+    def _given_once(self, arg: Expr) -> Expr:
+        """Return what a whole number always is, an argument that is a local with one assignment."""
+        code = self.caller.code
+        declared = code.declared(arg.text) if isinstance(arg, Name) else None
+        if not isinstance(arg, Name) or declared is None or arg.key in code.dummy_keys:
+            return arg
+        if declared.value is not None or declared.shape:
+            return arg
+        values: list[Expr | None] = []
+        for line in walk_lines(code.body):
+            match line:
+                case Assign(Name() as name, value) if name.key == arg.key:
+                    values.append(value)
+                case Do(variable=name) if name.key == arg.key:
+                    return arg
+                case Assign() | Do() | If() | Select() | Comment() | Blank() | Return():
+                    pass
+                case _ if arg.key in names_of_line(line):
+                    values.append(None)
+        only = values[0] if len(values) == 1 else None
+        return only if only is not None and self._is_of_the_call(only) else arg
+
+    def _is_of_the_call(self, arg: Expr) -> bool:
+        """Return whether a whole number is one while the kernel is called."""
+        if any(isinstance(part, Index) for part in _parts(arg)):
+            return False
+        for name in names_in(arg):
+            symbol = self.caller.symbol_of(name)
+            is_whole = isinstance(symbol.type, ScalarType) and (
+                symbol.type.intrinsic is Intrinsic.INTEGER
+            )
+            fixed = symbol.sort is Sort.CONSTANT or "intent(in)" in symbol.attributes
+            if not is_whole or not fixed:
+                return False
+        return True
+
+    def _array(
+        self,
+        names: ProcedureNames,
+        symbol: Symbol,
+        arg: Expr,
+        changed: set[str],
+        *,
+        is_written: bool,
+    ) -> None:
+        caller = self.caller
+        shape = tuple(names.changed(one) for one in symbol.shape)
+        found = passed_array(arg, shape, caller.symbol_of, caller.is_scalar)
+        if found is None and not is_written and not caller.is_scalar(arg):
+            type_ = typed(names.scope, symbol)
+            copy = caller.declare(Declare(symbol.name, type_, (), shape), symbol.key)
+            self.before.append(Assign(copy, arg, place=self.place))
+            found = passed_array(copy, shape, caller.symbol_of, caller.is_scalar)
+        if found is None:
+            raise NotInPlaceError(f"what is passed for '{symbol.name}' is no array with a name")
+        if any(names_in(one) & changed for one in found.names):
+            raise NotInPlaceError(f"what is passed for '{symbol.name}' depends on what changes")
+        self.arrays[symbol.key] = found
+
+    def _local(self, names: ProcedureNames, item: Declare) -> None:
+        """Declare a variable of the procedure among those of the kernel."""
+        type_ = typed(names.scope, declared_symbol(item, Origin.LOCAL))
+        made = Declare(item.name, type_, item.attributes)
+        name = self.caller.declare(made, item.key)
+        names.locals[item.key] = name
+        value = None if item.value is None else names.changed(item.value)
+        shape = tuple(names.changed(one) for one in item.shape)
+        self.caller.declared[name.key] = replace(made, name=name.text, shape=shape, value=value)
+        if item.key == key_of(self.callee.result):
+            self.result = name
+
+
+def typed(scope: CScope, symbol: Symbol) -> ScalarType:
+    """Return the type of a variable, with a kind that is a number, and so known everywhere."""
+    found = scope.type_of(symbol)
+    return ScalarType(found.intrinsic, str(found.size))
+
+
+def _in_order(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
+    """Return arguments in the order of a procedure's, None if these are others."""
+    plain = [item for item in args if not isinstance(item, Keyword)]
+    named: Mapping[str, Expr] = {item.key: item.value for item in args if isinstance(item, Keyword)}
+    behind = code.dummy_keys[len(plain) :]
+    if len(plain) > len(code.dummy_keys) or set(behind) != set(named):
+        return None
+    return (*plain, *(named[key] for key in behind))
+
+
+def _parts(expr: Expr) -> Iterator[Expr]:
+    found: list[Expr] = []
+
+    def look(part: Expr) -> Expr:
+        found.append(part)
+        return with_parts(part, look)
+
+    look(expr)
+    yield from found

@@ -1,0 +1,148 @@
+"""The code of a procedure that is to stand in the place of a call: names, ends, what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from psyclone_storage.backend.c.scope import CScope
+from psyclone_storage.backend.python.passed_arrays import NotInPlaceError, PassedArray
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Element, Expr, Index, Literal, Name, Origin, Section, Symbol
+from psyclone_storage.ir.rewrite import walk_lines, with_parts
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Branch,
+    Comment,
+    Continue,
+    Cycle,
+    Declare,
+    DirectiveLine,
+    Do,
+    Exit,
+    If,
+    Line,
+    Opaque,
+    Return,
+    Select,
+)
+
+_UNDERSTOOD = (Assign, Blank, Comment, Continue, Cycle, DirectiveLine, Do, Exit, If, Return, Select)
+_HARMLESS = (["implicit", "none"], ["IMPLICIT", "NONE"])
+_ATTRIBUTES = ("save", "allocatable", "pointer", "target", "external", "volatile", "class")
+
+
+@dataclass(slots=True)
+class ProcedureNames:
+    """The names of a procedure as they are where it is called.
+
+    Arguments are the caller's `scalars` and `arrays`, variables its new `locals`. What belongs to a
+    module is `seen` under some name.
+    """
+
+    scope: CScope
+    scalars: dict[str, Expr]
+    arrays: dict[str, PassedArray]
+    seen: Callable[[Symbol, str], Name]
+    locals: dict[str, Name] = field(default_factory=dict)
+
+    def changed(self, expr: Expr) -> Expr:
+        """Return an expression of the procedure as one of the caller."""
+        match expr:
+            case Literal() if expr.kind is not None and not expr.kind.isdigit():
+                return expr.with_kind(str(self.scope.kind(expr.kind)))
+            case Name():
+                return self._name(expr)
+            case Index(Name() as base, items) if base.key in self.arrays:
+                if not isinstance(expr, Element | Section):
+                    raise NotInPlaceError(f"'{base.text}' is no array where it is called")
+                index = [self.changed(item) for item in items]
+                return self.arrays[base.key].at(index, is_element=isinstance(expr, Element))
+        return with_parts(expr, self.changed)
+
+    def _name(self, name: Name) -> Expr:
+        if name.key in self.arrays:
+            return self.arrays[name.key].whole()
+        if name.key in self.scalars:
+            return self.scalars[name.key]
+        if name.key in self.locals:
+            return self.locals[name.key]
+        symbol = self.scope.symbol(name.key)
+        if symbol.origin is Origin.INTRINSIC:
+            return name
+        if symbol.origin in (Origin.LOCAL, Origin.DUMMY) or not symbol.is_data:
+            raise NotInPlaceError(f"what '{name.text}' stands for is not known where it is called")
+        return self.seen(symbol, symbol.module or self.scope.code.module.key)
+
+
+def check_understood(code: KernelCode) -> None:
+    """Refuse a procedure whose statements or declarations may do more than is known here."""
+    for line in walk_lines(code.body):
+        if not isinstance(line, _UNDERSTOOD) or (isinstance(line, Return) and line.value):
+            raise NotInPlaceError(f"'{code.name}' has statements that kernels in Python have not")
+        if isinstance(line, Select) and line.word != "case":
+            raise NotInPlaceError(f"'{code.name}' chooses by a type")
+    for item in code.declarations:
+        if isinstance(item, Opaque) and item.text.split() not in _HARMLESS:
+            raise NotInPlaceError(f"'{code.name}' has declarations that are not understood")
+        if not isinstance(item, Declare):
+            continue
+        words = set(item.attributes) & set(_ATTRIBUTES)
+        kept = item.value is not None and "parameter" not in item.attributes
+        if words or kept or "optional" in item.attributes:
+            what = "keeps its value between calls" if kept else "is no plain variable"
+            raise NotInPlaceError(f"'{item.name}' of '{code.name}' {what}")
+
+
+def written_in(body: tuple[Line, ...]) -> set[str]:
+    """Return the keys of the names that statements assign to, those of counters included."""
+    found: set[str] = set()
+    for line in walk_lines(body):
+        match line:
+            case Assign(Name() as name) | Assign(Index(Name() as name)) | Do(variable=name):
+                found.add(name.key)
+            case Assign():
+                raise NotInPlaceError("it is not known what an assignment changes")
+    return found
+
+
+def without_returns(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return statements that end where a `return` stood.
+
+    before: if (a) return; b
+    after:  if (a) then; else; b; end if
+    """
+    found: list[Line] = []
+    for place, line in enumerate(lines):
+        if isinstance(line, Return):
+            break
+        if not any(isinstance(one, Return) for one in walk_lines([line])):
+            found.append(line)
+            continue
+        if not isinstance(line, If):
+            raise NotInPlaceError("a procedure returns from within a loop")
+        found.append(_going_on(line, lines[place + 1 :]))
+        break
+    return tuple(found)
+
+
+def _going_on(line: If, rest: tuple[Line, ...]) -> If:
+    """Return a choice with what follows it where a branch does not return."""
+    ways = [branch.body for branch in line.branches] + [line.otherwise]
+    if sum(not _returns(way) for way in ways) > 1 and any(map(_does, rest)):
+        raise NotInPlaceError("a procedure returns from one of several branches")
+    bodies = [without_returns(way if _returns(way) else (*way, *rest)) for way in ways]
+    branches: tuple[Branch, ...] = tuple(
+        replace(branch, body=body) for branch, body in zip(line.branches, bodies, strict=False)
+    )
+    return replace(line, branches=branches, otherwise=bodies[-1])
+
+
+def _returns(body: tuple[Line, ...]) -> bool:
+    done = [line for line in body if _does(line)]
+    return bool(done) and isinstance(done[-1], Return)
+
+
+def _does(line: Line) -> bool:
+    return not isinstance(line, Blank | Comment | Continue)

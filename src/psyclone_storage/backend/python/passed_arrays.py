@@ -1,0 +1,173 @@
+"""Arrays that a procedure is passed, where its statements stand in the place of a call.
+
+An element of the argument is one of the array that is passed, at another index where one begins
+elsewhere. What is not certainly the same elements is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from psyclone_storage.backend.python.sums import summed
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.expr import (
+    Binary,
+    Element,
+    Expr,
+    Literal,
+    Name,
+    Range,
+    Section,
+    Star,
+    Symbol,
+    integer_value,
+)
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.types import Intrinsic
+
+ONE = Literal("1", Intrinsic.INTEGER)
+_POINTS = ("pointer", "allocatable")
+
+
+class NotInPlaceError(Exception):
+    """A call that cannot be exchanged for the statements of what it calls; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A dimension: where it begins for the procedure and where in the array, and its last element.
+
+    `extent` is what the procedure declares, none where that is the array's. It `is_full` if it is
+    all of the array's own dimension.
+    """
+
+    begins: Expr
+    lower: Expr
+    upper: Expr | None
+    extent: Expr | None
+    is_full: bool
+
+    def moved(self, index: Expr) -> Expr:
+        """Return an index of the procedure as one of the array."""
+        if summed(self.begins).key == summed(self.lower).key:
+            return index
+        back = Binary(Operator.MINUS, index, self.begins)
+        return summed(Binary(Operator.PLUS, back, self.lower)).expr
+
+    def triplet(self, item: Range) -> Range:
+        """Return a triplet of the procedure as one of the array."""
+        lower = self.lower if item.lower is None else self.moved(item.lower)
+        upper = self._last if item.upper is None else self.moved(item.upper)
+        if self.is_full and item.lower is None and item.upper is None:
+            return replace(item, lower=None, upper=None)
+        return replace(item, lower=lower, upper=upper)
+
+    @property
+    def _last(self) -> Expr | None:
+        if self.extent is None:
+            return self.upper
+        return summed(Binary(Operator.PLUS, self.lower, self.extent)).plus(-1).expr
+
+
+@dataclass(frozen=True, slots=True)
+class PassedArray:
+    """The elements of an array that a procedure is passed: some dimensions, others at an index."""
+
+    base: Name
+    places: tuple[_Axis | Expr, ...]
+
+    @property
+    def names(self) -> tuple[Expr, ...]:
+        """What says which elements these are, as far as it is computed where the call stands."""
+        return tuple(one for one in self.places if not isinstance(one, _Axis)) + tuple(
+            one.lower for one in self.places if isinstance(one, _Axis)
+        )
+
+    def at(self, items: Sequence[Expr], is_element: bool) -> Expr:
+        """Return an element or a section, by the indices of the procedure."""
+        rest = list(items)
+        found: list[Expr] = []
+        for one in self.places:
+            if not isinstance(one, _Axis):
+                found.append(one)
+                continue
+            if not rest:
+                raise NotInPlaceError(f"'{self.base.text}' is looked at with fewer indices")
+            item = rest.pop(0)
+            found.append(one.triplet(item) if isinstance(item, Range) else one.moved(item))
+        if rest:
+            raise NotInPlaceError(f"'{self.base.text}' is looked at with more indices")
+        return (Element if is_element else Section)(self.base, tuple(found))
+
+    def whole(self) -> Expr:
+        """Return all elements that are passed."""
+        axes = [one for one in self.places if isinstance(one, _Axis)]
+        if len(axes) == len(self.places) and all(one.is_full for one in axes):
+            return self.base
+        return self.at([Range()] * len(axes), is_element=False)
+
+
+def passed_array(
+    arg: Expr,
+    shape: tuple[Expr, ...],
+    symbol_of: Callable[[str], Symbol],
+    is_scalar: Callable[[Expr], bool],
+) -> PassedArray | None:
+    """Return what the array `arg` is for a procedure that declares `shape`, in the caller's words.
+
+    None where it is no array that has a name. Raise `NotInPlaceError` where elements may be others.
+    """
+    base = arg.base if isinstance(arg, Section) else arg
+    if not isinstance(base, Name):
+        return None
+    symbol = symbol_of(base.key)
+    if set(symbol.attributes) & set(_POINTS):
+        raise NotInPlaceError(f"'{base.text}' is a pointer or allocatable, and is passed")
+    every: Sequence[Expr] = [Range()] * len(symbol.shape)
+    given = arg.items if isinstance(arg, Section) else every
+    if len(given) != len(symbol.shape):
+        raise NotInPlaceError(f"'{base.text}' is passed with other dimensions than it has")
+    places: list[_Axis | Expr] = []
+    rest = list(shape)
+    for item, own in zip(given, symbol.shape, strict=True):
+        if not isinstance(item, Range):
+            if not is_scalar(item):
+                raise NotInPlaceError(f"elements of '{base.text}' are passed that need a copy")
+            places.append(item)
+            continue
+        if not rest:
+            raise NotInPlaceError(f"'{base.text}' has more dimensions than the argument")
+        places.append(_axis(base, item, own, rest.pop(0), is_last=not rest))
+    if rest:
+        raise NotInPlaceError(f"'{base.text}' has fewer dimensions than the argument")
+    return PassedArray(base, tuple(places))
+
+
+def _axis(base: Name, item: Range, own: Expr, declared: Expr, *, is_last: bool) -> _Axis:
+    """Return a dimension of an array that stands for one that a procedure declares."""
+    if item.step is not None and integer_value(item.step) != 1:
+        raise NotInPlaceError(f"a section of '{base.text}' with a step is passed")
+    first, last = _bounds(own)
+    lower, upper = item.lower or first, item.upper or last
+    begins, ends = _bounds(declared)
+    if ends is None:
+        # The argument has the array's extent.
+        is_full = item == Range() and summed(begins).key == summed(first).key
+        return _Axis(begins, lower, upper, None, is_full)
+    extent = _extent(begins, ends)
+    is_equal = upper is not None and summed(_extent(lower, upper)).key == summed(extent).key
+    if not is_last and not is_equal:
+        raise NotInPlaceError(f"'{base.text}' may have other extents than the argument")
+    same = summed(begins).key == summed(first).key
+    return _Axis(begins, lower, upper, extent, is_equal and same and item == Range())
+
+
+def _bounds(declared: Expr) -> tuple[Expr, Expr | None]:
+    if not isinstance(declared, Range):
+        return ONE, None if isinstance(declared, Star) else declared
+    upper = None if isinstance(declared.upper, Star) else declared.upper
+    return declared.lower or ONE, upper
+
+
+def _extent(lower: Expr, upper: Expr) -> Expr:
+    return summed(Binary(Operator.MINUS, upper, lower)).plus(1).expr
