@@ -82,14 +82,17 @@ def imports_of(
     scalars = dict.fromkeys(item for function in functions for item in function.scalars)
     known = _known({(one.module, one.python) for one in scalars if one.module}, codes)
     lines: list[str] = []
+    locals_: dict[tuple[str, str], str] = {}
     called: dict[ScalarArgument, str] = {}
     for one in scalars:
         if one.module:
-            module, original = known[one.module, one.python]
-            local = names.fresh(original)
-            renamed = f" as {local}" if local != original else ""
-            lines.append(f"from {module} import {original}{renamed}")
-            called[replace(one, name="")] = local
+            module, said = known[one.module, one.python]
+            original, bracket, index = said.partition("[")
+            if (local := locals_.get((module, original))) is None:
+                local = locals_[module, original] = names.fresh(original)
+                renamed = f" as {local}" if local != original else ""
+                lines.append(f"from {module} import {original}{renamed}")
+            called[replace(one, name="")] = f"{local}{bracket}{index}"
     return lines, called
 
 

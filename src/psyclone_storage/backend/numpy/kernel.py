@@ -62,8 +62,12 @@ def emit_code(code: KernelCode) -> list[str]:
     head = f"def {code.name}({', '.join(map(plain, code.dummies))}):"
     first, second = (plain(name) for name in code.dummies[:2])
     imports = [f"from {code.module.name} import {name}" for name in writer.constants()]
-    imports += [f"from {one.module} import {one.name} as {one.key}"
-                for one in code.module.symbols.symbols.values() if one.module]  # fmt: skip
+    for one in code.module.symbols.symbols.values():
+        array, bracket, index = one.name.partition("[")
+        if one.module:
+            imports.append(f"from {one.module} import {array} as {one.key}")
+        if one.module and bracket:
+            imports.append(f"{one.key} = {one.key}[{index}")
     like = next(name for name in code.dummies if writer.is_array(name))
     opening = [f"at = points({first}, {second}, {plain(like)}.shape)", *imports]
     if writer.leaves:

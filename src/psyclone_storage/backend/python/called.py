@@ -198,7 +198,8 @@ class _CalledWriter:
             part = with_parts(part, change)
             if not self._is_called(part):
                 return part
-            assert isinstance(part, CallFunction) and isinstance(part.base, Name)
+            assert isinstance(part, CallFunction)
+            assert isinstance(part.base, Name)
             lines, result = self._called(part.base, part.items, place)
             if result is None:
                 raise NotInPlaceError(f"'{part.base.text}' is no function")
@@ -239,8 +240,11 @@ class _CalledWriter:
         if not found:
             raise NotInPlaceError(f"the procedure '{procedure.text}' was not found")
         ordered = [(one, _in_order(one.code, args)) for one in found]
-        fitting = [(one, given) for one, given in ordered
-                   if given is not None and (len(found) == 1 or self._fits(one, given))]  # fmt: skip
+        fitting = [
+            (one, given)
+            for one, given in ordered
+            if given is not None and (len(found) == 1 or self._fits(one, given))
+        ]
         if len(fitting) != 1:
             raise NotInPlaceError(f"which procedure '{procedure.text}' stands for is not known")
         return fitting[0]

@@ -7,12 +7,14 @@ constant, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
-from psyclone_storage.base.records import replace
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
@@ -27,9 +29,11 @@ from psyclone_storage.ir.expr import (
     Parenthesised,
     Range,
     Sort,
+    Symbol,
     Unary,
     integer_value,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -37,37 +41,104 @@ from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, If, Li
 
 _CONSTANT = "parameter"
 _KEPT = "save"
+_POINTS = ("pointer", "allocatable")
+_MOST_READ = 64
 _UNDERSTOOD = (Assign, Blank, Comment, Do, If, Return)
 """Statements of which it is known what they write."""
 
 
-def with_constants_of_modules(code: KernelCode, scope: CScope) -> KernelCode:
-    """Return `code` with arrays of its own in the place of arrays of constants of modules.
+@dataclass(frozen=True, slots=True)
+class _OwnArray:
+    """An array in the place of one of a module, what reads its elements, and names for these."""
 
-    Their values are computed from constants that the code does not know, and so are numbers.
+    declared: Declare
+    read: tuple[Line, ...] = ()
+    symbols: Mapping[str, Symbol] = field(default_factory=dict)
+
+
+def with_arrays_of_modules(code: KernelCode, scope: CScope) -> KernelCode:
+    """Return `code` with arrays of its own for arrays of modules whose extents are known.
+
+    Constants become numbers, as code does not know what they are computed from. The elements of a
+    variable of another module are read where the kernel begins, each by itself.
     """
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
-    found: list[Declare] = []
-    for key in sorted(used):
-        try:
-            symbol = scope.symbol(key)
-            type_ = scope.type_of(symbol)
-        except PrintError:
-            continue
-        own = symbol.origin in (Origin.LOCAL, Origin.DUMMY)
-        if own or symbol.sort is not Sort.CONSTANT or not symbol.shape or symbol.value is None:
-            continue
-        home = scope.home_of(symbol)
-        axes = _axes(symbol.shape, home)
-        placed = {} if axes is None else dict(_placed(symbol.value, axes) or ())
-        values = [_known_in(home, placed[one]) for one in sorted(placed, key=_reversed)]
-        if axes is None or not values or None in values:
-            continue
-        shape = tuple(Range(_whole(one.start), _whole(one.stop - 1)) for one in axes)
-        literals = ArrayLiteral(tuple(one for one in values if one is not None))
-        found.append(Declare(key, ScalarType(type_.intrinsic, str(type_.size)), (_CONSTANT,), shape,
-                             value=literals))  # fmt: skip
-    return code if not found else replace(code, declarations=(*code.declarations, *found))
+    declared = [item.key for item in code.declarations if isinstance(item, Declare)]
+    names = NameTable((*used, *declared, *code.dummy_keys, *code.module.symbols.symbols))
+    every = [_own_array(code, key, scope, names) for key in sorted(used)]
+    found = [one for one in every if one is not None]
+    if not found:
+        return code
+    table = code.module.symbols
+    symbols = {key: symbol for one in found for key, symbol in one.symbols.items()}
+    return replace(
+        code,
+        declarations=(*code.declarations, *(one.declared for one in found)),
+        body=(*(line for one in found for line in one.read), *code.body),
+        module=replace(code.module, symbols=replace(table, symbols={**table.symbols, **symbols})),
+    )
+
+
+def _own_array(code: KernelCode, key: str, scope: CScope, names: NameTable) -> _OwnArray | None:
+    try:
+        symbol = scope.symbol(key)
+        type_ = scope.type_of(symbol)
+    except PrintError:
+        return None
+    if symbol.origin in (Origin.LOCAL, Origin.DUMMY) or not symbol.shape:
+        return None
+    home = scope.home_of(symbol)
+    axes = _axes(symbol.shape, home)
+    if axes is None:
+        return None
+    kind = ScalarType(type_.intrinsic, str(type_.size))
+    shape = tuple(Range(_whole(one.start), _whole(one.stop - 1)) for one in axes)
+    if symbol.sort is Sort.VARIABLE and _may_be_read(code, key, symbol, axes):
+        return _read_one_by_one(code, Declare(key, kind, (), shape), symbol, axes, names)
+    if symbol.sort is not Sort.CONSTANT or symbol.value is None:
+        return None
+    placed = dict(_placed(symbol.value, axes) or ())
+    values = [_known_in(home, placed[one]) for one in sorted(placed, key=_reversed)]
+    literals = ArrayLiteral(tuple(one for one in values if one is not None))
+    if not values or None in values:
+        return None
+    return _OwnArray(Declare(key, kind, (_CONSTANT,), shape, value=_shaped(literals, axes)))
+
+
+def _shaped(literals: ArrayLiteral, axes: list[range]) -> Expr:
+    """Return values in the shape of an array."""
+    if len(axes) == 1:
+        return literals
+    shape = ArrayLiteral(tuple(_whole(len(one)) for one in axes))
+    return CallFunction(Name("reshape"), (literals, shape))
+
+
+def _may_be_read(code: KernelCode, key: str, symbol: Symbol, axes: list[range]) -> bool:
+    """Return whether an array of another module is one that Python reads element by element."""
+    if symbol.module_key in ("", code.module.key) or set(symbol.attributes) & set(_POINTS):
+        return False
+    for line in walk_lines(code.body):
+        if isinstance(line, Assign):
+            base = line.target.base if isinstance(line.target, Index) else line.target
+            if isinstance(base, Name) and base.key == key:
+                return False
+    return 0 < math.prod(map(len, axes)) <= _MOST_READ
+
+
+def _read_one_by_one(
+    code: KernelCode, declared: Declare, symbol: Symbol, axes: list[range], names: NameTable
+) -> _OwnArray:
+    """Return an array whose elements are variables of another module; Python counts from 0."""
+    read: list[Line] = []
+    symbols: dict[str, Symbol] = {}
+    for index in product(*axes):
+        behind = [str(one).replace("-", "m") for one in index]
+        name = key_of(names.fresh("_".join((declared.key, *behind))))
+        at = ", ".join(str(one - axis.start) for one, axis in zip(index, axes, strict=True))
+        symbols[name] = replace(symbol, key=name, name=f"{symbol.name}[{at}]", shape=())
+        target = Element(Name(declared.name), tuple(map(_whole, index)))
+        read.append(Assign(target, Name(name), place=code.place_of(declared.name)))
+    return _OwnArray(declared, tuple(read), symbols)
 
 
 def _reversed(index: tuple[int, ...]) -> tuple[int, ...]:
@@ -148,7 +219,7 @@ def _listed(value: Expr | None) -> tuple[Expr, ...] | None:
     match value:
         case ArrayLiteral():
             return tuple(_flat(value))
-        case CallFunction(Name(key="reshape"), (ArrayLiteral() as source, _)):
+        case Index(Name(key="reshape"), (ArrayLiteral() as source, _)):
             return tuple(_flat(source))
     return None
 
@@ -162,13 +233,11 @@ def _flat(listed: ArrayLiteral) -> Iterator[Expr]:
             yield item
 
 
-def _placed(
-    value: Expr | None, axes: list[range]
-) -> list[tuple[tuple[int, ...], Expr]] | None:
+def _placed(value: Expr | None, axes: list[range]) -> list[tuple[tuple[int, ...], Expr]] | None:
     """Return values with their indices, None where it is not known which has which."""
     order = list(range(len(axes)))
     match value:
-        case CallFunction(Name(key="reshape"), (source, shape, Keyword(name="order", value=given))):
+        case Index(Name(key="reshape"), (source, shape, Keyword(name="order", value=given))):
             said = [integer_value(one) for one in given.items] if isinstance(
                 given, ArrayLiteral) else []  # fmt: skip
             if sorted(one or 0 for one in said) != [place + 1 for place in order]:

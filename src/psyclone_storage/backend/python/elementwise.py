@@ -12,8 +12,17 @@ from collections.abc import Callable, Iterable, Mapping
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.python.array_names import (
+    ONE,
+    ArrayNames,
+    NoLoopsError,
+    UnknownBoundsError,
+    check_step,
+    lower_of,
+    of_dimension,
+    of_triplet,
+)
 from psyclone_storage.backend.python.sums import IndexSum, summed
-from psyclone_storage.backend.python.values import DOUBLE, INTEGER
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
@@ -25,7 +34,6 @@ from psyclone_storage.ir.expr import (
     Element,
     Expr,
     Index,
-    Keyword,
     Literal,
     Name,
     Origin,
@@ -33,14 +41,12 @@ from psyclone_storage.ir.expr import (
     Range,
     Section,
     Sort,
-    Symbol,
     Unary,
     canonical,
     integer_value,
-    spell,
     walk,
 )
-from psyclone_storage.ir.intrinsics import ELEMENTAL, LIKE_FIRST
+from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     names_in,
@@ -54,7 +60,6 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
 
-_ONE = Literal("1", Intrinsic.INTEGER)
 _ZERO = Literal("0", Intrinsic.INTEGER)
 _NOTHING = Literal("0.0", Intrinsic.REAL)
 _RANK_OF_MATRIX = 2
@@ -62,19 +67,11 @@ _GUARDS = (Operator.AND, Operator.OR)
 _LARGEST = Literal("2147483647", Intrinsic.INTEGER)
 _OF_ORDER: Mapping[str, tuple[str, str, Expr]] = {
     "minval": ("least", "min", _LARGEST),
-    "maxval": ("most", "max", Binary(Operator.MINUS, Unary(Operator.MINUS, _LARGEST), _ONE)),
+    "maxval": ("most", "max", Binary(Operator.MINUS, Unary(Operator.MINUS, _LARGEST), ONE)),
 }
 """Functions for the least and the greatest: a name, what joins two, the value of no elements."""
 _SUMS = ("sum", "dot_product", *_OF_ORDER)
 Bounds = tuple[tuple[Expr, Expr], ...]
-
-
-class _NoLoopsError(Exception):
-    """A statement that has no form as loops which certainly do the same; the text may say why."""
-
-
-class _UnknownBoundsError(_NoLoopsError):
-    """An array whose declaration does not say where it ends."""
 
 
 class _OverlapError(Exception):
@@ -88,22 +85,21 @@ def elementwise(code: KernelCode, scope: CScope) -> tuple[KernelCode, dict[Span 
     """
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
-    writer = _ElementwiseWriter(scope, NameTable((*used, *declared, *code.dummy_keys)))
+    writer = _ElementwiseWriter(ArrayNames(scope), NameTable((*used, *declared, *code.dummy_keys)))
     body = rewritten(code.body, writer.line)
-    made = replace(code, body=body, declarations=(*code.declarations, *writer.declared))
+    made = replace(code, body=body, declarations=(*code.declarations, *writer.arrays.declared))
     return made, writer.reasons
 
 
 @dataclass(slots=True)
 class _ElementwiseWriter:
-    """The writer of loops; the counters and sums that these need are `declared`.
+    """The writer of loops; the counters and sums that these need are declared among `arrays`.
 
     What is left as it is has `reasons`, by its place.
     """
 
-    scope: CScope
+    arrays: ArrayNames
     names: NameTable
-    declared: list[Declare] = field(default_factory=list)
     reasons: dict[Span | None, str] = field(default_factory=dict)
 
     def line(self, line: Line) -> Iterable[Line]:
@@ -115,7 +111,7 @@ class _ElementwiseWriter:
                     return self._assign(line)
                 case If():
                     return self._if(line)
-        except _NoLoopsError as error:
+        except NoLoopsError as error:
             if why := str(error):
                 self.reasons[place_of_line(line)] = why
         except PrintError:
@@ -139,12 +135,12 @@ class _ElementwiseWriter:
 
     def _size(self, array: Name, dimension: tuple[Expr, ...]) -> Expr | None:
         """Return how many elements an array has, in all or along one dimension; None if unknown."""
-        if self.scope.symbol("size").origin is not Origin.INTRINSIC:
+        if self.arrays.symbol("size").origin is not Origin.INTRINSIC:
             return None
         extents: list[int] = []
-        for one in self.scope.symbol(array.key).shape:
-            lower, upper = (one.lower or _ONE, one.upper) if isinstance(one, Range) else (_ONE, one)
-            known = None if upper is None else self.scope.integer(
+        for one in self.arrays.symbol(array.key).shape:
+            lower, upper = (one.lower or ONE, one.upper) if isinstance(one, Range) else (ONE, one)
+            known = None if upper is None else self.arrays.scope.integer(
                 Binary(Operator.MINUS, upper, lower))  # fmt: skip
             if known is None:
                 return None
@@ -168,21 +164,43 @@ class _ElementwiseWriter:
 
     def _assign(self, line: Assign) -> list[Line]:
         before: list[Line] = []
-        value = self._without_sums(line.value, before, place_of_line(line))
+        listed = line.value
+        if not isinstance(listed, ArrayLiteral):
+            listed = self._without_lists(listed, before, line.place)
+        value = self._without_sums(listed, before, place_of_line(line))
         new = replace(line, value=value) if before else line
         bounds = self._bounds(line.target)
         return [*before, *([new] if bounds is None else self._assigned(new, bounds))]
+
+    def _without_lists(self, expr: Expr, before: list[Line], place: Span | None) -> Expr:
+        """Return an expression with arrays in the place of values that are written one by one."""
+
+        def change(part: Expr) -> Expr:
+            part = with_parts(part, change)
+            if not isinstance(part, ArrayLiteral):
+                return part
+            types = list(filter(None, map(self.arrays.type_if_known, part.items)))
+            if not types or any(self._bounds(item) is not None for item in part.items):
+                raise NoLoopsError
+            extent = Literal(str(len(part.items)), Intrinsic.INTEGER)
+            values = Name(self._declared("values", types[0], (extent,)))
+            for place_, item in enumerate(part.items, 1):
+                at = Element(values, (Literal(str(place_), Intrinsic.INTEGER),))
+                before.append(Assign(at, item, place=place))
+            return values
+
+        return change(expr)
 
     # ------------------------------------------------------------------------ assignments
 
     def _assigned(self, line: Assign, bounds: Bounds) -> list[Line]:
         base = line.target.base if isinstance(line.target, Index) else line.target
         if not isinstance(base, Name):
-            raise _NoLoopsError
+            raise NoLoopsError
         if isinstance(line.value, ArrayLiteral):
             return self._listed(line, base.key, line.value.items)
         if isinstance(line.target, Index) and base.key in _names_of(line.target.items):
-            raise _NoLoopsError
+            raise NoLoopsError
 
         def body(offsets: list[IndexSum]) -> list[Line]:
             before: list[Line] = []
@@ -205,9 +223,9 @@ class _ElementwiseWriter:
         before: a(2:n) = a(1:n-1)
         after:  values(i) = a(i) for all elements; a(1+i) = values(i) for all elements
         """
-        type_ = self.scope.symbol(base.key).type
+        type_ = self.arrays.symbol(base.key).type
         if not isinstance(type_, ScalarType):
-            raise _NoLoopsError
+            raise NoLoopsError
         extents = [self._extent_where_called(one, base) for one in bounds]
         values = Name(self._declared("values", type_, tuple(extents)))
 
@@ -223,7 +241,7 @@ class _ElementwiseWriter:
             before: list[Line] = []
             target = self._at(line.target, list(offsets), before, line.place)
             if before:
-                raise _NoLoopsError
+                raise NoLoopsError
             return [Assign(target, kept(offsets), place=line.place)]
 
         first = self._loops(bounds, computed, line.place)
@@ -232,27 +250,27 @@ class _ElementwiseWriter:
     def _extent_where_called(self, one: tuple[Expr, Expr], base: Name) -> Expr:
         """Return how many elements there are, as an array of the kernel may have them."""
         extent = summed(Binary(Operator.MINUS, one[1], one[0])).plus(1)
-        known = self.scope.integer(extent.expr)
+        known = self.arrays.scope.integer(extent.expr)
         if known is not None:
             return Literal(str(max(known, 0)), Intrinsic.INTEGER)
-        symbols = [self.scope.symbol(key) for key in names_in(extent.expr)]
+        symbols = [self.arrays.symbol(key) for key in names_in(extent.expr)]
         if any(one.origin not in (Origin.DUMMY, Origin.INTRINSIC) and one.sort is not Sort.CONSTANT
                for one in symbols):  # fmt: skip
             what = f"other elements of '{base.text}' are read where it is written, and it is not"
-            raise _NoLoopsError(f"{what} known where the kernel is called how many there are")
+            raise NoLoopsError(f"{what} known where the kernel is called how many there are")
         return CallFunction(Name("max"), (extent.expr, _ZERO))
 
     def _listed(self, line: Assign, key: str, items: tuple[Expr, ...]) -> list[Line]:
         """Return an assignment for each of some values."""
         if any(self._bounds(item) is not None or key in names_in(item) for item in items):
-            raise _NoLoopsError
+            raise NoLoopsError
         target = self._bounds(line.target) or ()
         if len(target) != 1:
-            raise _NoLoopsError
+            raise NoLoopsError
         # Both sides have one extent in every program: only one that is known may be another one.
-        extent = self.scope.integer(Binary(Operator.MINUS, target[0][1], target[0][0]))
+        extent = self.arrays.scope.integer(Binary(Operator.MINUS, target[0][1], target[0][0]))
         if extent not in (None, len(items) - 1):
-            raise _NoLoopsError
+            raise NoLoopsError
         return [
             Assign(self._at(line.target, [IndexSum((), place)], [], None), item, place=line.place)
             for place, item in enumerate(items)
@@ -269,7 +287,7 @@ class _ElementwiseWriter:
             is_one = not first.terms and first.constant == 1
             offsets.append(IndexSum(((1, counter),), -1 if is_one else 0))
             last = upper if is_one else summed(Binary(Operator.MINUS, upper, lower)).expr
-            ends.append((_ONE if is_one else _ZERO, last))
+            ends.append((ONE if is_one else _ZERO, last))
         lines = body(offsets)
         for counter, (first_, last) in zip(counters, ends, strict=True):
             lines = [Do(counter, first_, last, tuple(lines), None, place=place, extent=place)]
@@ -277,7 +295,7 @@ class _ElementwiseWriter:
 
     def _declared(self, stem: str, type_: ScalarType, shape: tuple[Expr, ...] = ()) -> str:
         name = self.names.fresh(stem)
-        self.declared.append(Declare(name, type_, (), shape))
+        self.arrays.declared.append(Declare(name, type_, (), shape))
         return name
 
     # ------------------------------------------------------------------------ sums
@@ -287,9 +305,9 @@ class _ElementwiseWriter:
 
         def change(part: Expr) -> Expr:
             if isinstance(part, Binary) and part.op in _GUARDS and _has_sums(part.right):
-                raise _NoLoopsError("a sum is computed only if what stands before it allows that")
+                raise NoLoopsError("a sum is computed only if what stands before it allows that")
             part = with_parts(part, change)
-            if not self._is_of_language(part):
+            if not self.arrays.is_of_language(part):
                 return part
             match part:
                 case CallFunction(Name(key="sum"), (array,)):
@@ -308,19 +326,13 @@ class _ElementwiseWriter:
 
         return change(expr)
 
-    def _is_of_language(self, expr: Expr) -> bool:
-        """Return whether an expression calls a function of the language, and no author's."""
-        if not isinstance(expr, CallFunction) or not isinstance(expr.base, Name):
-            return False
-        return self.scope.symbol(expr.base.key).origin is Origin.INTRINSIC
-
     def _reduced(
         self, word: str, terms: Expr, bounds: Bounds, before: list[Line], place: Span | None
     ) -> Expr:
         """Return a variable that loops `before` the statement sum to, or take the least to."""
-        if word in _OF_ORDER and self._is_real(terms):
-            raise _NoLoopsError(f"'{word}' of real numbers is not known where one is no number")
-        total = Name(self._declared(_OF_ORDER.get(word, ("total",))[0], self._type_of(terms)))
+        if word in _OF_ORDER and self.arrays.is_real(terms):
+            raise NoLoopsError(f"'{word}' of real numbers is not known where one is no number")
+        total = Name(self._declared(_OF_ORDER.get(word, ("total",))[0], self.arrays.type_of(terms)))
 
         def body(offsets: list[IndexSum]) -> list[Line]:
             inner: list[Line] = []
@@ -331,45 +343,11 @@ class _ElementwiseWriter:
             return [*inner, Assign(total, value, place=place)]
 
         loops = self._loops(bounds, body, place)
-        start: Expr = _NOTHING if self._is_real(terms) else _ZERO
+        start: Expr = _NOTHING if self.arrays.is_real(terms) else _ZERO
         if word in _OF_ORDER:
             start = _OF_ORDER[word][2]
         before += [Assign(total, start, place=place), *loops]
         return total
-
-    def _is_real(self, terms: Expr) -> bool:
-        return self._type_of(terms).intrinsic is Intrinsic.REAL
-
-    def _type_of(self, terms: Expr) -> ScalarType:
-        """Return the type of what is summed, which is that of all that it is made of."""
-        types = {self.scope.type_of(one): one.type for one in self._operands(terms)}
-        for wanted in (DOUBLE, INTEGER):
-            if set(types) == {wanted} and isinstance(found := types[wanted], ScalarType):
-                return found
-        raise _NoLoopsError
-
-    def _operands(self, expr: Expr) -> Iterable[Symbol]:
-        """Yield the variables whose values an expression is computed from, not those of indices."""
-        match expr:
-            case Name() | Section(Name()) | Element(Name()):
-                name = expr if isinstance(expr, Name) else expr.base
-                yield self.scope.symbol(name.key)  # type: ignore[union-attr]
-            case CallFunction(Name(key="real"), (_, kind)) if self._is_of_language(expr):
-                kind = kind.value if isinstance(kind, Keyword) else kind
-                type_ = ScalarType(Intrinsic.REAL, spell(kind))
-                yield Symbol("real", "real", Origin.LOCAL, Sort.VARIABLE, type_)
-            case Binary(Operator.POWER, left, right) if integer_value(right) is not None:
-                yield from self._operands(left)
-            case CallFunction(Name(key=word), items) if word in LIKE_FIRST:
-                for item in items:
-                    yield from self._operands(item)
-            case Unary(_, operand) | Parenthesised(operand):
-                yield from self._operands(operand)
-            case Binary(_, left, right):
-                yield from self._operands(left)
-                yield from self._operands(right)
-            case _:
-                raise _NoLoopsError
 
     # ------------------------------------------------------------------------ arrays
 
@@ -377,58 +355,52 @@ class _ElementwiseWriter:
         """Return the bounds of an array, from lower to upper; None for a scalar."""
         match expr:
             case Name():
-                return tuple(map(_of_dimension, self._shape(expr))) or None
+                return tuple(map(of_dimension, self.arrays.shape(expr))) or None
             case Section(Name() as base, items):
                 return self._of_section(base, items)
-            case CallFunction() if not self._is_of_language(expr):
-                raise _NoLoopsError
+            case CallFunction() if not self.arrays.is_of_language(expr):
+                raise NoLoopsError
             case CallFunction(Name(key="matmul"), (first, second)):
                 left, right = self._bounds(first) or (), self._bounds(second) or ()
                 # Which terms of a transposed matrix are added first is the compiler's choice.
                 if len(left) != _RANK_OF_MATRIX or not right or _is_transposed(first, second):
-                    raise _NoLoopsError
+                    raise NoLoopsError
                 return (*left[:-1], *right[1:])
             case CallFunction(Name(key="transpose"), (matrix,)):
                 found = self._bounds(matrix) or ()
                 if len(found) != _RANK_OF_MATRIX:
-                    raise _NoLoopsError
+                    raise NoLoopsError
                 return tuple(reversed(found))
             case CallFunction(Name(key=word), items) if word in ELEMENTAL:
                 return self._of_first(items)
             case Index() if not isinstance(expr, Element):
-                raise _NoLoopsError
+                raise NoLoopsError
             case Unary(_, operand) | Parenthesised(operand):
                 return self._bounds(operand)
             case Binary(_, left_, right_):
                 return self._of_first((left_, right_))
         return None
 
-    def _shape(self, name: Name) -> tuple[Expr, ...]:
-        """Return the dimensions of an array; none for a scalar, as the totals are."""
-        if any(one.name == name.text for one in self.declared):
-            return ()
-        return self.scope.symbol(name.key).shape
-
     def _of_first(self, items: tuple[Expr, ...]) -> Bounds | None:
-        unknown: _NoLoopsError | None = None
+        unknown: NoLoopsError | None = None
         for item in items:
             try:
                 if (found := self._bounds(item)) is not None:
                     return found
-            except _UnknownBoundsError as error:
+            except UnknownBoundsError as error:
                 unknown = error
         if unknown is not None:
             raise unknown
         return None
 
     def _of_section(self, base: Name, items: tuple[Expr, ...]) -> Bounds | None:
-        shape = self.scope.symbol(base.key).shape
+        shape = self.arrays.symbol(base.key).shape
         found: list[tuple[Expr, Expr]] = []
         if len(shape) != len(items):
-            raise _NoLoopsError
+            raise NoLoopsError
         for item, extent in zip(items, shape, strict=True):
             if isinstance(item, Range):
-                found.append(_of_triplet(item, extent))
+                found.append(of_triplet(item, extent))
             elif inner := self._bounds(item):
                 found += inner
         return tuple(found) or None
@@ -441,10 +413,10 @@ class _ElementwiseWriter:
         What has to be computed first is put `before` the statement.
         """
         match expr:
-            case Name() if shape := self._shape(expr):
+            case Name() if shape := self.arrays.shape(expr):
                 if len(shape) != len(offsets):
-                    raise _NoLoopsError
-                first = [_lower(one) for one in shape]
+                    raise NoLoopsError
+                first = [lower_of(one) for one in shape]
                 return Element(expr, tuple(map(_moved, first, offsets)))
             case Section(Name() as base, items):
                 return self._of_items(base, items, offsets)
@@ -459,7 +431,7 @@ class _ElementwiseWriter:
                 and isinstance(expr, CallFunction)
                 and expr.base.key in ELEMENTAL
             ):
-                raise _NoLoopsError
+                raise NoLoopsError
             case CallFunction(_, items):
                 parts = (self._at(item, list(offsets), before, place) for item in items)
                 return replace(expr, items=tuple(parts))
@@ -468,21 +440,21 @@ class _ElementwiseWriter:
     def _of_items(self, base: Name, items: tuple[Expr, ...], offsets: list[IndexSum]) -> Expr:
         index: list[Expr] = []
         rest = list(offsets)
-        for item, extent in zip(items, self.scope.symbol(base.key).shape, strict=True):
+        for item, extent in zip(items, self.arrays.symbol(base.key).shape, strict=True):
             is_triplet = isinstance(item, Range)
             if not is_triplet and not self._bounds(item):
                 index.append(item)
                 continue
             if not rest:
-                raise _NoLoopsError
+                raise NoLoopsError
             by = rest.pop(0)
             if isinstance(item, Range):
-                _check_step(item)
-                index.append(_moved(item.lower or _lower(extent), by))
+                check_step(item)
+                index.append(_moved(item.lower or lower_of(extent), by))
             else:
                 index.append(self._at(item, [by], [], None))
         if rest:
-            raise _NoLoopsError
+            raise NoLoopsError
         return Element(base, tuple(index))
 
     def _row_by_column(
@@ -495,16 +467,19 @@ class _ElementwiseWriter:
         """Return an element of the product of a matrix and a vector or another matrix."""
         left, right = factors
         inner = (self._bounds(left) or ())[-1:]
-        total = Name(self._declared("total", self._type_of(Binary(Operator.TIMES, left, right))))
-        if not self._is_real(Binary(Operator.TIMES, left, right)):
-            raise _NoLoopsError
+        # The product of a whole and a real number is computed as one of real numbers.
+        types = [self.arrays.type_of(left), self.arrays.type_of(right)]
+        real = [one for one in types if one.intrinsic is Intrinsic.REAL]
+        if not real:
+            raise NoLoopsError
+        total = Name(self._declared("total", real[0]))
 
         def body(along: list[IndexSum]) -> list[Line]:
             inner_before: list[Line] = []
             first = self._at(left, [offsets[0], *along], inner_before, place)
             second = self._at(right, [*along, *offsets[1:]], inner_before, place)
             if inner_before:
-                raise _NoLoopsError
+                raise NoLoopsError
             term = Binary(Operator.TIMES, first, second)
             return [Assign(total, Binary(Operator.PLUS, total, term), place=place)]
 
@@ -527,34 +502,6 @@ def _is_transposed(*factors: Expr) -> bool:
         for factor in factors
         for part in walk(factor)
     )
-
-
-def _of_dimension(one: Expr) -> tuple[Expr, Expr]:
-    """Return the bounds that a declaration gives a dimension."""
-    if not isinstance(one, Range):
-        return _ONE, one
-    if one.upper is None:
-        raise _UnknownBoundsError
-    return one.lower or _ONE, one.upper
-
-
-def _lower(one: Expr) -> Expr:
-    """Return the number of the first element in a dimension."""
-    return _ONE if not isinstance(one, Range) or one.lower is None else one.lower
-
-
-def _check_step(item: Range) -> None:
-    if item.step is not None and integer_value(item.step) != 1:
-        raise _NoLoopsError("a section has a step")
-
-
-def _of_triplet(item: Range, extent: Expr) -> tuple[Expr, Expr]:
-    """Return the bounds of a triplet in a dimension."""
-    _check_step(item)
-    if item.lower is not None and item.upper is not None:
-        return item.lower, item.upper
-    lower, upper = _of_dimension(extent)
-    return item.lower or lower, item.upper or upper
 
 
 def _moved(first: Expr, by: IndexSum) -> Expr:

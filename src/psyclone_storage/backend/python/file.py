@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from psyclone_storage.backend.c.scope import CScope, ModuleContext
 from psyclone_storage.backend.python.called import with_called
 from psyclone_storage.backend.python.constant_arrays import (
-    with_constants_of_modules,
+    with_arrays_of_modules,
     without_constant_arrays,
 )
 from psyclone_storage.backend.python.elementwise import elementwise
@@ -106,7 +106,7 @@ def _ready(one: TranslatedKernel, around: ModuleContext, form: KernelForm) -> _R
     code, uncalled = with_called(one.code, around)
     reasons: dict[Span | None, str] = {}
     if of.has_arrays:
-        code = with_constants_of_modules(code, CScope(code, around))
+        code = with_arrays_of_modules(code, CScope(code, around))
         code = without_constant_arrays(code, CScope(code, around))
         code, reasons = elementwise(code, CScope(code, around))
     return _ReadyKernel(one, of, code, {**reasons, **uncalled})

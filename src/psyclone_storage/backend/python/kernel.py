@@ -89,7 +89,7 @@ class KernelWriter:
 
     `reasons` says by the places of statements on arrays why these have no loops.
     `hidden` are the locals that Python has no variables for, `one_less` the counters whose value in
-    Python is one less.
+    Python is one less. `homes` are the variables of other modules, each with the key of its local.
     """
 
     code: KernelCode
@@ -98,6 +98,7 @@ class KernelWriter:
     form: ArgumentForm
     hidden: HiddenValues = field(default_factory=dict)
     read: dict[str, str] = field(default_factory=dict)
+    homes: dict[str, str] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
     loops: list[str] = field(default_factory=list)
     ever_hidden: set[str] = field(default_factory=set)
@@ -194,10 +195,15 @@ class KernelWriter:
         if original != key_of(symbol.name) and scope.around.symbol(symbol.module_key, original):
             raise NoPythonError(f"'{symbol.name}' and '{original}' would be one name in Python")
         word = {"real": "float", "integer": "int", "logical": "bool"}[type_.intrinsic.value]
-        name = self.local(symbol.key)
-        self.module.imported.setdefault(symbol.module_key)
-        self.read.setdefault(name, f"{name}: {word} = {symbol.module_key}.{original}")
-        return name
+        home = f"{symbol.module_key}.{original}"
+        if home not in self.homes:
+            own = self.code.declared(symbol.key) or symbol.key in self.homes.values()
+            key = self.module.fresh.fresh(f"{symbol.key}_there") if own else symbol.key
+            self.homes[home] = key
+            name = self.local(key)
+            self.module.imported.setdefault(symbol.module_key)
+            self.read.setdefault(name, f"{name}: {word} = {home}")
+        return self.local(self.homes[home])
 
     def sum_text(self, of: IndexSum) -> TypedText:
         """Return a sum of whole numbers, in which no constant is added twice."""

@@ -162,8 +162,13 @@ class KernelScope:
         return False
 
     def variable_of(self, module: str, name: str, type_: Intrinsic) -> Name:
-        """Return the variable `name` of another module, which is read when the kernel runs."""
-        key = "_".join((*map(_spelled_out, (*module.split("."), name)), "of_module"))
+        """Return the variable `name` of another module, which is read when the kernel runs.
+
+        It may be an element, as in `a[0, 1]`.
+        """
+        array, _, index = name.partition("[")
+        at = "".join(f"_2{one}" for one in index.rstrip("]").split(", ") if one)
+        key = "_".join((*map(_spelled_out, (*module.split("."), array)), f"of_module{at}"))
         while key in {one.lower() for one in (*self.arguments, *self.assigned)}:
             key += "_"
         self.imported[key] = ModuleVariable(key, self.modules[module], name, type_)

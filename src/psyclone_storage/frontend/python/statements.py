@@ -70,7 +70,7 @@ def _annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
         what = f"'{scope.text(node)}' gives no local of a kernel its type and value."
         scope.refuse("P051", what, node, "Write 'name: float = value', or int or bool.")
         return []
-    module, _, name = dotted(node.value).rpartition(".")
+    module, _, name = _of_module(node.value).rpartition(".")
     if module in scope.modules and scope.offered.constant(node.value) is None:
         variable = TypedExpression(scope.variable_of(module, name, said), said)
         return _assigned(scope, node, node.target, variable)
@@ -80,6 +80,18 @@ def _annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
         scope.refuse("P054", what, node.value)
         return []
     return _assigned(scope, node, node.target, value)
+
+
+def _of_module(value: ast.expr) -> str:
+    """Return names with dots between them, or an element of such a one that is written out."""
+    match value:
+        case ast.Subscript(value=ast.Attribute() as array, slice=ast.Constant() | ast.Tuple()):
+            parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
+            index = [part.value for part in parts
+                     if isinstance(part, ast.Constant) and type(part.value) is int]  # fmt: skip
+            if index and len(index) == len(parts) and dotted(array):
+                return f"{dotted(array)}[{', '.join(map(str, index))}]"
+    return dotted(value)
 
 
 def _augmented(scope: KernelScope, node: ast.AugAssign) -> list[Line]:

@@ -24,7 +24,9 @@ def put(u: field[GO_READWRITE, GO_EVERY]):
     b: float = m3.G
     c: float = m3.sub_d_e
     d: float = m3_sub.d_e
-    u[0, 0] = a + b + c + d
+    e: float = m3.of[1, 0]
+    f: float = m3.of[0, 1]
+    u[0, 0] = a + b + c + d + e + f
 
 
 @kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)
@@ -45,7 +47,10 @@ def more(u: field[GO_READWRITE, GO_EVERY]):
 def test_names_that_differ_in_case_or_in_where_they_are_cut(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = {"m3": {"g": 1.0, "G": 100.0, "sub_d_e": 1e3}, "m3_sub": {"d_e": 1e4}}
+    values = {
+        "m3": {"g": 1.0, "G": 100.0, "sub_d_e": 1e3, "of": np.array([[0.0, 1e5], [1e6, 0.0]])},
+        "m3_sub": {"d_e": 1e4},
+    }
     for name, own in values.items():
         module = ModuleType(name)
         vars(module).update(own)
@@ -60,8 +65,8 @@ def test_names_that_differ_in_case_or_in_where_they_are_cut(
     configure(target=target)
     try:
         invoke(module.put(u))
-        assert np.all(u.values == 11101.0)
+        assert np.all(u.values == 1111101.0)
         invoke(module.put(u), module.add(u), module.more(u))
-        assert np.all(u.values == 31401.5)
+        assert np.all(u.values == 1131401.5)
     finally:
         configure()

@@ -1,0 +1,217 @@
+"""Procedures in the place of their calls, in kernels for columns that are translated to Python."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from column_kernels import in_python, loaded, module_text
+
+LAYERS, DOFS = 3, 4
+HELPERS = """
+module helpers_mod
+  use constants_mod, only: i_def, kind_of_x => r_def
+  implicit none
+  private
+  integer(i_def), parameter :: turn(2, 0:1) = &
+    reshape([[2, 3], [4, -5]], [2, 2], order=[2, 1])
+  real(kind_of_x), parameter :: scale = 10.0_kind_of_x
+  real(kind_of_x) :: rate = 0.0_kind_of_x
+  real(kind_of_x) :: matrix(2, -1:0)
+  interface twice
+    module procedure twice_whole, twice_real
+  end interface
+  public :: twice, split, cap, fill, spread_out, folded, loops, kept, swap, of_turn, &
+    peek, rated, times
+contains
+  function twice_whole(n) result(m)
+    integer(i_def), intent(in) :: n
+    integer(i_def) :: m
+    m = 2*n
+  end function twice_whole
+  real(kind_of_x) function twice_real(a)
+    real(kind_of_x), intent(in) :: a
+    twice_real = 2.0_kind_of_x*a
+  end function twice_real
+  subroutine split(a, low, high)
+    real(kind_of_x), intent(in) :: a
+    real(kind_of_x), intent(out) :: low, high
+    real(kind_of_x) :: k
+    k = a*scale
+    low = twice(k) - 1
+    high = k + 1
+  end subroutine split
+  function cap(a) result(b)
+    real(kind_of_x), intent(in) :: a
+    real(kind_of_x) :: b
+    b = a
+    if (a < 0) return
+    if (a > 1) then
+      b = 1
+      return
+    end if
+    b = b + 0.5_kind_of_x
+  end function cap
+  subroutine fill(n, v, w)
+    integer(i_def), intent(in) :: n
+    real(kind_of_x), intent(out) :: v(n)
+    real(kind_of_x), intent(in) :: w(0:n-1)
+    integer(i_def) :: i
+    do i = 1, n
+      v(i) = w(i-1) + i
+    end do
+    v(2:n) = v(1:n-1)
+  end subroutine fill
+  function spread_out(v, n) result(w)
+    integer(i_def), intent(in) :: n
+    real(kind_of_x), intent(in) :: v(:)
+    real(kind_of_x) :: w(n)
+    w = 0.5_kind_of_x
+    w(:2) = v(2:3)
+  end function spread_out
+  recursive function folded(n) result(m)
+    integer(i_def), intent(in) :: n
+    integer(i_def) :: m
+    m = folded(n - 1)
+  end function folded
+  function loops(n) result(m)
+    integer(i_def), intent(in) :: n
+    integer(i_def) :: m
+    do m = 1, n
+      if (m > 2) return
+    end do
+  end function loops
+  function kept(n) result(m)
+    integer(i_def), intent(in) :: n
+    integer(i_def) :: m, count = 0
+    count = count + n
+    m = count
+  end function kept
+  subroutine swap(a, b)
+    real(kind_of_x), intent(inout) :: a, b
+    real(kind_of_x) :: c
+    c = a
+    a = b
+    b = c
+  end subroutine swap
+  function of_turn(i, j) result(m)
+    integer(i_def), intent(in) :: i, j
+    integer(i_def) :: m
+    m = turn(i, j)
+  end function of_turn
+  function rated(a) result(b)
+    real(kind_of_x), intent(in) :: a
+    real(kind_of_x) :: b
+    b = a*rate
+  end function rated
+  function times(v, n) result(w)
+    real(kind_of_x), intent(in) :: v(2)
+    integer(i_def), intent(in) :: n
+    real(kind_of_x) :: w(2)
+    w = matmul(turn(:, :), [1.0_kind_of_x, v(2)*n])
+    w = matmul(matrix, w)
+    w = w + matmul(turn, v)
+  end function times
+  function peek(n) result(m)
+    integer(i_def), intent(inout) :: n
+    integer(i_def) :: m
+    n = n + 1
+    m = n
+  end function peek
+end module helpers_mod
+"""
+USES = "use helpers_mod, only: twice, split, cap, fill, spread_out, folded, loops, kept, swap, &\n"
+USES += "of_turn, peek, rated, times\n"
+
+
+@pytest.fixture(autouse=True)
+def helpers(tmp_path: Path) -> None:
+    (tmp_path / "helpers_mod.f90").write_text(HELPERS)
+
+
+def values(body: str, folder: Path) -> np.ndarray:
+    """Return what a kernel writes; `x` counts, `idx` is 2, 1, 0."""
+    x = [np.arange(12.0).reshape(DOFS, LAYERS) + 100.0 * part for part in (1, 2)]
+    m, idx = np.ones((1, DOFS, LAYERS)), np.array([[2, 1, 0]])
+    kernel = loaded(USES + body, folder).small_type
+    return kernel.at(np.zeros((1, LAYERS)), x, m, idx, 0.25)[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        # Variables of a procedure are none of the kernel's, whatever they are called.
+        (("integer :: k\nreal(r_def) :: low, b\nk = 7\ncall split(a, b, low)\n"
+          "y(map_w3(1)) = b\ny(map_w3(1)+1) = low + k\ny(map_w3(1)+2) = twice(k) + twice(a)"),
+         [4.0, 10.5, 14.5]),
+        (("integer :: k\nreal(r_def) :: v(3)\nv = (/ -1.0_r_def, 2.0_r_def, 0.25_r_def /)\n"
+          "do k = 0, nlayers-1\ny(map_w3(1)+k) = cap(v(k+1)) + cap(cap(a))\nend do"),
+         [-1.0 + 1.25, 1.0 + 1.25, 0.75 + 1.25]),
+        (("real(r_def) :: v(0:3), w(2,3)\nw = 0\nw(2,:) = (/ 1.0_r_def, 5.0_r_def, 7.0_r_def /)\n"
+          "v = 9\ncall fill(3, v(0:2), w(2,:))\ny(map_w3(1):map_w3(1)+2) = v(1:3)"),
+         [2.0, 7.0, 9.0]),
+        (("real(r_def) :: v(4)\nv = spread_out(x_1(map_w0(2):map_w0(2)+2), 4) + a\n"
+          "y(map_w3(1):map_w3(1)+2) = v(1:3)"), [104.25, 105.25, 0.75]),
+        (("integer :: i\nreal(r_def) :: v(2), b\nv(1) = 1\nv(2) = 2\nb = 5\ni = 2\n"
+          "call swap(v(i), b)\ny(map_w3(1)) = v(1)\ny(map_w3(1)+1) = v(2)\n"
+          "call swap(y(map_w3(1)), b)\ny(map_w3(1)+2) = b"), [2.0, 5.0, 1.0]),
+        (("if (a > 1) then\ny(map_w3(1)) = 1\nelse if (twice(a) > a) then\n"
+          "y(map_w3(1)) = of_turn(1, 1) + 10*of_turn(2, 0)\ny(map_w3(1)+1) = of_turn(2, 1)\n"
+          "end if"), [3.0 + 40.0, -5.0, 0.0]),
+    ],
+)  # fmt: skip
+def test_values(body: str, wanted: list[float], tmp_path: Path) -> None:
+    np.testing.assert_array_equal(values(body, tmp_path), wanted)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("y(map_w3(1)) = folded(3)", "'folded' calls itself"),
+        ("y(map_w3(1)) = loops(3)", "returns from within a loop"),
+        ("y(map_w3(1)) = kept(3)", "'count' of 'kept' keeps its value"),
+        ("integer :: n\nn = 1\ny(map_w3(1)) = peek(n)", "'peek' changes its arguments"),
+        ("if (a > 1 .and. twice(a) > 1) y(map_w3(1)) = 1", "only if what stands before"),
+        ("y(map_w3(1)) = merge(a, twice(a), a > 1)", "for one of two values"),
+        ("real(r_def) :: v(3)\nv = twice(x_1(1:3))\ny(map_w3(1)) = 1", "which procedure 'twice'"),
+        ("real(r_def) :: v(4)\nv = 1\ncall swap(a + 1, v(1))\ny(map_w3(1)) = 1", "is no variable"),
+        (("integer :: n\nreal(r_def) :: v(4), w(4)\nw = 1\nn = idx(map_w3(1))\n"
+          "call fill(n, v, w)\ny(map_w3(1)) = v(1)"), "how many there are"),
+        ("real(r_def) :: v(4), w(4)\nw = 1\ncall fill(3, v(4:1:-1), w)\ny(map_w3(1)) = 1",
+         "with a step"),
+        ("real(r_def) :: v(4), w(4)\nw = 1\ncall fill(3, v(2), w)\ny(map_w3(1)) = 1",
+         "no array with a name"),
+    ],
+)  # fmt: skip
+def test_what_is_not_certain_stays_a_call_and_is_refused(
+    body: str, why: str, tmp_path: Path
+) -> None:
+    said = in_python(module_text(USES + body), tmp_path)
+    assert said.startswith("error[G006]")
+    assert why in said
+
+
+def test_a_variable_of_the_module_is_not_the_kernels_own_one(tmp_path: Path) -> None:
+    body = "real(r_def) :: rate\nrate = 3\ny(map_w3(1)) = rated(rate) + rated(a) + rate"
+    made = in_python(module_text(USES + body), tmp_path)
+    assert "    rate_there: float = helpers_mod.rate\n" in made
+    assert "    rate = float(3)\n" in made or "    rate = 3.0\n" in made, made
+
+
+def test_arrays_of_a_module_are_read_element_by_element(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = ModuleType("helpers_mod")
+    vars(there).update(matrix=np.array([[1.0, 2.0], [3.0, 4.0]]))
+    monkeypatch.setitem(sys.modules, "helpers_mod", there)
+    body = "real(r_def) :: v(2)\nv(1) = a\nv(2) = 3\ny(map_w3(1):map_w3(1)+1) = times(v, 2)"
+    turned = np.array([[2.0, 3.0], [4.0, -5.0]])
+    wanted = there.matrix @ (turned @ [1.0, 6.0]) + turned @ [0.25, 3.0]
+    np.testing.assert_array_equal(values(body, tmp_path), [*wanted, 0.0])
+    assert "    matrix_2_m1: float = helpers_mod.matrix[1, 0]\n" in (
+        (tmp_path / "small_mod.py").read_text()
+    )
