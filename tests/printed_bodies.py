@@ -273,9 +273,11 @@ def wrapper(printed: Printed, data: list[Datum], reduced: ReducedModules) -> str
         extents = f"({', '.join(map(str, datum.extents))})" if item.is_array else ""
         types.append(f"{type_} :: {name}{extents}")
         if item.module:
-            lines.append(f"use {reduced.name(item.module)}, only: v_{name} => {item.key}")
-            before.append(f"v_{name} = {name}")
-            behind.append(f"{name} = v_{name}")
+            array, _, index = item.key.rstrip("]").partition("[")
+            at = ", ".join(str(int(one) + 1) for one in index.split(",") if one)
+            lines.append(f"use {reduced.name(item.module)}, only: v_{name} => {array}")
+            before.append(f"v_{name}{f'({at})' if at else ''} = {name}")
+            behind.append(f"{name} = v_{name}{f'({at})' if at else ''}")
     lines += ["implicit none", *types, *before]
     passed = [name for name, datum in zip(names, data, strict=True) if not datum.parameter.module]
     lines += [f"call kernel({', '.join(passed)})", *behind, f"end subroutine f_{printed.tag}", ""]
