@@ -149,3 +149,25 @@ def test_kernels_for_grids_are_judged_too(tmp_path: Path) -> None:
         tmp_path,
     )
     assert "flux_u runs on a device, by 'acc-routine'\n1 of 1 kernels" in done.out
+
+
+def test_modules_are_written_to_a_folder_and_never_over_their_own(tmp_path: Path) -> None:
+    pure = MODEL.replace("    print *, x\n", "")
+    (tmp_path / "model_mod.f90").write_text(pure)
+    (tmp_path / "calls_mod.f90").write_text(KERNELS["calls"])
+    words = ["psyclone-storage-kern", "calls_mod.f90", "-device-modules"]
+    done = run_command([*words, "new/folder"], tmp_path)
+    assert "runs on a device, by 'acc-routine', with 'model_mod' for devices" in done.out
+    assert done.status == 0
+    written = (tmp_path / "new" / "folder" / "model_mod.f90").read_text()
+    line = "    real(r_def), intent(in) :: x\n"
+    assert written == pure.replace(line, f"{line}    !$acc routine seq\n")
+    again = run_command(
+        ["psyclone-storage-kern", "-device", "calls_mod.f90", "-d", "new"], tmp_path
+    )
+    assert "runs on a device, by 'acc-routine'\n" in again.out
+    over = run_command([*words, "."], tmp_path)
+    assert (over.status, over.err[:12]) == (1, "error[L003]:")
+    assert (tmp_path / "model_mod.f90").read_text() == pure
+    wrong = run_command([*words, "new", "-gen", "c"], tmp_path)
+    assert "-device-modules is for -device alone" in wrong.err

@@ -21,7 +21,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Declare, DirectiveLine
 
 _STEP = 2
-_OF_ROUTINES = AccRoutineDirective | DeclareTargetDirective
+_OfRoutines = AccRoutineDirective | DeclareTargetDirective
 _REST_OF_LINE = regex(r"[ \t]*(?:![^\n]*)?(?=\n|\Z)")
 _SEPARATOR = regex(r"[ \t]*;[ \t]*")
 _TOKEN = regex(
@@ -106,7 +106,7 @@ def _in_helpers(codes: tuple[KernelCode, ...]) -> Iterator[_Edit]:
     others = {code.key for code in codes}
     wanted: dict[KernelCode, dict[DirectiveLine, None]] = {}
     for code in codes:
-        routines = (one for one in code.directives if isinstance(one.meaning, _OF_ROUTINES))
+        routines = (one for one in code.directives if isinstance(one.meaning, _OfRoutines))
         for line in routines:
             for helper in code.helpers:
                 said = {one.meaning for one in helper.directives}

@@ -30,7 +30,7 @@ from psyclone_storage.transform.kernel.code import (
 )
 from psyclone_storage.transform.step import Place, Reasons
 
-_FOR_DEVICES = AccRoutineDirective | DeclareTargetDirective
+_ForDevices = AccRoutineDirective | DeclareTargetDirective
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 
 
@@ -103,7 +103,7 @@ def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
     if line := preprocessed(code):
         message = f"'{code.name}' may depend on '{line}', and no preprocessor reads the PSy layer."
         yield Diagnostic("T056", message, code.module.routine)
-    if code.helpers and any(isinstance(one.meaning, _FOR_DEVICES) for one in code.directives):
+    if code.helpers and any(isinstance(one.meaning, _ForDevices) for one in code.directives):
         message = (
             f"'{code.name}' is for a device, where no internal procedure can be called, as"
             f" '{code.helpers[0].name}' would be."
