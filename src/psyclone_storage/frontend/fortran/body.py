@@ -18,7 +18,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing
 from psyclone_storage.frontend.fortran.constructs import read_lines
-from psyclone_storage.frontend.fortran.device_directives import as_called
+from psyclone_storage.frontend.fortran.device_directives import as_called, joined
 from psyclone_storage.frontend.fortran.elements import (
     Element,
     Remark,
@@ -111,7 +111,13 @@ def _with_helpers(
     called = [inside[key] for key in sorted(found & inside.keys() - {code.key})]
     if not called:
         return code
-    module = replace(code.module, known=tuple(as_called(reader, scope) for scope in called))
+    known = {scope.name.lower(): as_called(reader, scope) for scope in called}
+    known |= {
+        item.name: joined(item.name, [known[name] for name in item.procedures])
+        for item in around.generics
+        if item.procedures and not item.bodies and all(one in known for one in item.procedures)
+    }
+    module = replace(code.module, known=tuple(known.values()))
     own = (replace(module, routine=_place(scope), symbols=SymbolTable()) for scope in called)
     helpers = (_code(*pair, statements) for pair in zip(called, own, strict=True))
     return replace(code, module=module, helpers=tuple(helpers))

@@ -176,17 +176,17 @@ def may_run_on_device(
     only statements count.
     """
     yield from _leaves_the_device(code)
+    if force:
+        return
     helpers = () if code.inlined or code.in_place else code.helpers
+    own = frozenset(helper.key for helper in helpers)
+    if helpers:
+        # A generic name is known where all of its procedures are helpers.
+        own |= code.module.generics & {one.name for one in code.module.known}
+    yield from _on_the_host(code, there | own)
     for helper in helpers:
         yield from _leaves_the_device(helper)
         yield from _about_head(helper)
-    if force:
-        return
-    own = frozenset(helper.key for helper in helpers)
-    if own:
-        own |= code.module.generics
-    yield from _on_the_host(code, there | own)
-    for helper in helpers:
         yield from _on_the_host(helper, names_on_device(helper, asked) | own)
         if helper.key in _called_behind(helper, helpers):
             text = f"'{helper.name}' calls itself, which a device may not do."

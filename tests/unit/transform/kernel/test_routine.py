@@ -131,3 +131,18 @@ def test_what_a_procedure_of_the_module_does_counts() -> None:
         below = f"subroutine helper(a)\nreal :: a(:)\nreal, save :: b\n{line}\nend subroutine"
         work = bench(module("call helper(a)", below=below))
         assert refused(work, MakeAccRoutine("call1"))
+
+
+def test_a_generic_name_stands_for_what_is_in_the_module() -> None:
+    above = "interface both\nmodule procedure helper, half\n{more}end interface"
+    outside = "subroutine outside(n)\ninteger :: n\nend subroutine\n"
+    for more, refused_with in (("", []), (outside, ["T055"])):
+        text = module("call both(a)\ncall helper(a)", "", above.format(more=more), HELPERS)
+        reasons = bench(text).check(MakeAccRoutine("call1"))
+        assert [reason.code for reason in reasons] == refused_with
+
+
+def test_with_force_helpers_are_the_users_word() -> None:
+    below = "subroutine helper(a)\nreal :: a(:)\nprint *, a\nend subroutine"
+    work = bench(module("call helper(a)", below=below))
+    assert work.check(MakeAccRoutine("call1", force=True)) == ()
