@@ -149,6 +149,54 @@ READ_WRITES = Kind(
     re.compile(ACQUIRE.format("read_write")), "hold({0})", ("drop", "narrow"), asking_how
 )
 HOLDS = (READS, WRITES, READ_WRITES)
+BEGIN = re.compile(
+    r"^(?P<indent> *)call (?P<what>\w+)%begin_exchange\((?P<inner>\[.*\]), (?P<depth>.*)\)$"
+)
+
+
+PLAIN_CALL = re.compile(r"call (\w+)%halo_exchange\(depth=")
+
+
+def asking_around(match: re.Match[str], number: int) -> str:
+    """Return what begins an exchange and asks whether to, and how much of the border it brings.
+
+    If that is changed, the values of the array are on the device before.
+    """
+    changed = f"depth_of({number}, 2) < 2 .or. .not. performs({number})"
+    away = f"if ({changed}) call put_away({match['what']}, on_host)"
+    # No border at all is the next thing to one point of it.
+    depth = f"depth_of({number}, {match['depth']} + 1) - 1"
+    call = f"call {match['what']}%begin_exchange({match['inner']}, {depth})"
+    return f"{match['indent']}{away}\n{match['indent']}if (performs({number})) {call}"
+
+
+def number_registered(layers: Iterable[Path]) -> list[Place]:
+    """Number what layers ask of a registry, and their exchanges, which know nothing of it then."""
+    layers = list(layers)
+    for path in layers:
+        text = path.read_text(encoding="utf-8")
+        whole = re.sub(r"%begin_exchange\(.*?\)$", _joined, text, flags=re.DOTALL | re.MULTILINE)
+        path.write_text(whole, encoding="utf-8")
+    places = number_places(layers, (EXCHANGES, AROUND, *HOLDS))
+    for path in layers:
+        lines: list[str] = []
+        begun: dict[str, str] = {}
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            if begin := re.search(r"if \((performs\(\d+\))\) call (\w+)%begin_exchange", line):
+                begun[begin[2]] = begin[1]
+            changed = PLAIN_CALL.sub(r"call exchange_plainly(\1, ", line)
+            if end := re.match(r" *call (\w+)%end_exchange\(\)$", changed):
+                changed = f"    if ({begun[end[1]]}) {changed.lstrip()}"
+            lines.append(changed.replace(USE_HOLDS, f"{USE_HOLDS}, exchange_plainly, on_host"))
+        path.write_text("\n".join(lines), encoding="utf-8")
+    return places
+
+
+def _joined(match: re.Match[str]) -> str:
+    return re.sub(r" *&\n *", " ", match[0])
+
+
+AROUND = Kind(BEGIN, "around({0})", ("drop", "shorten"), asking_around)
 USE_HOLDS = "  use away_mod, only: put_away, spoil, without_writing"
 
 
@@ -209,7 +257,7 @@ def kind_of(mutation: str) -> str:
     """Return what was done, such as `drop mark`."""
     change, place = mutation.split()
     label = place.split("/")[2].partition("(")[0]
-    return f"{change} {label}" if label in ("mark", "reduce", "fill", "hold") else change
+    return f"{change} {label}" if label in ("mark", "reduce", "fill", "hold", "around") else change
 
 
 def judge(run: Run, places: list[Place]) -> list[Outcome]:

@@ -19,7 +19,17 @@ from building import built_once
 from libraries import GOCEAN_EMULATED, Library, archive_in, linked_with
 from psyclone_storage.cli.main import main
 from runtime.gocean_suite import SOURCES, build_program, build_support, generate, run_all
-from runtime.mutations import EXCHANGES, HOLDS, Outcome, judge, kind_of, lines_of, number_places
+from runtime.mutations import (
+    EXCHANGES,
+    HOLDS,
+    Outcome,
+    Place,
+    judge,
+    kind_of,
+    lines_of,
+    number_places,
+    number_registered,
+)
 from runtime.programs import FLAGS, Answers, Mode, command, merge_answers, run_program
 from runtime.test_gocean_ranks import differing
 
@@ -54,8 +64,21 @@ def emulated(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture(scope="module")
+def registered(
+    emulated: Parts, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[Place]]:
+    """Return the program for a registry, whose exchanges know no storage, and its places."""
+    folder = tmp_path_factory.mktemp("gocean_registry")
+    places = number_registered(generate(REGISTRY, folder))
+    return build_program(*emulated, folder), places
+
+
+@pytest.fixture(scope="module")
 def answers(
-    gocean_parts: Parts, emulated: Parts, tmp_path_factory: pytest.TempPathFactory
+    gocean_parts: Parts,
+    emulated: Parts,
+    registered: tuple[Path, list[Place]],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Reader:
     """Return what gives the answers of a mode, with a device or without, on a number of ranks."""
 
@@ -67,7 +90,8 @@ def answers(
 
     @cache
     def read(mode: Mode, device: bool, ranks: int) -> Answers:
-        return merge_answers(run_all(program(mode, device), mode, ranks))
+        path = registered[0] if mode == REGISTRY else program(mode, device)
+        return merge_answers(run_all(path, mode, ranks))
 
     return read
 
@@ -107,6 +131,25 @@ def test_every_exchange_is_needed_beside_a_device(outcomes: list[Outcome]) -> No
     tried = [one for one in outcomes if kind_of(one.mutation) in ("drop", "shorten")]
     assert {kind_of(one.mutation) for one in tried} == {"drop", "shorten"}
     assert not [one.mutation for one in tried if one.reached and not one.noticed]
+
+
+@pytest.fixture(scope="module")
+def told(registered: tuple[Path, list[Place]]) -> list[Outcome]:
+    """Return what came of each thing that was asked of a registry weakly, or not at all."""
+    program, places = registered
+    table = program.with_name("mutations.txt")
+    table.write_text("".join(lines_of(places)), encoding="utf-8")
+    folder = program.with_name("mutated")
+    return judge(run_program(program, REGISTRY, 4, folder, "best", str(table), "told"), places)
+
+
+def test_all_that_is_asked_of_a_registry_is_needed(told: list[Outcome]) -> None:
+    """Accesses, exchanges, and what is brought of an array that is exchanged."""
+    kinds = {kind_of(one.mutation) for one in told}
+    assert kinds == {"drop", "shorten", "drop hold", "narrow hold", "drop around", "shorten around"}
+    assert len(told) > 150
+    unnoticed = {one.mutation for one in told if one.reached and not one.noticed}
+    assert unnoticed == {one.replace("(new)", "(new_storage)") for one in NOT_KNOWN}
 
 
 # What would give a wrong answer, and what the storages say to it.

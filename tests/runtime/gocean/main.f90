@@ -4,9 +4,9 @@
 !> exchanges; how the domain is cut, "x", "y" or "best"; and a file with a line for each run: a
 !> number, what is done to the place of this number (none, drop, shorten, widen, narrow) and the
 !> algorithm to run with it. A fourth word asks for one number from each run, not for all answers:
-!> "digests", or "flags", with which each run is done with halos that are stale, with clean ones, and
-!> with clean ones but for the first or the first two fields; what fields say of their halos counts,
-!> too.
+!> "digests", "told", with which the program tells a registry what it does, or "flags", with which
+!> each run is done with halos that are stale, with clean ones, and with clean ones but for the first
+!> or the first two fields; what fields say of their halos counts, too.
 program main
 
   use gocean_mod, only: gocean_finalise, gocean_initialise
@@ -16,6 +16,7 @@ program main
   use suite_mod, only: run_algorithm
   use world_mod, only: begin_with_clean_halos, close_answers, make_grids, open_answers, &
       report_digests, report_mutation
+  use wrapped_arrays_mod, only: set_program_tells
 
   implicit none
 
@@ -27,6 +28,7 @@ program main
   call get_command_argument(2, cut)
   call get_command_argument(3, runs)
   call get_command_argument(4, form)
+  call set_program_tells(form == 'told')
   call open_answers()
   call make_grids('bounded', trim(cut), .false.)
   call run_all()

@@ -31,7 +31,7 @@ module suite_mod
   use stencil_near_then_far_mod, only: stencil_near_then_far
   use stencil_one_sided_mod, only: stencil_one_sided
   use stencils_wide_mod, only: stencils_wide
-  use field_mod, only: go_f_points, go_t_points, go_u_points, go_v_points, r2d_field
+  use field_mod, only: free_field, go_f_points, go_t_points, go_u_points, go_v_points, r2d_field
   use grid_mod, only: grid_type
   use kind_params_mod, only: go_wp
   use world_mod, only: new_field, north_east, report_field, south_west
@@ -128,8 +128,28 @@ contains
       error stop 'run_algorithm: unknown name'
     end select
     call report_fields()
+    call free_fields()
 
   contains
+
+    !> Give all fields back, as storages of what is gone would be taken for those of what is new.
+    subroutine free_fields()
+      integer :: n
+
+      do n = 1, 2
+        call free_field(tracers(n))
+      end do
+      call free_field(state%old)
+      call free_field(state%new)
+      call free_field(height)
+      call free_field(old)
+      call free_field(new)
+      call free_field(u)
+      call free_field(v)
+      call free_field(flux_x)
+      call free_field(flux_y)
+      call free_field(corner)
+    end subroutine free_fields
 
     !> Make all fields.
     subroutine make_fields(grid)
