@@ -491,8 +491,7 @@ contains
 
     is_dirty = depth > self%clean_depth
     storage => self%storage_of()
-    if (.not. associated(storage)) return
-    if (storage%has_owner()) is_dirty = storage%storage%is_dirty(depth)
+    if (associated(storage)) is_dirty = storage%is_dirty(depth)
   end function is_dirty
 
   !> Say that the field has been written: its halo is out of date, and so is what a device has.
@@ -511,8 +510,7 @@ contains
 
     self%clean_depth = max(self%clean_depth, depth)
     storage => self%storage_of()
-    if (.not. associated(storage)) return
-    if (storage%has_owner()) call storage%storage%set_clean(depth)
+    if (associated(storage)) call storage%set_clean(depth)
   end subroutine set_clean
 
   !> Set `global_data`, on the first rank, to the values of the domain. All ranks call this

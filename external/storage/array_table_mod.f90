@@ -142,7 +142,8 @@ contains
     if (before%gone .and. before%pending == 0) deallocate (before)
   end subroutine look_up
 
-  !> Free what is known of an array, or the device's memory alone while it is pending.
+  !> Free what is known of an array, or the device's memory alone while it is pending. What is a
+  !> component of a field leaves the table, and is the field's to free.
   !>
   !> Stops with 201 if somebody uses it, with the sentence that is given.
   subroutine remove(array, sentence)
@@ -152,6 +153,10 @@ contains
     call array%take_latch()
     if (array%is_used() .or. array%users > 0) call array%stop_at(error_access_conflict, sentence)
     call table%leave(array%address)
+    if (array%owner == of_field) then
+      call array%leave_latch()
+      return
+    end if
     if (array%owner == of_nobody) unowned = unowned - 1
     call array%storage%destroy()
     array%gone = .true.

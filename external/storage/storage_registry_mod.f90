@@ -49,8 +49,8 @@ contains
   end function new_stamp
 
   !> Return the array `values` of an owner with its storage. One that nobody has asked for yet has
-  !> its values on the host, and a halo that is clean to `clean_depth`; so is the halo of one that
-  !> somebody has asked for who does not know the owner.
+  !> its values on the host, and a halo that is clean to `clean_depth`. The halo of one that somebody
+  !> has asked for who does not know the owner is dirty.
   function registered_array(values, stamp, halo_depth, clean_depth) result(array)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
     integer(c_int64_t), intent(in) :: stamp
@@ -67,13 +67,14 @@ contains
       call make_room(c_loc(values), size(values) * element_bytes(element_real64), options%name, &
                      new=.true.)
       options%spoils = .true.
-      array => new_array(c_loc(values), element_real64, shape(values, c_int64_t), of_nobody, &
-                         options)
-    end if
-    if (array%owner == of_nobody) then
+      options%halo_depth = halo_depth
+      array => new_array(c_loc(values), element_real64, shape(values, c_int64_t), &
+                         of_stamped_field, options)
+      array%stamp = stamp
+      if (clean_depth > 0) call array%storage%set_clean(clean_depth)
+    else if (.not. array%has_owner()) then
       call adopt(array, of_stamped_field, stamp)
       call array%storage%set_halo_depth(halo_depth)
-      if (clean_depth > 0) call array%storage%set_clean(clean_depth)
     end if
     call unlock_table()
   end function registered_array

@@ -64,6 +64,8 @@ module wrapped_array_mod
     procedure, non_overridable, public :: is_exchanged
     procedure, non_overridable, public :: is_nothing
     procedure, non_overridable, public :: has_owner
+    procedure, non_overridable, public :: is_dirty
+    procedure, non_overridable, public :: set_clean
     procedure, non_overridable, public :: enter_latch
     procedure, non_overridable, public :: leave_latch
     procedure, non_overridable, public :: take_latch
@@ -273,7 +275,7 @@ contains
     if (present(bytes)) sent_bytes = bytes
     call self%enter_latch()
     if (self%within > 0) then
-      if (self%has_owner()) call self%storage%set_clean(self%within)
+      call self%set_clean(self%within)
       self%within = 0
       call self%leave_latch()
       return
@@ -311,6 +313,24 @@ contains
 
     has_owner = self%owner /= of_nobody
   end function has_owner
+
+  !> Say whether the halo is stale at a depth; of what has no owner nobody says when it is current.
+  function is_dirty(self, depth)
+    class(wrapped_array_type), intent(in) :: self
+    integer(c_int), intent(in) :: depth
+    logical :: is_dirty
+
+    is_dirty = .not. self%has_owner()
+    if (.not. is_dirty) is_dirty = self%storage%is_dirty(depth)
+  end function is_dirty
+
+  !> Note that the halo is current up to a depth, if there is an owner who will say when it is not.
+  subroutine set_clean(self, depth)
+    class(wrapped_array_type), intent(inout) :: self
+    integer(c_int), intent(in) :: depth
+
+    if (self%has_owner()) call self%storage%set_clean(depth)
+  end subroutine set_clean
 
   !> Say whether this stands for all arrays without elements that belong to nobody.
   pure function is_nothing(self)

@@ -90,8 +90,10 @@ contains
 
     do first = 1, 2
       mine = one
+      call mine%halo_exchange(2)
       if (first == 1) call add_by_field(mine, 1.0_go_wp)
       call add_by_address(mine, 2.0_go_wp)
+      call check(mine%is_dirty(1), 'who writes by the address says nothing of the halo')
       if (tells) call bring_to_host(storage_of(mine%data))
       call check(are(mine%data, merge(3.0_go_wp, 2.0_go_wp, first == 1)), 'what both have added')
       call add_by_field(mine, 4.0_go_wp)
