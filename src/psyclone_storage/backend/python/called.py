@@ -44,7 +44,7 @@ from psyclone_storage.ir.expr import (
     Symbol,
     Unary,
 )
-from psyclone_storage.ir.intrinsics import ELEMENTAL, REDUCING
+from psyclone_storage.ir.intrinsics import ELEMENTAL, PROCEDURES, REDUCING
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
@@ -153,15 +153,20 @@ class _CalledWriter:
                 return replace(line, start=start, stop=stop)
             case Select(word="case"):
                 return replace(line, selector=self._hoisted(line.selector, before, place))
-            case If((first, *others), otherwise):
-                test = self._hoisted(first.condition, before, place)
-                first = replace(first, condition=test)
-                if any(self._calls(one.condition) for one in others):
-                    # What a later condition computes is computed if no earlier one holds.
-                    rest = If(tuple(others), otherwise, extent=line.extent)
-                    return replace(line, branches=(first,), otherwise=(rest,))
-                return replace(line, branches=(first, *others))
+            case If():
+                return self._choice(line, before)
         return line
+
+    def _choice(self, line: If, before: list[Line]) -> If:
+        """Return a choice whose first condition calls nothing; one behind it becomes the first."""
+        first, *others = line.branches
+        test = self._hoisted(first.condition, before, first.place)
+        first = replace(first, condition=test)
+        if any(self._calls(one.condition) for one in others):
+            # What a later condition computes is computed if no earlier one holds.
+            rest = If(tuple(others), line.otherwise, extent=line.extent)
+            return replace(line, branches=(first,), otherwise=(rest,))
+        return replace(line, branches=(first, *others))
 
     # ------------------------------------------------------------------------ functions
 
@@ -311,6 +316,10 @@ class _CalledWriter:
         self.symbols[key] = replace(symbol, module=module, origin=Origin.IMPORTED)
         return Name(key)
 
+    def is_of_language(self, key: str) -> bool:
+        """Return whether a name of a function of the language is that here, too."""
+        return self._symbol(key).origin is Origin.INTRINSIC
+
     def is_scalar(self, expr: Expr) -> bool:
         """Return whether an expression is one value; raise `NotInPlaceError` if nobody knows."""
         match expr:
@@ -358,11 +367,14 @@ class _Spliced:
             raise NotInPlaceError(f"the function '{code.name}' changes its arguments")
         symbols = {key: within.symbol(key) for key in code.dummy_keys}
         outs = [arg for key, arg in zip(code.dummy_keys, given, strict=True) if key in written]
-        changed = {name for arg in outs if isinstance(arg, Name) for name in names_in(arg)}
+        bases = [arg.base if isinstance(arg, Index) else arg for arg in outs]
+        changed = {name for base in bases for name in names_in(base)}
         for key, arg in zip(code.dummy_keys, given, strict=True):
             if not symbols[key].shape:
                 self._scalar(symbols[key], arg, changed, is_written=key in written)
-        names = ProcedureNames(within, self.scalars, self.arrays, self.caller.seen)
+        names = ProcedureNames(
+            within, self.scalars, self.arrays, self.caller.seen, self.caller.is_of_language
+        )
         for key, arg in zip(code.dummy_keys, given, strict=True):
             if symbols[key].shape:
                 self._array(names, symbols[key], arg, changed, is_written=key in written)
@@ -391,7 +403,8 @@ class _Spliced:
             return
         if is_written and not by_value and not isinstance(arg, Element):
             raise NotInPlaceError(f"what is passed for '{symbol.name}' is no variable, and changes")
-        if is_written and not by_value and names_in(arg) & changed:
+        index = arg.items if isinstance(arg, Element) else ()
+        if is_written and not by_value and any(names_in(one) & changed for one in index):
             raise NotInPlaceError(f"what is passed for '{symbol.name}' depends on what changes")
         type_ = typed(CScope(self.callee.code, self.caller.around), symbol)
         copy = self.caller.declare(Declare(symbol.name, type_), symbol.key)
@@ -425,8 +438,10 @@ class _Spliced:
 
     def _is_of_the_call(self, arg: Expr) -> bool:
         """Return whether a whole number is one while the kernel is called."""
-        if any(isinstance(part, Index) for part in _parts(arg)):
-            return False
+        for part in _parts(arg):
+            of_reals = isinstance(part, Literal) and part.intrinsic is not Intrinsic.INTEGER
+            if isinstance(part, Index) or of_reals:
+                return False
         for name in names_in(arg):
             symbol = self.caller.symbol_of(name)
             is_whole = isinstance(symbol.type, ScalarType) and (
@@ -464,7 +479,8 @@ class _Spliced:
         """Declare a variable of the procedure among those of the kernel."""
         type_ = typed(names.scope, declared_symbol(item, Origin.LOCAL))
         made = Declare(item.name, type_, item.attributes)
-        name = self.caller.declare(made, item.key)
+        # A variable may have the name of a function of the language that others call.
+        name = self.caller.declare(made, f"{item.key}_own" if item.key in PROCEDURES else item.key)
         names.locals[item.key] = name
         value = None if item.value is None else names.changed(item.value)
         shape = tuple(names.changed(one) for one in item.shape)

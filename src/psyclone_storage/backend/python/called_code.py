@@ -38,13 +38,14 @@ class ProcedureNames:
     """The names of a procedure as they are where it is called.
 
     Arguments are the caller's `scalars` and `arrays`, variables its new `locals`. What belongs to a
-    module is `seen` under some name.
+    module is `seen` under some name; functions of the language are so for the caller, too.
     """
 
     scope: CScope
     scalars: dict[str, Expr]
     arrays: dict[str, PassedArray]
     seen: Callable[[Symbol, str], Name]
+    is_of_language: Callable[[str], bool]
     locals: dict[str, Name] = field(default_factory=dict)
 
     def changed(self, expr: Expr) -> Expr:
@@ -70,6 +71,8 @@ class ProcedureNames:
             return self.locals[name.key]
         symbol = self.scope.symbol(name.key)
         if symbol.origin is Origin.INTRINSIC:
+            if not self.is_of_language(name.key):
+                raise NotInPlaceError(f"'{name.text}' is another name where it is called")
             return name
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY) or not symbol.is_data:
             raise NotInPlaceError(f"what '{name.text}' stands for is not known where it is called")

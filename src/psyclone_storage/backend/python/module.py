@@ -56,7 +56,8 @@ class ModuleNames:
     def constant(self, symbol: Symbol, scope: CScope) -> str:
         """Return the name of a constant, which the module declares."""
         within = scope.home_of(symbol)
-        home = (within.module, symbol.key)
+        # One kernel's own constant is not that of another one in the same file.
+        home = (within.module or f"of {scope.code.name}", symbol.key)
         if home not in self._known:
             if symbol.value is None:
                 raise NoPythonError(f"the value of '{symbol.name}' is not known")

@@ -88,7 +88,8 @@ def _of_module(value: ast.expr) -> str:
         case ast.Subscript(value=ast.Attribute() as array, slice=ast.Constant() | ast.Tuple()):
             parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
             index = [part.value for part in parts
-                     if isinstance(part, ast.Constant) and type(part.value) is int]  # fmt: skip
+                     if isinstance(part, ast.Constant) and isinstance(part.value, int)
+                     and not isinstance(part.value, bool)]  # fmt: skip
             if index and len(index) == len(parts) and dotted(array):
                 return f"{dotted(array)}[{', '.join(map(str, index))}]"
     return dotted(value)

@@ -26,7 +26,7 @@ module helpers_mod
     module procedure twice_whole, twice_real
   end interface
   public :: twice, split, cap, fill, spread_out, folded, loops, kept, swap, of_turn, &
-    peek, rated, times
+    peek, rated, times, greatest, count_up
 contains
   function twice_whole(n) result(m)
     integer(i_def), intent(in) :: n
@@ -116,6 +116,18 @@ contains
     w = matmul(matrix, w)
     w = w + matmul(turn, v)
   end function times
+  function greatest(v) result(m)
+    real(kind_of_x), intent(in) :: v(2)
+    real(kind_of_x) :: m, min
+    min = v(1)
+    m = max(min, v(2))
+  end function greatest
+  subroutine count_up(a, n)
+    real(kind_of_x), intent(inout) :: a
+    integer(i_def), intent(inout) :: n
+    n = n + 1
+    a = a + n
+  end subroutine count_up
   function peek(n) result(m)
     integer(i_def), intent(inout) :: n
     integer(i_def) :: m
@@ -125,7 +137,7 @@ contains
 end module helpers_mod
 """
 USES = "use helpers_mod, only: twice, split, cap, fill, spread_out, folded, loops, kept, swap, &\n"
-USES += "of_turn, peek, rated, times\n"
+USES += "of_turn, peek, rated, times, greatest, count_up\n"
 
 
 @pytest.fixture(autouse=True)
@@ -159,6 +171,8 @@ def values(body: str, folder: Path) -> np.ndarray:
         (("integer :: i\nreal(r_def) :: v(2), b\nv(1) = 1\nv(2) = 2\nb = 5\ni = 2\n"
           "call swap(v(i), b)\ny(map_w3(1)) = v(1)\ny(map_w3(1)+1) = v(2)\n"
           "call swap(y(map_w3(1)), b)\ny(map_w3(1)+2) = b"), [2.0, 5.0, 1.0]),
+        (("real(r_def) :: v(2)\ninteger :: n\nn = 2.7_r_def\nv = (/ 4.0_r_def, 1.0_r_def /)\n"
+          "y(map_w3(1)) = greatest(v) + min(a, a)\ny(map_w3(1)+1) = twice(n)"), [4.25, 4.0, 0.0]),
         (("if (a > 1) then\ny(map_w3(1)) = 1\nelse if (twice(a) > a) then\n"
           "y(map_w3(1)) = of_turn(1, 1) + 10*of_turn(2, 0)\ny(map_w3(1)+1) = of_turn(2, 1)\n"
           "end if"), [3.0 + 40.0, -5.0, 0.0]),
@@ -172,6 +186,8 @@ def test_values(body: str, wanted: list[float], tmp_path: Path) -> None:
     ("body", "why"),
     [
         ("y(map_w3(1)) = folded(3)", "'folded' calls itself"),
+        ("real(r_def) :: max, v(2)\nmax = 1\nv = max\ny(map_w3(1)) = greatest(v)",
+         "'max' is another name"),
         ("y(map_w3(1)) = loops(3)", "returns from within a loop"),
         ("y(map_w3(1)) = kept(3)", "'count' of 'kept' keeps its value"),
         ("integer :: n\nn = 1\ny(map_w3(1)) = peek(n)", "'peek' changes its arguments"),
@@ -181,6 +197,8 @@ def test_values(body: str, wanted: list[float], tmp_path: Path) -> None:
         ("real(r_def) :: v(4)\nv = 1\ncall swap(a + 1, v(1))\ny(map_w3(1)) = 1", "is no variable"),
         (("integer :: n\nreal(r_def) :: v(4), w(4)\nw = 1\nn = idx(map_w3(1))\n"
           "call fill(n, v, w)\ny(map_w3(1)) = v(1)"), "how many there are"),
+        ("integer :: n(2)\nreal(r_def) :: v(2)\nv = 1\nn = 1\ncall count_up(v(n(1)), n(1))\n"
+         "y(map_w3(1)) = v(1)", "depends on what changes"),
         ("real(r_def) :: v(4), w(4)\nw = 1\ncall fill(3, v(4:1:-1), w)\ny(map_w3(1)) = 1",
          "with a step"),
         ("real(r_def) :: v(4), w(4)\nw = 1\ncall fill(3, v(2), w)\ny(map_w3(1)) = 1",
@@ -215,3 +233,14 @@ def test_arrays_of_a_module_are_read_element_by_element(
     assert "    matrix_2_m1: float = helpers_mod.matrix[1, 0]\n" in (
         (tmp_path / "small_mod.py").read_text()
     )
+
+
+def test_constants_of_two_kernels_have_values_of_their_own(tmp_path: Path) -> None:
+    text = module_text("integer, parameter :: n = 2\ny(map_w3(1)) = n")
+    kind = text[text.index("  type, extends") : text.index("contains\n  subroutine")]
+    code = text[text.index("  subroutine small_code") : text.index("end module")]
+    text = text.replace(kind, kind + kind.replace("small", "other"))
+    text = text.replace(code, code + code.replace("small", "other").replace("n = 2", "n = 3"))
+    made = in_python(text, tmp_path)
+    assert ("n_1 = 2\n" in made, "n_2 = 3\n" in made) == (True, True)
+    assert made.count("float(n_1)") == made.count("float(n_2)") == 1
