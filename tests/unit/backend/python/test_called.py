@@ -197,8 +197,8 @@ def test_values(body: str, wanted: list[float], tmp_path: Path) -> None:
         ("real(r_def) :: v(4)\nv = 1\ncall swap(a + 1, v(1))\ny(map_w3(1)) = 1", "is no variable"),
         (("integer :: n\nreal(r_def) :: v(4), w(4)\nw = 1\nn = idx(map_w3(1))\n"
           "call fill(n, v, w)\ny(map_w3(1)) = v(1)"), "how many there are"),
-        ("integer :: n(2)\nreal(r_def) :: v(2)\nv = 1\nn = 1\ncall count_up(v(n(1)), n(1))\n"
-         "y(map_w3(1)) = v(1)", "depends on what changes"),
+        (("integer :: n(2)\nreal(r_def) :: v(2)\nv = 1\nn = 1\ncall count_up(v(n(1)), n(1))\n"
+          "y(map_w3(1)) = v(1)"), "depends on what changes"),
         ("real(r_def) :: v(4), w(4)\nw = 1\ncall fill(3, v(4:1:-1), w)\ny(map_w3(1)) = 1",
          "with a step"),
         ("real(r_def) :: v(4), w(4)\nw = 1\ncall fill(3, v(2), w)\ny(map_w3(1)) = 1",
