@@ -36,6 +36,7 @@ from psyclone_storage.frontend.search import SourceIndex, index_directories
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "external" / "lfric_infrastructure"
+STORAGE = ROOT / "external" / "storage"
 SERIAL = (LIBRARY / "distribution" / "serial", LIBRARY / "precision" / "uniform")
 FLAGS = ("-fopenacc", "-cpp", "-ffree-line-length-none")
 KINDS = {"integer": "i_def", "real": "r_def", "logical": "l_def", "character": "str_def"}
@@ -154,14 +155,22 @@ class Compiler:
         self._folder = folder
         self._index = index
         self._files: dict[str, Path] = {}
-        for place in (LIBRARY, *SERIAL):
+        for place in (STORAGE, LIBRARY, *SERIAL):
             found = index_directories((place,))
             self._files |= {name: found.candidates(name)[0] for name in found.files}
+        self._ours = tuple(self._files)
         self._compiled: dict[str, bool] = {}
         self._included = [path for tree in index.directories for path in tree.rglob("include")]
 
     def replace(self, path: Path, text: str) -> None:
-        """Take `text` for the modules of the file at `path`, and generate code for it, too."""
+        """Take `text` for the modules of the file at `path`, and generate code for it, too.
+
+        Our infrastructure is compiled before, with modules of its own by these names.
+        """
+        for name in self._ours:
+            self._has(name)
+        for name in defined_modules(text):
+            self._compiled.pop(name, None)
         self._included.append(path.parent)
         place = self._folder / path.name
         place.write_text(text, encoding="utf-8")

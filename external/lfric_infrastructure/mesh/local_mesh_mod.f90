@@ -56,6 +56,9 @@ module local_mesh_mod
     procedure, non_overridable, public :: get_cell_owner
     procedure, non_overridable, public :: get_vert_cell_owner
     procedure, non_overridable, public :: get_edge_cell_owner
+    procedure, non_overridable, public :: get_north_pole
+    procedure, non_overridable, public :: get_null_island
+    procedure, non_overridable, public :: get_equatorial_latitude
     procedure, non_overridable, public :: is_geometry_spherical
     procedure, non_overridable, public :: is_geometry_planar
     procedure, non_overridable, public :: is_topology_non_periodic
@@ -485,6 +488,27 @@ contains
 
     cell_lid = self%get_lid_from_gid(self%surface%last_cell_at_edge(self%edge_gids(edge_lid)))
   end function get_edge_cell_owner
+
+  !> Longitude and latitude of the mesh's north pole: no sphere is turned here.
+  function get_north_pole(self) result(north_pole)
+    class(local_mesh_type), intent(in) :: self
+    real(r_def) :: north_pole(2)
+    north_pole = [0.0_r_def, merge(acos(0.0_r_def), 0.0_r_def, self%is_geometry_spherical())]
+  end function get_north_pole
+
+  !> Longitude and latitude of the point of the sphere where the mesh has its own (0, 0).
+  function get_null_island(self) result(null_island)
+    class(local_mesh_type), intent(in) :: self
+    real(r_def) :: null_island(2)
+    null_island = 0.0_r_def * self%get_north_pole()
+  end function get_null_island
+
+  !> Latitude to which the mesh's equator is stretched: none is.
+  function get_equatorial_latitude(self) result(latitude)
+    class(local_mesh_type), intent(in) :: self
+    real(r_def) :: latitude
+    latitude = sum(self%get_null_island())
+  end function get_equatorial_latitude
 
   !> Return whether the mesh covers a sphere.
   function is_geometry_spherical(self) result(answer)
