@@ -1,5 +1,5 @@
-!> Owns what fields and readers of tables enter in the table of arrays: found by the address of an
-!> array, made at first sight of it.
+!> Owns what fields and readers of tables enter in the table of arrays: found by the address of
+!> an array, made at first sight of it.
 !>
 !> Owners have arrays that are copied, reallocated and freed without a word, so that an address may
 !> mean another array later. Each owner has a stamp, drawn when it is made: what is found by an
@@ -49,8 +49,8 @@ contains
   end function new_stamp
 
   !> Return the array `values` of an owner with its storage. One that nobody has asked for yet has
-  !> its values on the host, and a halo that is clean to `clean_depth`. The halo of one that somebody
-  !> has asked for who does not know the owner is dirty.
+  !> its values on the host, and a halo that is clean to `clean_depth`. If somebody has asked for it
+  !> who does not know the owner, its halo is dirty.
   function registered_array(values, stamp, halo_depth, clean_depth) result(array)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
     integer(c_int64_t), intent(in) :: stamp

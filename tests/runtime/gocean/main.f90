@@ -5,8 +5,8 @@
 !> number, what is done to the place of this number (none, drop, shorten, widen, narrow) and the
 !> algorithm to run with it. A fourth word asks for one number from each run, not for all answers:
 !> "digests", "told", with which the program tells a registry what it does, or "flags", with which
-!> each run is done with halos that are stale, with clean ones, and with clean ones but for the first
-!> or the first two fields; what fields say of their halos counts, too.
+!> each run is done with halos that are stale, with clean ones, and with clean ones but for the
+!> first or the first two fields; what fields say of their halos counts, too.
 program main
 
   use gocean_mod, only: gocean_finalise, gocean_initialise
