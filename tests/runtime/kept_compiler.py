@@ -97,7 +97,7 @@ def _carried_out(asked: Compilation, kept: Path, call: Call) -> int | None:
             return _compile_and_link(asked, kept, call)
         folders = [asked.modules.resolve(), *asked.searched]
         made = kept_compilation(kept, asked.how, asked.sources[0], folders, _silent)
-    except (AssertionError, subprocess.CalledProcessError):
+    except (AssertionError, OSError, subprocess.CalledProcessError):
         return None
     for path in made.iterdir():
         shutil.copyfile(path, asked.made if path.suffix == ".o" else asked.modules / path.name)

@@ -40,7 +40,10 @@ contains
     real(r_def) :: different, different_of_all
 
     stage = stage + 1
+    if (stage > most_stages) error stop 'note_stage: there are more stages than have room'
+    if (algorithm < 1 .or. algorithm > most_algorithms) error stop 'note_stage: no such algorithm'
     if (keeps) then
+      if (answer /= answer) error stop 'note_stage: what is right is not a number'
       right(stage, algorithm) = answer
     else
       different = merge(0.0_r_def, 1.0_r_def, answer == right(stage, algorithm))

@@ -19,7 +19,7 @@ from psyclone_storage.analysis.bodies.shapes import (
     Triplet,
     dimensions_of,
     element,
-    is_integer,
+    type_of,
 )
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode, Specified
@@ -27,24 +27,30 @@ from psyclone_storage.ir.expr import (
     Binary,
     Element,
     Expr,
+    Index,
     Literal,
     Name,
     Parenthesised,
+    Section,
     canonical,
+    intrinsic_called,
     walk,
     whole,
+    whole_number,
 )
+from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
-from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import everywhere, names_in, rewritten, substituted
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, Line
 from psyclone_storage.transform.kernel.arrays import may_be_loops
 from psyclone_storage.transform.kernel.scratch import Scratch, loops_over, names_of
 
 _OF_INDEX = (Name, Element, Literal, Binary, Parenthesised)
-"""What an expression is made of that has the same value wherever its names have."""
+"""What an index is made of that has the same value wherever its names have."""
 
 
 def changes_target(line: Assign) -> bool:
@@ -71,9 +77,12 @@ def over_levels(code: KernelCode) -> KernelCode:
 
 
 def _levels(line: Line, scratch: Scratch) -> tuple[Line, ...]:
-    """Return a sum over a section as a loop over levels that are counted from 0."""
+    """Return a sum over a section as a loop over levels that are counted from 0.
+
+    What is computed once for a section, as the sum of another one, would be once for each level.
+    """
     code = scratch.code
-    if not isinstance(line, Assign) or not changes_target(line):
+    if not isinstance(line, Assign) or not changes_target(line) or not _is_by_level(line.value):
         return (line,)
     match dimensions_of(line.target, code):
         case (Triplet(start, stop, None),) if not may_be_loops(line, code):
@@ -83,6 +92,14 @@ def _levels(line: Line, scratch: Scratch) -> tuple[Line, ...]:
             sides = (element(side, (counter,), driver, code) for side in (line.target, line.value))
             return loops_over(driver, (counter,), (Assign(*sides),))
     return (line,)
+
+
+def _is_by_level(value: Expr) -> bool:
+    return all(
+        intrinsic_called(part) in ELEMENTAL
+        for part in walk(value)
+        if isinstance(part, Index) and not isinstance(part, Element | Section)
+    )
 
 
 # ---------------------------------------------------------------------------- variables
@@ -137,9 +154,8 @@ def _indices(heads: Iterable[Assign], number: int, code: KernelCode) -> dict[str
 def _holds_index(name: Name, value: Expr, loop: FlowNode, flow: Flow) -> bool:
     """Return whether a variable has `value` in all of the rest of a loop, and is not used later."""
     key, code = name.key, flow.code
-    if not is_integer(name, code) or not is_integer(value, code):
-        return False
-    if not all(isinstance(part, _OF_INDEX) for part in walk(value)):
+    kind = type_of(name, code)
+    if kind is None or kind.intrinsic is not Intrinsic.INTEGER or not _is_of(kind, value, code):
         return False
     if flow.is_read_later(loop, (key,)):
         return False
@@ -148,6 +164,23 @@ def _holds_index(name: Name, value: Expr, loop: FlowNode, flow: Flow) -> bool:
     return times == 1 and not any(
         flow.names.may_share((one,), other) for one in names_in(value) for other in written
     )
+
+
+def _is_of(kind: ScalarType, value: Expr, code: KernelCode) -> bool:
+    """Return whether variables and elements of `kind`, and literals with them, make up a value.
+
+    One of another kind may be too narrow for what is computed with the variable that holds it.
+    """
+    match value:
+        case Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:
+            sides = [side for side in (left, right) if whole_number(side) is None]
+            return bool(sides) and all(_is_of(kind, side, code) for side in sides)
+        case Parenthesised(operand):
+            return _is_of(kind, operand, code)
+        case Element(items=items):
+            plain = all(isinstance(part, _OF_INDEX) for item in items for part in walk(item))
+            return plain and type_of(value, code) == kind
+    return isinstance(value, Name) and type_of(value, code) == kind
 
 
 def _without_declarations(code: KernelCode, keys: frozenset[str]) -> KernelCode:

@@ -65,7 +65,7 @@ SECTIONS = """top = nlayers - 1
         y(to:to + top) = y(to:to + top) + matrix(1:1 + top, row, column) * x(from:from + top)
       end do
     end do"""
-OF_SECTIONS = {"variable": "integer(i_def) :: from, to, top"}
+OF_SECTIONS = {"variable": "integer(i_def) :: from, to, top\n    integer(8) :: wide"}
 INTERFACE = """  interface add_code
     procedure add_code_32, add_code_64
   end interface
@@ -152,6 +152,11 @@ def test_sections_are_loops_over_levels_without_what_holds_their_starts(tmp_path
         ("    end do", "    end do\n    y(1) = from"),
         ("to = map(row)", "to = map(row)\n        to = to + 1"),
         ("to = map(row)", "to = row + 0.5"),
+        ("to = map(row)", "to = map(row) + wide"),
+        ("to = map(row)", "wide = map(row)\n        to = map(row)"),
+        ("to = map(row)", "to = 1"),
+        ("to = map(row)", "to = 1 + 1"),
+        ("= y(to:to + top)", "= y(to:to + top) + maxval(x(1:3)) * 0"),
         ("from = map(column)", "from = map(column)\n      y(1) = 0"),
         ("y(to:to + top) = y(to:to + top)", "y(to:to + top) = y(to - 1:to + top - 1)"),
         ("= y(to:to + top)", "= y(to:to + top) + sum(y(to:to + top))"),
