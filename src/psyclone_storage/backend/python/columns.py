@@ -210,7 +210,7 @@ class ColumnForm:
             match term:
                 case Index(Name() as name, items) if sign > 0 and name.key in self.roles:
                     found = self._near(writer, dummy, name.key, items)
-                    if found is not None:
+                    if found:
                         dof, *others = found
                         return [dof, writer.sum_text(index.without(number)).text, *others]
         raise NoPythonError(_BOTTOM + " an index is")
@@ -223,7 +223,7 @@ class ColumnForm:
         _check_begins_at_one(writer, key)
         if by.role is Role.STENCIL_MAP and by.arg == dummy.arg:
             return _texts(writer, map(summed, items), 1)
-        if by.role not in _MAPS or key != self._map(dummy):
+        if by.role not in _MAPS or key != self._map(dummy) or not items:
             return None
         dof, *cell = items
         if by.role is Role.WHOLE_DOFMAP and Role.CELL_MAP in self._roles():

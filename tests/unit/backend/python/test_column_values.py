@@ -107,6 +107,7 @@ REFUSED = [
     ),
     ("y(map_w0(1)) = 1.0", "which dof of which layer"),
     ("y(1) = 1.0", "which dof of which layer"),
+    ("y(map_w3()) = 1.0", "which dof of which layer"),
     ("y(map_w3(1)) = cell", "Python hides"),
     ("y(map_w3(1)) = map_w3(1)", "kernels in Python do not know"),
     ("y(map_w3(1)) = undf_w0", "Python hides"),
