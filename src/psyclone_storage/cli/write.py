@@ -171,14 +171,26 @@ class _Landing:
         """Replace the targets; what is shared comes last, as it stays."""
         for part in sorted(self._parts, key=lambda part: part.output.shared):
             with _reported(part.output.path):
-                if part.output.shared and not _may_replace(part.output, part.target):
-                    if not given_name(part.temporary, part.target):
-                        check_same(part.target, part.output.text)
+                if part.output.shared and self._is_settled(part):
                     continue
                 if part.target.exists() and not part.output.shared:
                     part.aside = _aside(part.target)
                 part.temporary.replace(part.target)
                 part.landed = not part.output.shared
+
+    def _is_settled(self, part: _Replacement) -> bool:
+        """Return whether what is shared is at its place, by this command or by another one.
+
+        Where files cannot have two names, another one may still be writing it: its part is
+        replaced, as that of one that was killed.
+        """
+        if _may_replace(part.output, part.target):
+            return False
+        if not given_name(part.temporary, part.target):
+            if _may_replace(part.output, part.target):
+                return False
+            check_same(part.target, part.output.text)
+        return True
 
     def undo(self) -> None:
         """Put back what was there, and take away what was not."""

@@ -206,6 +206,24 @@ def test_no_hard_links_are_needed(
     assert numbers_of_all(tmp_path, single=single, sees_parts=single) == expected
 
 
+@pytest.mark.parametrize("there", ["", "! psyclone-storage: changed", "module other\n"])
+def test_a_part_that_another_command_is_writing_is_not_another_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
+) -> None:
+    def begin(path: Path, _: Path) -> None:
+        path.write_text(there)
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    kernels = in_single(tmp_path, kernel)
+    monkeypatch.setattr(Path, "hardlink_to", begin)
+    if "other" in there:
+        with pytest.raises(CompileError, match="L015"):
+            finish(kernels, tmp_path)
+    else:
+        finish(kernels, tmp_path)
+        assert is_whole(tmp_path / "work_0_mod.f90")
+
+
 def test_a_shared_kernel_is_not_written_before_the_end(tmp_path: Path) -> None:
     kernels = in_folder(tmp_path / "new", single=True)
     kernels.allocate("work", kernel)
