@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
-from psyclone_storage.backend.c.types import CType, PrintError
+from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.python.call_arguments import CallArguments
 from psyclone_storage.backend.python.called_code import (
     ProcedureNames,
     check_understood,
@@ -22,13 +23,13 @@ from psyclone_storage.backend.python.passed_arrays import (
     NotInPlaceError,
     PassedArray,
     passed_array,
+    stays,
 )
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
-    ArrayLiteral,
     Binary,
     CallFunction,
     Element,
@@ -38,13 +39,9 @@ from psyclone_storage.ir.expr import (
     Literal,
     Name,
     Origin,
-    Parenthesised,
-    Section,
-    Sort,
     Symbol,
-    Unary,
 )
-from psyclone_storage.ir.intrinsics import ELEMENTAL, PROCEDURES, REDUCING
+from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
@@ -120,6 +117,11 @@ class _CalledWriter:
     def scope(self) -> CScope:
         """The names that the subroutine sees."""
         return CScope(self.code, self.around)
+
+    @property
+    def arguments(self) -> CallArguments:
+        """What is known of the arguments of calls."""
+        return CallArguments(self.scope, self.symbol_of)
 
     def block(self, lines: Iterable[Line]) -> tuple[Line, ...]:
         """Return statements without calls."""
@@ -223,10 +225,11 @@ class _CalledWriter:
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY, Origin.INTRINSIC):
             raise NotInPlaceError(f"'{procedure.text}' is no procedure of a module")
         module = symbol.module_key or self.code.module.key
-        key = (module, symbol.key)
+        # A procedure may have another name in its module, and another may have this one there.
+        key = (module, key_of(symbol.name))
         if key in self.above or len(self.above) > _MOST_DEEP:
             raise NotInPlaceError(f"'{procedure.text}' calls itself")
-        callee, given = self._chosen(procedure, self.around.procedures(*key), args)
+        callee, given = self._chosen(procedure, key, args)
         code, reasons = with_called(callee.code, self.around, (*self.above, key))
         if reasons:
             raise NotInPlaceError(f"of '{procedure.text}', {next(iter(reasons.values()))}")
@@ -239,50 +242,38 @@ class _CalledWriter:
         return [Comment(f"! {code.name}"), *lines], spliced.result
 
     def _chosen(
-        self, procedure: Name, found: tuple[Callee, ...], args: tuple[Expr, ...]
+        self, procedure: Name, key: tuple[str, str], args: tuple[Expr, ...]
     ) -> tuple[Callee, tuple[Expr, ...]]:
         """Return the procedure that is meant, and its arguments in its order."""
+        found, name = self.around.procedures(*key), key[1]
         if not found:
             raise NotInPlaceError(f"the procedure '{procedure.text}' was not found")
         ordered = [(one, _in_order(one.code, args)) for one in found]
         fitting = [
             (one, given)
             for one, given in ordered
-            if given is not None and (len(found) == 1 or self._fits(one, given))
+            if given is not None and self._fits(one, given, is_generic=name in _generics(one))
         ]
+        if not any(given for _, given in ordered) and args:
+            raise NotInPlaceError(f"'{procedure.text}' is called with other arguments than it has")
         if len(fitting) != 1:
             raise NotInPlaceError(f"which procedure '{procedure.text}' stands for is not known")
         return fitting[0]
 
-    def _fits(self, callee: Callee, given: tuple[Expr, ...]) -> bool:
-        """Return whether types and ranks of arguments may be those of a procedure's."""
-        within = CScope(callee.code, self.around)
+    def _fits(self, callee: Callee, given: tuple[Expr, ...], *, is_generic: bool) -> bool:
+        """Return whether types and ranks of arguments may be those of a procedure's.
+
+        They must be, and be known, behind a generic name, for which other modules may have more.
+        """
+        within, passed = CScope(callee.code, self.around), self.arguments
         for key, arg in zip(callee.code.dummy_keys, given, strict=True):
-            symbol, type_ = within.symbol(key), self._type_of(arg)
-            if type_ is not None and type_ != within.type_of(symbol):
+            symbol, type_ = within.symbol(key), passed.type_of(arg)
+            if type_ != within.type_of(symbol) and (is_generic or type_ is not None):
                 return False
-            if self.is_scalar(arg) and symbol.shape and not isinstance(arg, Element):
-                return False
-            if not self.is_scalar(arg) and not symbol.shape:
+            extents = passed.extents(arg) if is_generic else None
+            if is_generic and (extents is None or len(extents) != len(symbol.shape)):
                 return False
         return True
-
-    def _type_of(self, arg: Expr) -> CType | None:
-        """Return the type of an argument, None if it is not known here."""
-        match arg:
-            case Name() | Element(Name()) | Section(Name()):
-                base = arg if isinstance(arg, Name) else arg.base
-                assert isinstance(base, Name)
-                return self.scope.type_of(self._symbol(base.key))
-            case Literal():
-                return self.scope.literal_type(arg)
-            case Parenthesised(operand) | Unary(Operator.PLUS | Operator.MINUS, operand):
-                return self._type_of(operand)
-            case CallFunction(Name(key="real"), (_, kind)):
-                named = kind.value if isinstance(kind, Keyword) else kind
-                if isinstance(named, Name):
-                    return CType(Intrinsic.REAL, self.scope.kind(named.text))
-        return None
 
     # ------------------------------------------------------------------------ names
 
@@ -297,51 +288,36 @@ class _CalledWriter:
 
     def declare(self, item: Declare, stem: str) -> Name:
         """Return a new variable that is declared like `item`."""
-        name = self.names.fresh(stem)
+        name = self._fresh(stem)
         self.declared[key_of(name)] = replace(item, name=name)
         return Name(name)
 
+    def _fresh(self, stem: str) -> str:
+        """Return a new name, which is none of a function of the language that others may call."""
+        return self.names.fresh(f"{stem}_own" if stem in PROCEDURES else stem)
+
     def seen(self, symbol: Symbol, module: str) -> Name:
         """Return the name by which what belongs to another module is known here."""
+        original = key_of(symbol.name)
+        home = (key_of(module), original)
         for key, known in self.symbols.items():
-            if (known.module_key, known.key) == (key_of(module), symbol.key):
+            if (known.module_key, key_of(known.name)) == home:
                 return Name(key)
         try:
-            own = self.scope.symbol(symbol.key)
+            own = self.scope.symbol(original)
         except PrintError:
             own = None
-        if own is not None and own.module_key == key_of(module) and own.key == symbol.key:
-            return Name(symbol.key)
-        key = key_of(self.names.fresh(symbol.key))
-        self.symbols[key] = replace(symbol, module=module, origin=Origin.IMPORTED)
+        is_here = own is not None and (own.module_key, key_of(own.name)) == home
+        if is_here and original not in self.declared and original not in self.symbols:
+            self.names.reserve(original)
+            return Name(original)
+        key = key_of(self._fresh(original))
+        self.symbols[key] = replace(symbol, key=original, module=module, origin=Origin.IMPORTED)
         return Name(key)
 
     def is_of_language(self, key: str) -> bool:
         """Return whether a name of a function of the language is that here, too."""
         return self._symbol(key).origin is Origin.INTRINSIC
-
-    def is_scalar(self, expr: Expr) -> bool:
-        """Return whether an expression is one value; raise `NotInPlaceError` if nobody knows."""
-        match expr:
-            case Name():
-                return not self._symbol(expr.key).shape
-            case Literal() | Element():
-                return True
-            case Section() | ArrayLiteral():
-                return False
-            case Parenthesised(operand) | Unary(_, operand):
-                return self.is_scalar(operand)
-            case Binary(_, left, right):
-                return self.is_scalar(left) and self.is_scalar(right)
-            case CallFunction(Name(key=word), items) if word in ELEMENTAL:
-                return all(self.is_scalar(one) for one in items if not isinstance(one, Keyword))
-            case CallFunction(Name(key=word), (_,)) if word in REDUCING:
-                return True
-            case CallFunction(Name(key="dot_product" | "size")):
-                return True
-            case CallFunction(Name(key="matmul" | "transpose" | "reshape")):
-                return False
-        raise NotInPlaceError("it is not known whether an argument is an array")
 
 
 @dataclass(slots=True)
@@ -394,7 +370,7 @@ class _Spliced:
 
     def _scalar(self, symbol: Symbol, arg: Expr, changed: set[str], *, is_written: bool) -> None:
         arg = arg if is_written else self._given_once(arg)
-        if not self.caller.is_scalar(arg):
+        if not self.caller.arguments.is_scalar(arg):
             raise NotInPlaceError(f"an array is passed for '{symbol.name}'")
         by_value = "value" in symbol.attributes
         is_known = isinstance(arg, Name | Literal) or self._is_of_the_call(arg)
@@ -422,6 +398,7 @@ class _Spliced:
             return arg
         if declared.value is not None or declared.shape:
             return arg
+        type_ = self.caller.arguments.type_of(arg)
         values: list[Expr | None] = []
         for line in walk_lines(code.body):
             match line:
@@ -434,7 +411,11 @@ class _Spliced:
                 case _ if arg.key in names_of_line(line):
                     values.append(None)
         only = values[0] if len(values) == 1 else None
-        return only if only is not None and self._is_of_the_call(only) else arg
+        if only is None or not self._is_of_the_call(only):
+            return arg
+        # An assignment converts: what is assigned is the local only if that has its type.
+        is_same = type_ is not None and type_ == self.caller.arguments.type_of(only)
+        return only if is_same else arg
 
     def _is_of_the_call(self, arg: Expr) -> bool:
         """Return whether a whole number is one while the kernel is called."""
@@ -447,8 +428,7 @@ class _Spliced:
             is_whole = isinstance(symbol.type, ScalarType) and (
                 symbol.type.intrinsic is Intrinsic.INTEGER
             )
-            fixed = symbol.sort is Sort.CONSTANT or "intent(in)" in symbol.attributes
-            if not is_whole or not fixed:
+            if not is_whole or not stays(symbol):
                 return False
         return True
 
@@ -463,24 +443,36 @@ class _Spliced:
     ) -> None:
         caller = self.caller
         shape = tuple(names.changed(one) for one in symbol.shape)
-        found = passed_array(arg, shape, caller.symbol_of, caller.is_scalar)
-        if found is None and not is_written and not caller.is_scalar(arg):
-            type_ = typed(names.scope, symbol)
-            copy = caller.declare(Declare(symbol.name, type_, (), shape), symbol.key)
-            self.before.append(Assign(copy, arg, place=self.place))
-            found = passed_array(copy, shape, caller.symbol_of, caller.is_scalar)
+        found = passed_array(arg, shape, caller.symbol_of, caller.arguments.is_scalar)
+        if found is None and not is_written and not caller.arguments.is_scalar(arg):
+            copy = self._copied(typed(names.scope, symbol), symbol, arg)
+            try:
+                found = passed_array(copy, shape, caller.symbol_of, caller.arguments.is_scalar)
+            except NotInPlaceError:
+                why = f"what is passed for '{symbol.name}' may have other extents"
+                raise NotInPlaceError(why) from None
         if found is None:
             raise NotInPlaceError(f"what is passed for '{symbol.name}' is no array with a name")
         if any(names_in(one) & changed for one in found.names):
             raise NotInPlaceError(f"what is passed for '{symbol.name}' depends on what changes")
         self.arrays[symbol.key] = found
 
+    def _copied(self, type_: ScalarType, symbol: Symbol, arg: Expr) -> Name:
+        """Return a new array with the values, and the extents, of an expression."""
+        extents = self.caller.arguments.extents(arg) or (None,)
+        known = tuple(one for one in extents if one is not None)
+        if len(known) < len(extents):
+            why = f"it is not known how many elements are passed for '{symbol.name}'"
+            raise NotInPlaceError(why)
+        copy = self.caller.declare(Declare(symbol.name, type_, (), known), symbol.key)
+        self.before.append(Assign(copy, arg, place=self.place))
+        return copy
+
     def _local(self, names: ProcedureNames, item: Declare) -> None:
         """Declare a variable of the procedure among those of the kernel."""
         type_ = typed(names.scope, declared_symbol(item, Origin.LOCAL))
         made = Declare(item.name, type_, item.attributes)
-        # A variable may have the name of a function of the language that others call.
-        name = self.caller.declare(made, f"{item.key}_own" if item.key in PROCEDURES else item.key)
+        name = self.caller.declare(made, item.key)
         names.locals[item.key] = name
         value = None if item.value is None else names.changed(item.value)
         shape = tuple(names.changed(one) for one in item.shape)
@@ -493,6 +485,11 @@ def typed(scope: CScope, symbol: Symbol) -> ScalarType:
     """Return the type of a variable, with a kind that is a number, and so known everywhere."""
     found = scope.type_of(symbol)
     return ScalarType(found.intrinsic, str(found.size))
+
+
+def _generics(callee: Callee) -> frozenset[str]:
+    """Return the names of a procedure's module that stand for several."""
+    return callee.code.module.generics
 
 
 def _in_order(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:

@@ -84,7 +84,8 @@ class ColumnForm:
 
     def begin(self, writer: TextWriter) -> None:
         """Give the arguments their names."""
-        code = self.kernel.code
+        # Procedures that the kernel calls stand in its code already.
+        code = writer.code
         taken = {item.key for item in code.declarations if isinstance(item, Declare)}
         taken |= {name for line in walk_lines(code.body) for name in names_of_line(line)}
         for number in range(self._count()):

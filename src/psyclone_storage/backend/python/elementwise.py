@@ -1,8 +1,9 @@
 """Statements on whole arrays and sections as loops over their elements.
 
 Kernels in Python look at one element at a time. Sums and products of arrays are computed from the
-first element on, before the statement that needs them. A statement that reads an array which it
-writes, at other elements, is left as it is, and so refused by who prints it.
+first element on, before the statement that needs them. Where a statement reads an array which it
+writes, at other elements, all values are computed first, into an array of the kernel's own. What is
+not understood is left as it is, and so refused by who prints it.
 """
 
 from __future__ import annotations

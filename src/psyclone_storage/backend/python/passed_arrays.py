@@ -18,11 +18,13 @@ from psyclone_storage.ir.expr import (
     Name,
     Range,
     Section,
+    Sort,
     Star,
     Symbol,
     integer_value,
 )
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic
 
 ONE = Literal("1", Intrinsic.INTEGER)
@@ -79,9 +81,11 @@ class PassedArray:
     @property
     def names(self) -> tuple[Expr, ...]:
         """What says which elements these are, as far as it is computed where the call stands."""
-        return tuple(one for one in self.places if not isinstance(one, _Axis)) + tuple(
-            one.lower for one in self.places if isinstance(one, _Axis)
-        )
+        found = [one for one in self.places if not isinstance(one, _Axis)]
+        for one in self.places:
+            if isinstance(one, _Axis):
+                found += [part for part in (one.begins, one.lower, one.upper, one.extent) if part]
+        return tuple(found)
 
     def at(self, items: Sequence[Expr], is_element: bool) -> Expr:
         """Return an element or a section, by the indices of the procedure."""
@@ -123,6 +127,9 @@ def passed_array(
     symbol = symbol_of(base.key)
     if set(symbol.attributes) & set(_POINTS):
         raise NotInPlaceError(f"'{base.text}' is a pointer or allocatable, and is passed")
+    for name in sorted({name for one in symbol.shape for name in names_in(one)}):
+        if not stays(symbol_of(name)):
+            raise NotInPlaceError(f"'{name}' gives an extent of '{base.text}' and may have changed")
     every: Sequence[Expr] = [Range()] * len(symbol.shape)
     given = arg.items if isinstance(arg, Section) else every
     if len(given) != len(symbol.shape):
@@ -143,31 +150,38 @@ def passed_array(
     return PassedArray(base, tuple(places))
 
 
+def stays(symbol: Symbol) -> bool:
+    """Return whether a name stands for one value as long as a procedure runs."""
+    return symbol.sort is Sort.CONSTANT or "intent(in)" in symbol.attributes
+
+
 def _axis(base: Name, item: Range, own: Expr, declared: Expr, *, is_last: bool) -> _Axis:
     """Return a dimension of an array that stands for one that a procedure declares."""
     if item.step is not None and integer_value(item.step) != 1:
         raise NotInPlaceError(f"a section of '{base.text}' with a step is passed")
-    first, last = _bounds(own)
+    first, last = bounds(own)
     lower, upper = item.lower or first, item.upper or last
-    begins, ends = _bounds(declared)
+    begins, ends = bounds(declared)
     if ends is None:
         # The argument has the array's extent.
         is_full = item == Range() and summed(begins).key == summed(first).key
         return _Axis(begins, lower, upper, None, is_full)
-    extent = _extent(begins, ends)
-    is_equal = upper is not None and summed(_extent(lower, upper)).key == summed(extent).key
+    extent = extent_of(begins, ends)
+    is_equal = upper is not None and summed(extent_of(lower, upper)).key == summed(extent).key
     if not is_last and not is_equal:
         raise NotInPlaceError(f"'{base.text}' may have other extents than the argument")
     same = summed(begins).key == summed(first).key
     return _Axis(begins, lower, upper, extent, is_equal and same and item == Range())
 
 
-def _bounds(declared: Expr) -> tuple[Expr, Expr | None]:
+def bounds(declared: Expr) -> tuple[Expr, Expr | None]:
+    """Return where a dimension begins and ends, as it is declared; None where that is not told."""
     if not isinstance(declared, Range):
         return ONE, None if isinstance(declared, Star) else declared
     upper = None if isinstance(declared.upper, Star) else declared.upper
     return declared.lower or ONE, upper
 
 
-def _extent(lower: Expr, upper: Expr) -> Expr:
+def extent_of(lower: Expr, upper: Expr) -> Expr:
+    """Return how many elements there are from `lower` to `upper`."""
     return summed(Binary(Operator.MINUS, upper, lower)).plus(1).expr

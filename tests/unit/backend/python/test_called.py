@@ -136,6 +136,120 @@ contains
   end function peek
 end module helpers_mod
 """
+OTHERS = """
+module third_mod
+  use constants_mod, only: i_def, r_def
+  implicit none
+  integer(i_def), parameter :: lowest = 40, most = 2
+  interface halved
+    module procedure halved_real
+  end interface
+contains
+  function one(a) result(b)
+    real(r_def), intent(in) :: a
+    real(r_def) :: b
+    b = a + 1
+  end function one
+  function two(a) result(b)
+    real(r_def), intent(in) :: a
+    real(r_def) :: b
+    b = a + 2
+  end function two
+  function halved_real(a) result(b)
+    real(r_def), intent(in) :: a
+    real(r_def) :: b
+    b = a/2
+  end function halved_real
+end module third_mod
+module others_mod
+  use constants_mod, only: i_def, r_def
+  use third_mod, only: halved
+  implicit none
+  interface halved
+    module procedure halved_whole
+  end interface
+contains
+  function halved_whole(n) result(b)
+    integer(i_def), intent(in) :: n
+    real(r_def) :: b
+    b = n/2
+  end function halved_whole
+  function half(a) result(b)
+    real(r_def), intent(in) :: a
+    real(r_def) :: b
+    b = a/2
+  end function half
+  function renaming() result(b)
+    use third_mod, only: other => most, most => lowest
+    real(r_def) :: b
+    b = other + 100*most
+  end function renaming
+  function with_lowest() result(b)
+    real(r_def) :: b, lowest
+    lowest = 3
+    b = lowest
+  end function with_lowest
+  function seeing_lowest() result(b)
+    use third_mod, only: far => lowest
+    real(r_def) :: b
+    b = far
+  end function seeing_lowest
+  function greater(a, b) result(m)
+    real(r_def), intent(in) :: a, b
+    real(r_def) :: m
+    m = max(a, b)
+  end function greater
+  function of_max(max) result(m)
+    real(r_def), intent(in) :: max
+    real(r_def) :: m
+    m = 2*max
+  end function of_max
+  subroutine moved(n, v)
+    integer(i_def), intent(inout) :: n(2)
+    real(r_def), intent(inout) :: v(2)
+    n(1) = n(1) + 1
+    v(1) = v(1) + 5
+  end subroutine moved
+  subroutine less(v, n)
+    real(r_def), intent(inout) :: v(:)
+    integer(i_def), intent(inout) :: n
+    n = n - 1
+    v(:) = 7
+  end subroutine less
+  function corners(v) result(s)
+    real(r_def), intent(in) :: v(2, 2)
+    real(r_def) :: s
+    s = v(1, 1) + 10*v(2, 1) + 100*v(1, 2) + 1000*v(2, 2)
+  end function corners
+  function ends(v) result(s)
+    real(r_def), intent(in) :: v(0:)
+    real(r_def) :: s
+    s = v(0) + 10*v(2)
+  end function ends
+  subroutine sized(n, v)
+    integer(i_def), intent(inout) :: n
+    real(r_def), intent(inout) :: v(n, 2)
+    n = 1
+    call marked(v)
+  end subroutine sized
+  subroutine marked(v)
+    real(r_def), intent(inout) :: v(1, 2)
+    v(1, 2) = 9
+  end subroutine marked
+  function of_local(a) result(b)
+    real(r_def), intent(in) :: a
+    real(r_def) :: b, x
+    x = a + 1
+    b = x
+  end function of_local
+end module others_mod
+"""
+USE_OTHERS = (
+    "use others_mod, only: halved, half, renaming, with_lowest, seeing_lowest, greater, &\n"
+)
+USE_OTHERS += "of_max, moved, less, corners, ends, sized, of_local\n"
+SQUARE = "real(r_def) :: v(3, 3)\ninteger :: i, j\ndo i = 1, 3\ndo j = 1, 3\n"
+SQUARE += "v(i, j) = i + 3*(j - 1)\nend do\nend do\n"
 USES = "use helpers_mod, only: twice, split, cap, fill, spread_out, folded, loops, kept, swap, &\n"
 USES += "of_turn, peek, rated, times, greatest, count_up\n"
 
@@ -143,6 +257,9 @@ USES += "of_turn, peek, rated, times, greatest, count_up\n"
 @pytest.fixture(autouse=True)
 def helpers(tmp_path: Path) -> None:
     (tmp_path / "helpers_mod.f90").write_text(HELPERS)
+    others = OTHERS.index("module others_mod")
+    (tmp_path / "third_mod.f90").write_text(OTHERS[:others])
+    (tmp_path / "others_mod.f90").write_text(OTHERS[others:])
 
 
 def values(body: str, folder: Path) -> np.ndarray:
@@ -211,6 +328,56 @@ def test_what_is_not_certain_stays_a_call_and_is_refused(
     said = in_python(module_text(USES + body), tmp_path)
     assert said.startswith("error[G006]")
     assert why in said
+
+
+@pytest.mark.parametrize(
+    ("uses", "body", "wanted"),
+    [
+        # Names that others have in the modules that they come from.
+        ("use third_mod, only: one => two, two => one\n",
+         "y(map_w3(1)) = one(a)\ny(map_w3(1)+1) = two(a)", [2.25, 1.25, 0.0]),
+        ("use third_mod, only: another => two\n", "y(map_w3(1)) = another(a)", [2.25, 0.0, 0.0]),
+        ("use third_mod, only: most\n" + USE_OTHERS,
+         "y(map_w3(1)) = renaming()\ny(map_w3(1)+1) = most", [4002.0, 2.0, 0.0]),
+        # A variable of one procedure is none of the names that another sees.
+        ("use third_mod, only: lowest\n" + USE_OTHERS,
+         ("y(map_w3(1)) = with_lowest() + 100*seeing_lowest()\n"
+          "y(map_w3(1)+1) = seeing_lowest() + 100*with_lowest()"), [4003.0, 340.0, 0.0]),
+        (USE_OTHERS,
+         ("y(map_w3(1)) = greater(a, 3.0_r_def) + of_max(a + 1)\n"
+          "y(map_w3(1)+1) = of_max(a + 1) + greater(a, 3.0_r_def)"), [5.5, 5.5, 0.0]),
+        (USE_OTHERS, "y(map_w3(1)) = of_local(a)", [1.25, 0.0, 0.0]),
+        # A whole number is converted where it becomes the value of a real.
+        (USE_OTHERS, "real(r_def) :: r\nr = 3\ny(map_w3(1)) = half(r)", [1.5, 0.0, 0.0]),
+        (USE_OTHERS, "y(map_w3(1)) = halved(7)", [3.0, 0.0, 0.0]),
+        # Expressions on arrays.
+        (USE_OTHERS, SQUARE + "y(map_w3(1)) = corners(v(1:2,1:2) + 1)\n"
+         "y(map_w3(1)+1) = ends(v(:,1)*2)\ny(map_w3(1)+2) = ends((v(2,:)))",
+         [6532.0, 62.0, 82.0]),
+    ],
+)  # fmt: skip
+def test_values_of_unusual_calls(uses: str, body: str, wanted: list[float], tmp_path: Path) -> None:
+    np.testing.assert_array_equal(values(uses + body, tmp_path), wanted)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("real(r_def) :: r\nr = 3\ny(map_w3(1)) = halved(r)", "which procedure 'halved'"),
+        (("integer :: n(3)\nreal(r_def) :: v(3,3)\nn = 1\nv = 0\n"
+          "call moved(n(1:2), v(1:2,n(1)))\ny(map_w3(1)) = v(1,1)"), "depends on what changes"),
+        (("integer :: n\nreal(r_def) :: v(3)\nn = 3\nv = 0\ncall less(v(1:n), n)\n"
+          "y(map_w3(1)) = v(3)"), "'v' depends on what changes"),
+        (SQUARE + "y(map_w3(1)) = corners(v + 1)", "for 'v' may have other extents"),
+        (SQUARE + "y(map_w3(1)) = corners((v))", "for 'v' may have other extents"),
+        (SQUARE + "y(map_w3(1)) = corners(v(::2,::2) + 1)", "how many elements are passed"),
+        (("integer :: n\nreal(r_def) :: v(3,2)\nn = 3\nv = 0\ncall sized(n, v)\n"
+          "y(map_w3(1)) = v(1,2)"), "gives an extent of 'v' and may have changed"),
+        ("y(map_w3(1)) = half(a, a)", "other arguments than it has"),
+    ],
+)  # fmt: skip
+def test_unusual_calls_that_are_refused(body: str, why: str, tmp_path: Path) -> None:
+    test_what_is_not_certain_stays_a_call_and_is_refused(USE_OTHERS + body, why, tmp_path)
 
 
 def test_a_variable_of_the_module_is_not_the_kernels_own_one(tmp_path: Path) -> None:

@@ -1,0 +1,154 @@
+"""What a call passes, as far as its text says: types, ranks and extents of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from psyclone_storage.backend.c.scope import CScope
+from psyclone_storage.backend.c.types import CType
+from psyclone_storage.backend.python.passed_arrays import NotInPlaceError, bounds, extent_of
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    CallFunction,
+    Element,
+    Expr,
+    ImpliedDo,
+    Keyword,
+    Literal,
+    Name,
+    Parenthesised,
+    Range,
+    Section,
+    Symbol,
+    Unary,
+    integer_value,
+)
+from psyclone_storage.ir.intrinsics import ELEMENTAL, LIKE_FIRST, REDUCING
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.types import Intrinsic
+
+_SIGNS = (Operator.PLUS, Operator.MINUS)
+_ARITHMETIC = (*_SIGNS, Operator.TIMES, Operator.DIVIDE, Operator.POWER)
+Extents = tuple[Expr | None, ...]
+"""The extents of an array, None where one is not known; nothing for a scalar."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallArguments:
+    """The arguments of calls where the names are those of `scope`, and stand for `symbol_of`."""
+
+    scope: CScope
+    symbol_of: Callable[[str], Symbol]
+
+    def is_scalar(self, expr: Expr) -> bool:
+        """Return whether an expression is one value; raise `NotInPlaceError` if nobody knows."""
+        match expr:
+            case Name():
+                return not self.symbol_of(expr.key).shape
+            case Literal() | Element():
+                return True
+            case Section() | ArrayLiteral():
+                return False
+            case Parenthesised(operand) | Unary(_, operand):
+                return self.is_scalar(operand)
+            case Binary(_, left, right):
+                return self.is_scalar(left) and self.is_scalar(right)
+            case CallFunction(Name(key=word), items) if word in ELEMENTAL:
+                return all(self.is_scalar(one) for one in items if not isinstance(one, Keyword))
+            case CallFunction(Name(key=word), (_,)) if word in REDUCING:
+                return True
+            case CallFunction(Name(key="dot_product" | "size")):
+                return True
+            case CallFunction(Name(key="matmul" | "transpose" | "reshape")):
+                return False
+        raise NotInPlaceError("it is not known whether an argument is an array")
+
+    # ------------------------------------------------------------------------ types
+
+    def type_of(self, arg: Expr) -> CType | None:
+        """Return the type of an argument, None if it is not known here."""
+        match arg:
+            case Name() | Element(Name()) | Section(Name()):
+                base = arg if isinstance(arg, Name) else arg.base
+                assert isinstance(base, Name)
+                return self.scope.type_of(self.symbol_of(base.key))
+            case Literal():
+                return self.scope.literal_type(arg)
+            case Parenthesised(operand) | Unary(Operator.PLUS | Operator.MINUS, operand):
+                return self.type_of(operand)
+            case Binary(op, left, right) if op in _ARITHMETIC:
+                return _in_common(self.type_of(left), self.type_of(right))
+            case CallFunction(Name(key="real"), (_, kind)):
+                named = kind.value if isinstance(kind, Keyword) else kind
+                size = self.scope.integer(named)
+                return None if size is None else CType(Intrinsic.REAL, size)
+            case CallFunction(Name(key=word), (first, *_)) if word in LIKE_FIRST:
+                return self.type_of(first)
+        return None
+
+    # ------------------------------------------------------------------------ extents
+
+    def extents(self, arg: Expr) -> Extents | None:
+        """Return the extents of an argument, None if not even its rank is known."""
+        if self.is_scalar(arg):
+            return ()
+        match arg:
+            case Name():
+                return tuple(_extent(*bounds(one)) for one in self.symbol_of(arg.key).shape)
+            case Section(Name() as base, items):
+                own = self.symbol_of(base.key).shape
+                if len(items) != len(own):
+                    return None
+                found = (self._of_item(*one) for one in zip(items, own, strict=True))
+                return tuple(one[0] for one in found if one)
+            case ArrayLiteral(items):
+                is_plain = not any(isinstance(one, ImpliedDo) for one in items)
+                is_known = is_plain and all(map(self.is_scalar, items))
+                return (_whole(len(items)) if is_known else None,)
+            case Parenthesised(operand) | Unary(_, operand):
+                return self.extents(operand)
+            case Binary(_, left, right):
+                return self._of_operands((left, right))
+            case CallFunction(Name(key=word), items) if word in ELEMENTAL:
+                return self._of_operands(
+                    tuple(one for one in items if not isinstance(one, Keyword))
+                )
+        return None
+
+    def _of_operands(self, operands: tuple[Expr, ...]) -> Extents | None:
+        """Return the extents that arrays have in common, as one of them says."""
+        every = [self.extents(one) for one in operands if not self.is_scalar(one)]
+        known = [one for one in every if one is not None]
+        return min(known, key=lambda one: sum(part is None for part in one), default=None)
+
+    def _of_item(self, item: Expr, own: Expr) -> Extents:
+        """Return what an index adds to the extents of a section: one, or none of an element."""
+        if not isinstance(item, Range):
+            return () if self.is_scalar(item) else (None,)
+        if item.step is not None and integer_value(item.step) != 1:
+            return (None,)
+        first, last = bounds(own)
+        return (_extent(item.lower or first, item.upper or last),)
+
+
+def _extent(lower: Expr, upper: Expr | None) -> Expr | None:
+    if upper is None:
+        return None
+    found = extent_of(lower, upper)
+    value = integer_value(found)
+    return found if value is None or value >= 0 else _whole(0)
+
+
+def _whole(value: int) -> Expr:
+    return Literal(str(value), Intrinsic.INTEGER)
+
+
+def _in_common(left: CType | None, right: CType | None) -> CType | None:
+    """Return the type of what is computed from two numbers."""
+    if left is None or right is None or left == right:
+        return left if left == right else None
+    reals = [one for one in (left, right) if one.intrinsic is Intrinsic.REAL]
+    others = {one.intrinsic for one in (left, right)} - {Intrinsic.REAL}
+    return reals[0] if len(reals) == 1 and others == {Intrinsic.INTEGER} else None
