@@ -44,8 +44,10 @@ end module
   implicit none
   private
   public :: scaled, weights, lookup
-  real(wide), parameter :: weights(3) = [0.1_wide, 0.3_wide, 0.7_wide]
-  integer, parameter :: own(2) = [7, 11]
+  real(wide), parameter :: weights(0:2) = [0.1_wide, 0.3_wide, 0.7_wide]
+  integer, parameter :: own(-1:0, 2:2) = reshape([7, 11], [2, 1])
+  integer, parameter :: own_of_module = 1, nothing(4:3) = [integer ::]
+  integer, parameter :: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa(*) = [0]
   interface scaled
     module procedure scaled_double, scaled_single
   end interface
@@ -55,7 +57,7 @@ contains
     integer, intent(in), optional :: at
     real(r_def) :: field
     field = x / 3
-    if (present(at)) field = field * own(at)
+    if (present(at)) field = field * own(at - 2, 2)
   end function
   real(r_single) function scaled_single(x); real(r_single), intent(in) :: x
     scaled_single = real(scaled(real(x, r_def)), r_single)
@@ -65,7 +67,9 @@ contains
     implicit none
     integer, intent(in) :: level
     real(r_def), intent(out) :: value
-    value = weights(level) + own(mod(level, 2) + 1)
+    value = weights(level - 1) + own(mod(level, 2) - 1, 2) &
+      + size(nothing) &
+      + aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa(own_of_module)
   end subroutine
 end module
 """,
@@ -82,12 +86,16 @@ contains
   subroutine set_state(angle)
     real(r_def), intent(in) :: angle
     integer :: i
+    namelist /state/ factor
+    character(24) :: words
+    words = "&state factor = 0.5 /"
+    if (angle < 1) read (words, nml=state)
     associate (first => turn(1, 1))
       first = cos(angle)
       if (angle > 10) return
     end associate
     do i = 1, 2
-      turn(i, 2) = sin(angle) * weights(i)
+      turn(i, 2) = sin(angle) * weights(i - 1)
       if (i == 2) cycle
       turn(2, 1) = -turn(1, 2); turn(2, 2) = turn(1, 1)
     end do
@@ -112,7 +120,7 @@ contains
     turned = x
     if (to_turn) turned = matmul(turn, x)
     do k = 1, 3
-      turned = turned + weights(k) * factor
+      turned = turned + weights(k - 1) * factor
     end do
   end function
 end module

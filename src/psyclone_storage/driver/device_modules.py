@@ -17,7 +17,7 @@ from psyclone_storage.backend.fortran.edited import emit_changed
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.module_code import ModuleCode, read_modules
 from psyclone_storage.frontend.fortran.program_units import read_file
@@ -26,13 +26,18 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Origin, Sort, Symbol, spell
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.keys import key_of, keys_of
-from psyclone_storage.ir.program_units import ProgramUnit, UnitKind
-from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.program_units import DeclarationStatement, ProgramUnit, UnitKind
+from psyclone_storage.ir.rewrite import place_of_line, walk_lines
 from psyclone_storage.ir.scopes import imports_of, used_kinds, used_values
 from psyclone_storage.ir.symbols import ModuleSymbols, Procedure
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Call
-from psyclone_storage.transform.kernel.annotate import ForDevice, annotated
+from psyclone_storage.ir.unit import Call, Opaque
+from psyclone_storage.transform.kernel.annotate import (
+    ForDevice,
+    annotated,
+    lower_bounds,
+    obstacles,
+)
 from psyclone_storage.transform.kernel.code import place_of_name
 from psyclone_storage.transform.kernel.routine import (
     changed_on_device,
@@ -52,6 +57,14 @@ _PROTECTED = frozenset({"protected"})
 _OF_EACH_THREAD = regex(
     r"^[ \t]*!\$omp[ \t]+threadprivate[ \t]*\(([^()]*)\)", re.IGNORECASE | re.MULTILINE
 )
+_BESIDE = regex(
+    r"^[ \t]*(?:#|!\$|include\b[ \t]*['\"])(?:[^\n]*[&\\][ \t]*\n)*[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines that are no statements of the module, and may do something to its variables."""
+_INCLUDED = regex(r"[ \t]*#?[ \t]*include\b", re.IGNORECASE)
+_WORD = regex(r"[a-z]\w*", re.IGNORECASE)
+_CHANGE = "Set the variable in a procedure of its own, by plain assignments."
 _NO_SOURCE = "Give the folder of the module's source with '-d'."
 _FORCE = "'acc-routine' with 'force' takes it for something that is on the device."
 
@@ -93,6 +106,7 @@ class DeviceModules:
     finder: ModuleFinder
     _modules: dict[str, ModuleCode | None] = field(default_factory=dict)
     _judged: dict[tuple[str, str], Judged] = field(default_factory=dict)
+    _obstacles: dict[str, dict[str, Diagnostic]] = field(default_factory=dict)
 
     def judge(self, code: KernelCode, *, variables: bool) -> tuple[KernelCode, Judged]:
         """Return a kernel's subroutine as it is known if modules are as a device needs them.
@@ -139,7 +153,20 @@ class DeviceModules:
         )
         changes = self._changes(key) if variables else {}
         tables = self._tables(key, procedures)
-        return annotated(unit, ForDevice(procedures, variables, changes, tables))
+        taken = self._taken(key) if tables else frozenset[str]()
+        return annotated(unit, ForDevice(procedures, variables, changes, tables, taken))
+
+    def _taken(self, name: str) -> frozenset[str]:
+        """Return all names in a module's file, and in the modules that it may import."""
+        module = self._module(name)
+        new = keys_of(_WORD.findall(module.source.text)) if module is not None else frozenset()
+        found, seen = set(new), set[str]()
+        while new := new - seen:
+            seen |= new
+            known = [one for one in map(self.finder.module, sorted(new)) if one is not None]
+            found.update(*(one.symbols for one in known))
+            new = frozenset(use.module_key for one in known for use in one.uses)
+        return frozenset(found)
 
     def _tables(self, name: str, procedures: frozenset[str]) -> dict[str, tuple[Symbol, ...]]:
         """Return the constant arrays of modules that `procedures` of a module look at."""
@@ -163,7 +190,7 @@ class DeviceModules:
         if module is None:
             return found
         for key in module.procedures:
-            code = module.code(key)
+            code = _read(module, key)
             if code is None or code.internal is not None:
                 continue
             code = resolve_code(code, self.finder)
@@ -175,8 +202,40 @@ class DeviceModules:
                 if (procedure := home.as_called(key_of(symbol.name))) is not None
             ]
             with_intents = _with_modules(code, Judged(known=tuple(called)))
-            found[key] = changed_on_device(with_intents)
+            # A namelist that is read names none of its variables.
+            items = (*code.declarations, *code.module.declarations)
+            stated = [one for one in items if isinstance(one, Opaque) and "namelist" in one.names]
+            changed = changed_on_device(with_intents).union(*(one.names for one in stated))
+            found[key] = frozenset(
+                one for one in changed if code.symbol(one).origin is not Origin.IMPORTED
+            )
         return found
+
+    def _obstacle(self, name: str, key: str) -> Diagnostic | None:
+        """Return why directives cannot follow all changes of the variable `key` of a module."""
+        if name not in self._obstacles:
+            module = self._module(name)
+            self._obstacles[name] = {} if module is None else dict(self._found_obstacles(module))
+        return self._obstacles[name].get(key)
+
+    def _found_obstacles(self, module: ModuleCode) -> Iterator[tuple[str, Diagnostic]]:
+        units = (one for one in read_file(module.source).units if isinstance(one, ProgramUnit))
+        unit = next((one for one in units if key_of(one.name) == module.name), None)
+        if unit is None or unit.kind is not UnitKind.MODULE:
+            return
+        stated = (one for one in unit.specification if isinstance(one, DeclarationStatement))
+        own = frozenset(one.key for item in stated for one in item.declares)
+        wanted = ForDevice(frozenset(), own, self._changes(module.name))
+        for key, line, reason in obstacles(unit, wanted):
+            text = f"No directive can follow all changes of '{key}' of the module '{unit.name}':"
+            yield key, Diagnostic("T055", f"{text} {reason}.", place_of_line(line), hint=_CHANGE)
+        for found in _BESIDE.finditer(module.source.text, *_extent(unit)):
+            place = Span(module.source, found.start(), found.end())
+            hint = "Remove it, or set the variable in a procedure without it."
+            included = _INCLUDED.match(found.group())
+            for key in own if included else own & keys_of(_WORD.findall(found.group())):
+                text = f"'{found.group().strip()}' may change '{key}' of the module '{unit.name}'."
+                yield key, Diagnostic("T055", text, place, hint=hint)
 
     # ------------------------------------------------------------------------ procedures
 
@@ -187,6 +246,7 @@ class DeviceModules:
         needs, reasons = Needs(), list[Diagnostic]()
         there, known = set[str](), list[Procedure]()
         symbols = {key: code.symbol(key) for key in sorted(values_of(code) - used_kinds(code))}
+        reasons += _no_tables(code, symbols) if behind else ()
         for key, reason in _not_found(code, symbols, behind == ()):
             there.add(key)
             reasons.append(reason)
@@ -305,6 +365,11 @@ class DeviceModules:
         elif not _is_changed_at_home(home, module, symbol):
             text = f"{what} may be changed by other modules, of which a device would not know."
             hint = f"Declare it 'protected' or 'private' in '{symbol.module}'."
+        elif key_of(symbol.name) not in home.on_device and (
+            found := self._obstacle(symbol.module_key, key_of(symbol.name))
+        ):
+            yield found
+            return
         else:
             return
         yield Diagnostic("T055", text, place_of_name(code, key), hint=hint)
@@ -315,6 +380,36 @@ def _is_table(symbol: Symbol) -> bool:
     of_numbers = isinstance(symbol.type, ScalarType) and symbol.type.intrinsic in _NUMBERS
     around = symbol.origin in (Origin.IMPORTED, Origin.HOST)
     return around and symbol.sort is Sort.CONSTANT and symbol.rank > 0 and of_numbers
+
+
+def _read(module: ModuleCode, key: str) -> KernelCode | None:
+    """Return a procedure of a module, None where it cannot be read."""
+    try:
+        return module.code(key)
+    except CompileError:
+        return None
+
+
+def _extent(unit: ProgramUnit) -> tuple[int, int]:
+    """Return where a unit starts and stops in its file."""
+    assert unit.extent is not None
+    return unit.extent.start, unit.extent.stop
+
+
+def _no_tables(code: KernelCode, symbols: Mapping[str, Symbol]) -> Iterator[Diagnostic]:
+    """Yield the constant arrays of modules that a procedure for a device can have no copy of."""
+    for key, symbol in symbols.items():
+        around = symbol.origin in (Origin.IMPORTED, Origin.HOST)
+        if not around or symbol.sort is not Sort.CONSTANT or not symbol.rank:
+            continue
+        what = f"'{symbol.name}' of the module '{symbol.module}'"
+        if isinstance(symbol.type, ScalarType) and not _is_table(symbol):
+            text = f"{what} is a constant array, but not of numbers: a device gets no copy of it."
+            yield Diagnostic("T055", text, place_of_name(code, key))
+        elif None in lower_bounds(symbol):
+            text = f"A lower bound of {what} is not written as a number, as a copy of it needs it."
+            hint = "Write a number there, or begin at 1."
+            yield Diagnostic("T055", text, place_of_name(code, key), hint=hint)
 
 
 def _said_more(module: ModuleCode) -> frozenset[str]:

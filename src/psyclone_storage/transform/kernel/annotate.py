@@ -11,10 +11,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, Origin, Symbol, walk
+from psyclone_storage.ir.expr import (
+    Expr,
+    Index,
+    Keyword,
+    Member,
+    Name,
+    Origin,
+    Range,
+    Symbol,
+    integer_value,
+    walk,
+)
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.program_units import (
@@ -40,12 +52,16 @@ from psyclone_storage.ir.unit import (
     Call,
     Conditional,
     Cycle,
+    Declare,
     DirectiveLine,
     Do,
+    DoConcurrent,
     Exit,
+    Forall,
     Goto,
     If,
     Imported,
+    InputOutput,
     Line,
     Opaque,
     PointerAssign,
@@ -58,10 +74,21 @@ from psyclone_storage.ir.unit import (
 
 _ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 _END_OF_IF = regex(r"end\s*(?:if|where)\b[^\n]*\Z", re.IGNORECASE)
+_BEFORE_NAME = regex(r"\b(?:subroutine|function)\b", re.IGNORECASE)
+_REGION = regex(r"(?:omp|acc)\b(?!\s+(?:routine|declare))", re.IGNORECASE)
+_TO_LABEL = regex(r"\bcall\b.*[(,]\s*\*\s*\d", re.IGNORECASE | re.DOTALL)
+_OF_PROCEDURES = regex(r"\s*(?:abstract|external|interface|procedure)\b", re.IGNORECASE)
+_JUMPS = frozenset({"err", "end", "eor"})
+_LONG = 100
+"""How many letters a constant and its value may have in a line."""
+_KEPT = 53
+"""How many letters of a constant's name its second name has: there are 63 at most."""
 _PURE = regex(r"(?=.*\b(?:pure|elemental)\b)(?!.*\bimpure\b)", re.IGNORECASE)
 _PROCEDURES = (UnitKind.SUBROUTINE, UnitKind.FUNCTION)
 _NAMES_ANEW = (Associate, Select, ScopedBlock, Conditional)
 """Constructs that may give names other meanings, or that a preprocessor divides."""
+_AT_ONCE = (Where, Forall, DoConcurrent)
+"""Constructs that nothing leaves, and in which no statement may change anything outside."""
 _LEAVERS = (Call, Return, Goto, Exit, Cycle, Opaque)
 
 
@@ -70,13 +97,15 @@ class ForDevice:
     """What of a module has to be on a device, by keys.
 
     `changes` are the variables that its procedures may change themselves, where that is known, and
-    `tables` the constant arrays that those for the device look at.
+    `tables` the constant arrays that those for the device look at. New constants have none of the
+    names in `taken`.
     """
 
     procedures: frozenset[str]
     variables: frozenset[str]
     changes: Mapping[str, frozenset[str]] = field(default_factory=dict)
     tables: Mapping[str, tuple[Symbol, ...]] = field(default_factory=dict)
+    taken: frozenset[str] = frozenset()
 
 
 def annotated(module: ProgramUnit, wanted: ForDevice) -> ProgramUnit:
@@ -86,90 +115,208 @@ def annotated(module: ProgramUnit, wanted: ForDevice) -> ProgramUnit:
     has to know by another name, as its own name hides that of the module.
     """
     specification = module.specification
-    tables = {one.key: one for found in wanted.tables.values() for one in found}
-    own = [one for one in tables.values() if one.origin is Origin.HOST]
+    every = [one for found in wanted.tables.values() for one in found]
+    own = {one.key: one for one in every if one.origin is Origin.HOST}
+    free = NameTable(wanted.taken)
+    keys = dict.fromkeys(one.key for one in every)
+    aliases = {key: free.fresh(f"{key[:_KEPT]}_of_module") for key in keys}
     specification = (
         *specification,
-        *(_table(_alias(one), one.name, one, ", private") for one in own),
+        *(_table(aliases[key], one.name, one, ", private") for key, one in own.items()),
     )
     if wanted.variables:
         # Copied at the start: a variable may have a value from its declaration.
         line = DirectiveLine(f"acc declare copyin({', '.join(sorted(wanted.variables))})")
         specification = (*specification, line)
-    listed = _in_namelists(module.specification)
+    scope = _Scope(wanted.variables).of(module, hides=False)
     contained: list[ProgramUnit | Between] = []
     for item in module.contained:
         if not isinstance(item, ProgramUnit):
             contained.append(item)
         elif item.kind in _PROCEDURES and key_of(item.name) in wanted.procedures:
-            contained.append(_for_device(item, wanted.tables.get(key_of(item.name), ())))
+            tables = wanted.tables.get(key_of(item.name), ())
+            contained.append(_for_device(item, tables, aliases))
         else:
-            changed = wanted.changes.get(key_of(item.name), wanted.variables)
-            contained.append(_for_host(item, wanted.variables & changed, listed))
+            changed = wanted.changes.get(key_of(item.name))
+            contained.append(_for_host(item, scope.narrowed(changed)))
     return replace(module, specification=specification, contained=tuple(contained))
 
 
-def _for_device(unit: ProgramUnit, tables: tuple[Symbol, ...]) -> ProgramUnit:
+def _for_device(
+    unit: ProgramUnit, tables: tuple[Symbol, ...], aliases: Mapping[str, str]
+) -> ProgramUnit:
     """Return a procedure with `acc routine`, and with constant arrays of its own."""
     imported = {one.key: one for one in tables if one.origin is Origin.IMPORTED}
-    items = [_without(item, imported) for item in unit.specification]
+    items = [_without(item, imported, aliases) for item in unit.specification]
     uses = [
-        UseStatement(Use(one.module, (Imported(_alias(one), one.name),)))
-        for one in imported.values()
+        UseStatement(Use(one.module, (Imported(aliases[key], one.name),)))
+        for key, one in imported.items()
     ]
-    own = (_table(key_of(one.key), _alias(one), one) for one in tables)
+    own = (_table(key_of(one.key), aliases[one.key], one) for one in tables)
     return replace(unit, specification=(*uses, *items, *own, _ROUTINE))
 
 
-def _without(item: SpecificationItem, imported: Mapping[str, Symbol]) -> SpecificationItem:
+def _without(
+    item: SpecificationItem, imported: Mapping[str, Symbol], aliases: Mapping[str, str]
+) -> SpecificationItem:
     """Return an import without the names that a procedure has as constants of its own."""
     if not isinstance(item, UseStatement):
         return item
     names = tuple(
-        Imported(_alias(imported[one.key]), one.original) if one.key in imported else one
+        Imported(aliases[one.key], one.original) if one.key in imported else one
         for one in item.use.names
     )
     if item.use.whole:
         hidden = {one.original_key for one in names}
         names += tuple(
-            Imported(_alias(one), one.name)
+            Imported(aliases[one.key], one.name)
             for one in imported.values()
             if one.module_key == item.use.module_key and key_of(one.name) not in hidden
         )
     return item if names == item.use.names else replace(item, use=replace(item.use, names=names))
 
 
-def _alias(table: Symbol) -> str:
-    return f"{table.key}_of_module"
+def lower_bounds(table: Symbol) -> tuple[int | None, ...]:
+    """Return the number that each dimension of a constant array begins at, None if unknown."""
+    return tuple(
+        integer_value(one.lower) if isinstance(one, Range) and one.lower is not None else 1
+        for one in table.shape
+    )
 
 
 def _table(name: str, value: str, table: Symbol, words: str = "") -> Opaque:
     """Return the declaration of a constant array with the kind, shape and values of another."""
     assert isinstance(table.type, ScalarType)
-    extents = ", ".join("*" * table.rank)
+    # The compiler finds the upper bounds; the lower ones would be 1 if they were left to it.
+    extents = ", ".join("*" if lower == 1 else f"{lower}:*" for lower in lower_bounds(table))
     head = f"{table.type.intrinsic.value}(kind({value})), parameter{words} :: &"
-    text = f"{head}\n      {name}({extents}) = {value}"
+    target, sign = f"{name}({extents})", "="
+    if len(target) + len(value) > _LONG:
+        sign = "= &\n     "
+    text = f"{head}\n      {target} {sign} {value}"
     return Opaque(text, frozenset({name, value}))
 
 
-def _for_host(
-    unit: ProgramUnit, variables: frozenset[str], in_namelists: frozenset[str]
-) -> ProgramUnit:
-    """Return a procedure that brings `variables` up to date on the device where it changes them."""
-    seen = variables - _declared(unit)
-    if not seen or _PURE.match(unit.opening):
+def _for_host(unit: ProgramUnit, scope: _Scope) -> ProgramUnit:
+    """Return a procedure that brings variables up to date on the device where it changes them."""
+    inside = scope.of(unit)
+    if not inside.variables or _is_pure_unit(unit):
         return unit
-    listed = (in_namelists | _in_namelists(unit.specification)) & seen
     inner = tuple(
-        _for_host(item, seen, listed) if isinstance(item, ProgramUnit) else item
+        _for_host(item, inside) if isinstance(item, ProgramUnit) else item
         for item in unit.contained
     )
-    return replace(unit, body=_Updates(seen, listed).of(unit.body), contained=inner)
+    return replace(unit, body=_Updates(inside).of(unit.body), contained=inner)
+
+
+def obstacles(module: ProgramUnit, wanted: ForDevice) -> Iterator[tuple[str, Line, str]]:
+    """Yield the variables that change where no directive can follow, with the place and reason."""
+    scope = _Scope(wanted.variables).of(module, hides=False)
+    for unit in module.contained:
+        if isinstance(unit, ProgramUnit):
+            yield from _obstacles(unit, scope.narrowed(wanted.changes.get(key_of(unit.name))))
+
+
+def _obstacles(unit: ProgramUnit, scope: _Scope) -> Iterator[tuple[str, Line, str]]:
+    inside = scope.of(unit)
+    if not inside.variables or _is_pure_unit(unit):
+        return
+    updates, lines = _Updates(inside), list(walk_lines(unit.body))
+    has_regions = any(isinstance(one, DirectiveLine) and _REGION.match(one.text) for one in lines)
+    for line in lines:
+        changed = sorted(updates.changed_by(line))
+        for reason in _reasons_against(line, updates, has_regions):
+            yield from ((key, line, reason) for key in changed)
+        for key in sorted(_named_anew(line) & inside.variables):
+            yield key, line, "a construct has the name for something of its own"
+    for item in unit.contained:
+        if isinstance(item, ProgramUnit):
+            yield from _obstacles(item, inside)
+
+
+def _reasons_against(line: Line, updates: _Updates, has_regions: bool) -> Iterator[str]:
+    """Yield why no directive can stand behind the change that `line` may make."""
+    if has_regions:
+        yield "it is changed in a procedure with directives, between which none may stand"
+    goes_on = isinstance(line, InputOutput) and any(
+        isinstance(item, Keyword) and item.key in _JUMPS for item in line.controls
+    )
+    if goes_on or (isinstance(line, Opaque) and _TO_LABEL.search(line.text)):
+        yield "the statement that may change it may go on at a label"
+    if isinstance(line, If) and _is_one_line(line) and updates.may_need(line):
+        yield "a condition may change it in front of a statement that may need it"
+
+
+def _named_anew(line: Line) -> frozenset[str]:
+    """Return the names that a construct gives to something of its own."""
+    match line:
+        case Associate(pairs):
+            return frozenset(name.key for name, _ in pairs)
+        case Select(alias=Name() as alias):
+            return frozenset({alias.key})
+        case DoConcurrent(controls) | Forall(controls):
+            return frozenset(one.variable.key for one in controls)
+        case ScopedBlock():
+            own = {one.key for one in line.declarations if isinstance(one, Declare)}
+            stated = (one.names for one in line.declarations if isinstance(one, Opaque))
+            imported = {name.key for use in line.uses for name in use.names}
+            return frozenset(own | imported).union(*stated)
+    return frozenset()
+
+
+def _names_given(unit: ProgramUnit) -> frozenset[str]:
+    """Return the names that a unit gives to procedures, or imports: none means the language's."""
+    found = {item.name for item in unit.contained if isinstance(item, ProgramUnit)}
+    stated = frozenset[str]()
+    for item in unit.specification:
+        if isinstance(item, UseStatement):
+            found.update(one.local for one in item.use.names)
+        elif isinstance(item, Opaque) and _OF_PROCEDURES.match(item.text):
+            stated |= item.names
+    return keys_of(found) | stated
+
+
+def _arrays(unit: ProgramUnit) -> frozenset[str]:
+    """Return the keys of the arrays that a unit declares."""
+    items = (one for one in unit.specification if isinstance(one, DeclarationStatement))
+    return frozenset(one.key for item in items for one in item.declares if one.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What is known in a procedure of the `variables` to bring up to date, and of other names.
+
+    `listed` are those that a namelist may stand for, `given` the names that are none of the
+    language, and `arrays` those that call no function with brackets behind them.
+    """
+
+    variables: frozenset[str]
+    listed: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
+    arrays: frozenset[str] = frozenset()
+
+    def of(self, unit: ProgramUnit, *, hides: bool = True) -> _Scope:
+        """Return what is known inside of `unit`, whose own names hide others or are the first."""
+        own, given = _declared(unit), _names_given(unit)
+        variables = self.variables - own if hides else self.variables
+        listed = (self.listed | _in_namelists(unit.specification)) & variables
+        arrays = (self.arrays - own - given) | _arrays(unit)
+        return _Scope(variables, listed, self.given | given | own, arrays)
+
+    def narrowed(self, variables: frozenset[str] | None) -> _Scope:
+        """Return the scope for these variables alone, if it is known which may change."""
+        return self if variables is None else replace(self, variables=self.variables & variables)
+
+
+def _is_pure_unit(unit: ProgramUnit) -> bool:
+    """Return whether the words in front of a procedure's name say that it changes nothing else."""
+    words = _BEFORE_NAME.split(unit.opening, maxsplit=1)[0]
+    return unit.kind in _PROCEDURES and _PURE.match(words) is not None
 
 
 def _declared(unit: ProgramUnit) -> frozenset[str]:
     """Return the keys of what a procedure declares or imports itself."""
-    found = set(unit.dummies)
+    found = {*unit.dummies, unit.result} - {""}
     for item in unit.specification:
         if isinstance(item, DeclarationStatement):
             found.update(one.name for one in item.declares)
@@ -186,29 +333,62 @@ def _in_namelists(items: tuple[SpecificationItem, ...]) -> frozenset[str]:
 class _Updates:
     """The directives that bring the device's copies of variables up to date, put into a block."""
 
-    def __init__(self, variables: frozenset[str], in_namelists: frozenset[str]) -> None:
-        self._variables = variables
-        self._in_namelists = in_namelists
+    def __init__(self, scope: _Scope) -> None:
+        self._scope = scope
+        self._variables = scope.variables
 
     def of(self, block: tuple[Line, ...]) -> tuple[Line, ...]:
         """Return `block` with a directive behind whatever may change a variable."""
         return tuple(line for old in block for line in self._with_update(old))
 
+    def may_need(self, line: Line) -> bool:
+        """Return whether what is in a construct may need a value, or go past what follows it."""
+        return any(map(self._may_need, walk_lines((line,))))
+
     def _with_update(self, line: Line) -> Iterator[Line]:
-        inside = any(map(_calls_or_leaves, blocks_of(line))) and not _is_one_line(line)
+        goes_in = blocks_of(line) and not _is_one_line(line) and not isinstance(line, _AT_ONCE)
+        inside = goes_in and self.may_need(line)
         if not inside or isinstance(line, _NAMES_ANEW):
             changed = self._changed_in(line)
-            yield _with_each_leaver(line, changed) if inside and changed else line
+            yield self._with_each_leaver(line, changed) if inside and changed else line
         else:
-            changed = self._changed_by(line)
-            yield with_each_block(line, self.of)
+            # A head may change something, as a loop its counter, before what is inside needs it.
+            changed = self.changed_by(line)
+            first = (_update(changed),) if changed else ()
+            yield with_each_block(line, lambda block: (*first, *self.of(block)) if block else ())
         if changed:
             yield _update(changed)
 
-    def _changed_in(self, line: Line) -> frozenset[str]:
-        return frozenset[str]().union(*(self._changed_by(one) for one in walk_lines((line,))))
+    def _with_each_leaver(self, line: Line, variables: frozenset[str]) -> Line:
+        """Return a construct with an update in front of all that may need a value, or go past."""
 
-    def _changed_by(self, line: Line) -> frozenset[str]:
+        def changed(block: tuple[Line, ...]) -> tuple[Line, ...]:
+            found: list[Line] = []
+            for old in block:
+                whole = _is_one_line(old) or isinstance(old, _AT_ONCE)
+                here = self.may_need(old) if whole else self._may_need(old)
+                first = (_update(variables),) if here else ()
+                found += (*first, old if whole else with_each_block(old, changed))
+            return tuple(found)
+
+        return with_each_block(line, changed)
+
+    def _may_need(self, line: Line) -> bool:
+        """Return whether a statement may go elsewhere, or call what needs a value on the device."""
+        parts = (part for expr in expressions_of(line) for part in walk(expr))
+        return isinstance(line, _LEAVERS) or any(map(self._may_call, parts))
+
+    def _may_call(self, part: Expr) -> bool:
+        """Return whether a part of an expression may call a function that is not the language's."""
+        if not isinstance(part, Index) or any(isinstance(item, Range) for item in part.items):
+            return False
+        known = self._scope.arrays | (PURE - self._scope.given)
+        return not (isinstance(part.base, Name) and part.base.key in known)
+
+    def _changed_in(self, line: Line) -> frozenset[str]:
+        return frozenset[str]().union(*(self.changed_by(one) for one in walk_lines((line,))))
+
+    def changed_by(self, line: Line) -> frozenset[str]:
         """Return the variables that `line` itself may change, those inside of it left out."""
         match line:
             case Assign(target, value) | PointerAssign(target, value):
@@ -222,14 +402,14 @@ class _Updates:
             case _:
                 found = set(names_of_line(line))
                 if _reads_namelists(line):
-                    found |= self._in_namelists
+                    found |= self._scope.listed
         return frozenset(found & self._variables)
 
     def _passed_in(self, expr: Expr) -> set[str]:
         """Return the variables that functions in `expr` are passed."""
         found: set[str] = set()
         for part in walk(expr):
-            if isinstance(part, Index) and not _is_pure(part.base):
+            if isinstance(part, Index) and self._may_call(part):
                 found.update(*(names_in(item) for item in part.items))
         return found & self._variables
 
@@ -238,31 +418,9 @@ def _update(variables: frozenset[str]) -> DirectiveLine:
     return DirectiveLine(f"acc update device({', '.join(sorted(variables))})")
 
 
-def _calls_or_leaves(block: tuple[Line, ...]) -> bool:
-    """Return whether what is in a construct may need a value, or go past what follows it."""
-    return any(isinstance(line, _LEAVERS) for line in walk_lines(block))
-
-
-def _with_each_leaver(line: Line, variables: frozenset[str]) -> Line:
-    """Return a construct with an update in front of all that may need a value, or go past it."""
-
-    def changed(block: tuple[Line, ...]) -> tuple[Line, ...]:
-        found: list[Line] = []
-        for old in block:
-            here = isinstance(old, _LEAVERS) or (_is_one_line(old) and _calls_or_leaves((old,)))
-            found += (_update(variables), old) if here else (with_each_block(old, changed),)
-        return tuple(found)
-
-    return with_each_block(line, changed)
-
-
 def _reads_namelists(line: Line) -> bool:
     """Return whether a statement may read a namelist."""
     return getattr(line, "word", "") == "read" or isinstance(line, Opaque)
-
-
-def _is_pure(base: Expr) -> bool:
-    return isinstance(base, Name) and base.key in PURE
 
 
 def _root(target: Expr) -> str:
