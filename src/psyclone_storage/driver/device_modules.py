@@ -172,7 +172,7 @@ class DeviceModules:
         """Return the constant arrays of modules that `procedures` of a module look at."""
         module = self._module(name)
         found: dict[str, tuple[Symbol, ...]] = {}
-        for key in procedures if module is not None else ():
+        for key in sorted(procedures) if module is not None else ():
             code = module.code(key) if module is not None else None
             if code is not None:
                 resolved = resolve_code(code, self.finder)
@@ -190,10 +190,9 @@ class DeviceModules:
         if module is None:
             return found
         for key in module.procedures:
-            code = _read(module, key)
+            code = _resolved(module, key, self.finder)
             if code is None or code.internal is not None:
                 continue
-            code = resolve_code(code, self.finder)
             symbols = ((one, code.symbol(one)) for one in used_values(code))
             called = [
                 replace(procedure, name=one)
@@ -382,10 +381,11 @@ def _is_table(symbol: Symbol) -> bool:
     return around and symbol.sort is Sort.CONSTANT and symbol.rank > 0 and of_numbers
 
 
-def _read(module: ModuleCode, key: str) -> KernelCode | None:
+def _resolved(module: ModuleCode, key: str, finder: ModuleFinder) -> KernelCode | None:
     """Return a procedure of a module, None where it cannot be read."""
     try:
-        return module.code(key)
+        code = module.code(key)
+        return None if code is None else resolve_code(code, finder)
     except CompileError:
         return None
 

@@ -168,6 +168,7 @@ UPDATED = {
     "counted": ("", "do s = 1, 3\n      call far(1)\n    end do", 2),
     "in a condition": ("", "if (far(s) > 1) then\n      call far(1)\n    end if", 2),
     "before a function": ("", "do i = 1, 3\n s = i\n t = far(1)\n    end do", 1),
+    "in a plain condition": ("", "if (far(s) > 1) x = 1", 1),
     "told by name": ("", "associate (other_s => s)\n      other_s = 1\n    end associate", 1),
     "before it goes on": ("", "do concurrent (i = 1:2)\n if (i > 1) cycle\n s = 1\n end do", 1),
     "in itself": ("", "contains\n    subroutine deep\n      s = 1\n    end subroutine", 1),
@@ -226,6 +227,24 @@ def test_own_functions_with_names_of_the_language_count(tmp_path: Path) -> None:
     inner = f"x = scale(s)\n  end subroutine\n  {scale}\n  subroutine last"
     _, texts = judged(tmp_path, {**STATE, "inner": inner})
     assert "x = scale(s)\n    !$acc update device(s)" in texts["called_mod"]
+
+
+def test_functions_with_names_of_the_language_are_imported_as_a_whole(tmp_path: Path) -> None:
+    scale = "integer function scale(n)\ninteger :: n\nn = 2\nend function"
+    far = f"module far_mod\ncontains\n{scale}\nend module"
+    called = {**STATE, "use": "use far_mod", "inner": "x = scale(s)"}
+    _, texts = judged(tmp_path, called, far_mod=far)
+    assert "x = scale(s)\n    !$acc update device(s)" in texts["called_mod"]
+
+
+def test_tables_are_in_the_order_of_their_procedures(tmp_path: Path) -> None:
+    own = "integer, parameter :: " + ", ".join(f"t{n}(1) = [1]" for n in range(8))
+    several = [f"subroutine p{n}(x)\n    real :: x\n    x = t{n}(1)" for n in range(8)]
+    inner = "\n  end subroutine\n  ".join(["", *several])
+    line = "\n    ".join(f"call p{n}(x)" for n in range(8))
+    _, texts = judged(tmp_path, {"own": own, "line": line, "inner": inner})
+    lines = [line for line in texts["called_mod"].splitlines() if "_of_module(*) =" in line]
+    assert lines == sorted(lines)
 
 
 def test_tables_keep_their_bounds_and_get_names_of_their_own(tmp_path: Path) -> None:

@@ -243,7 +243,8 @@ def _reasons_against(line: Line, updates: _Updates, has_regions: bool) -> Iterat
     )
     if goes_on or (isinstance(line, Opaque) and _TO_LABEL.search(line.text)):
         yield "the statement that may change it may go on at a label"
-    if isinstance(line, If) and _is_one_line(line) and updates.may_need(line):
+    behind = (one for block in blocks_of(line) for one in block)
+    if isinstance(line, If) and _is_one_line(line) and any(map(updates.may_need, behind)):
         yield "a condition may change it in front of a statement that may need it"
 
 
@@ -271,6 +272,8 @@ def _names_given(unit: ProgramUnit) -> frozenset[str]:
     for item in unit.specification:
         if isinstance(item, UseStatement):
             found.update(one.local for one in item.use.names)
+            # A module that is imported as a whole may have any name of the language.
+            stated |= PURE if item.use.whole else frozenset()
         elif isinstance(item, Opaque) and _OF_PROCEDURES.match(item.text):
             stated |= item.names
     return keys_of(found) | stated
