@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, names, plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
@@ -21,6 +22,7 @@ from psyclone_storage.ir.expr import (
     Index,
     Literal,
     Name,
+    Symbol,
     children,
     integer_value,
     walk,
@@ -45,6 +47,7 @@ from psyclone_storage.ir.unit import (
 
 _STEP = "    "
 _OWN = (0, 0)
+_WORDS = {Intrinsic.REAL: "float", Intrinsic.INTEGER: "int", Intrinsic.LOGICAL: "bool"}
 _HINT = "Leave it to a target with a compiler, or write it as assignments under conditions."
 
 
@@ -63,16 +66,31 @@ def emit_code(code: KernelCode) -> list[str]:
     first, second = (plain(name) for name in code.dummies[:2])
     imports = [f"from {code.module.name} import {name}" for name in writer.constants()]
     for one in code.module.symbols.symbols.values():
-        array, bracket, index = one.name.partition("[")
         if one.module:
-            imports.append(f"from {one.module} import {array} as {one.key}")
-        if one.module and bracket:
-            imports.append(f"{one.key} = {one.key}[{index}")
+            imports += _read(one)
     like = next(name for name in code.dummies if writer.is_array(name))
     opening = [f"at = points({first}, {second}, {plain(like)}.shape)", *imports]
     if writer.leaves:
         opening.append(f"{writer.alive} = np.True_")
     return [head, *(f"{_STEP}{line}" if line else "" for line in (*opening, *body))]
+
+
+def _read(symbol: Symbol) -> tuple[str, str]:
+    """Return what imports a variable of another module, and reads it as what it is declared."""
+    array, _, index = symbol.name.rstrip("]").partition("[")
+    assert isinstance(symbol.type, ScalarType)
+    said = ", ".join(
+        (
+            f'"{symbol.module}.{array}"',
+            symbol.key,
+            f'"{_WORDS[symbol.type.intrinsic]}"',
+            *filter(None, [index]),
+        )
+    )
+    return (
+        f"from {symbol.module} import {array} as {symbol.key}",
+        f"{symbol.key} = {abi.MODULE_VALUE}({said})",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -267,8 +267,12 @@ class _CalledWriter:
         """
         within, passed = CScope(callee.code, self.around), self.arguments
         for key, arg in zip(callee.code.dummy_keys, given, strict=True):
-            symbol, type_ = within.symbol(key), passed.type_of(arg)
-            if type_ != within.type_of(symbol) and (is_generic or type_ is not None):
+            symbol = within.symbol(key)
+            try:
+                type_, wanted = passed.type_of(arg), within.type_of(symbol)
+            except PrintError:
+                type_, wanted = None, None
+            if (is_generic and type_ is None) or (type_ is not None and type_ != wanted):
                 return False
             extents = passed.extents(arg) if is_generic else None
             if is_generic and (extents is None or len(extents) != len(symbol.shape)):

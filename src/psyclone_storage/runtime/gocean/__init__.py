@@ -7,7 +7,7 @@ from psyclone_storage.runtime.gocean.compiled import (
 from psyclone_storage.runtime.gocean.device import DeviceLibrary
 from psyclone_storage.runtime.gocean.field import Field, exchange
 from psyclone_storage.runtime.gocean.grid import Grid
-from psyclone_storage.runtime.gocean.held import held, points, power, quotient
+from psyclone_storage.runtime.gocean.held import held, module_value, points, power, quotient
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.runtime.native import CompiledLibrary
 
@@ -22,6 +22,7 @@ __all__ = [
     "check_within",
     "exchange",
     "held",
+    "module_value",
     "points",
     "power",
     "quotient",

@@ -6,6 +6,7 @@ the code runs, and known to be written when it is done.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from psyclone_storage.runtime.binding import check_once
 from psyclone_storage.runtime.gocean.field import Field
+from psyclone_storage.runtime.native import WholeNumber, number_of
 from psyclone_storage.storage import bound
 
 Box = tuple[slice, slice]
@@ -100,3 +102,29 @@ def quotient(dividend: Any, divisor: Any) -> Any:
     """Return a quotient of whole numbers without its fraction, towards zero."""
     whole = np.abs(dividend) // np.abs(divisor)
     return np.where((dividend < 0) == (divisor < 0), whole, -whole)
+
+
+def module_value(name: str, value: Any, kind: str, *index: int) -> int | float | bool:
+    """Return the variable `name` of a module, or its element at `index`, as a kernel declares it.
+
+    Raises:
+        IndexError: it has no such element.
+        TypeError: that is no single value of the type, which is `float`, `int` or `bool`.
+    """
+    said = f"{name}[{', '.join(map(str, index))}]" if index else name
+    try:
+        found = value[index] if index else value
+    except (IndexError, TypeError) as error:
+        raise type(error)(f"A kernel reads '{said}', which is not there: {error}.") from None
+    if np.ndim(found):
+        raise TypeError(
+            f"A kernel reads '{said}' as one number, and it is an array of the shape "
+            f"{np.shape(found)}: write all indices."
+        )
+    if kind == "bool":
+        return bool(found)
+    try:
+        return number_of(found, WholeNumber if kind == "int" else ctypes.c_double)
+    except TypeError:
+        what = f"{found!r} of the type {type(found).__name__}"
+        raise TypeError(f"A kernel reads '{said}' as {kind}, and it is {what}.") from None

@@ -70,3 +70,68 @@ def test_names_that_differ_in_case_or_in_where_they_are_cut(
         assert np.all(u.values == 1131401.5)
     finally:
         configure()
+
+
+READS = """\
+import m4
+from psyclone_storage.gocean import *
+
+
+@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)
+def row(u: field[GO_READWRITE, GO_EVERY]):
+    a: float = m4.wide[1]
+    u[0, 0] = a
+
+
+@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)
+def whole(u: field[GO_READWRITE, GO_EVERY]):
+    a: float = m4.row
+    u[0, 0] = a
+
+
+@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)
+def cut(u: field[GO_READWRITE, GO_EVERY]):
+    n: int = m4.wide[1, 1]
+    u[0, 0] = n
+
+
+@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)
+def outside(u: field[GO_READWRITE, GO_EVERY]):
+    a: float = m4.wide[5, 0]
+    u[0, 0] = a
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "error", "said"),
+    [
+        ("row", TypeError, r"'m4.wide\[1\]' as one number, and it is an array .* \(7,\)"),
+        ("whole", TypeError, "'m4.row' as one number"),
+        ("cut", TypeError, r"'m4.wide\[1, 1\]' as int, and it is .* of the type float64"),
+        ("outside", IndexError, r"'m4.wide\[5, 0\]', which is not there: index 5 is out of"),
+    ],
+)
+def test_what_is_no_single_value_of_its_type_is_refused(
+    kernel: str,
+    error: type[Exception],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As many elements as there are points in a row: NumPy would write one to each of them.
+    there = ModuleType("m4")
+    vars(there).update(wide=np.arange(14.0).reshape(2, 7), row=np.arange(7.0))
+    monkeypatch.setitem(sys.modules, "m4", there)
+    file = tmp_path / "reads_mod.py"
+    file.write_text(READS)
+    module = ModuleType("reads_mod")
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "reads_mod", module)
+    exec(compile(READS, str(file), "exec"), module.__dict__)
+    u = Field(Grid((4, 4), periodic=(True, True)), label="u")
+    configure(target="numpy")
+    try:
+        with pytest.raises(error, match=said):
+            invoke(getattr(module, kernel)(u))
+    finally:
+        configure()
