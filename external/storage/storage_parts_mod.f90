@@ -2,7 +2,7 @@
 !> they lie in memory.
 module storage_parts_mod
 
-  use, intrinsic :: iso_c_binding, only: c_int64_t, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_bool, c_int64_t, c_size_t
 
   implicit none
   private
@@ -78,40 +78,55 @@ contains
   end function strip_of
 
   !> Return all that is not in strips, of a field of so many bytes; elements consist of whole words.
-  pure function strips_beside(strips, bytes) result(beside)
+  function strips_beside(strips, bytes) result(beside)
     type(strip_type), intent(in) :: strips(:)
     integer(c_size_t), intent(in) :: bytes
     type(strip_type), allocatable :: beside(:)
 
-    logical :: is_in(0:bytes / word_bytes)
-    integer(c_size_t), allocatable :: words(:), first(:), last(:)
-    integer(c_size_t) :: n, plane, row, start
+    logical(c_bool), allocatable :: is_in(:)
+    integer(c_size_t) :: words, first, last, n
 
+    words = bytes / word_bytes
+    allocate (is_in(0:words))
     is_in = .false.
-    is_in(bytes / word_bytes) = .true.
+    is_in(words) = .true.
     do n = 1, size(strips, kind=c_size_t)
-      associate (strip => strips(n))
-        do plane = 0, strip%planes - 1
-          do row = 0, strip%rows - 1
-            start = strip%start + plane * strip%plane_step + row * strip%row_step
-            is_in(start / word_bytes:(start + strip%row_bytes) / word_bytes - 1) = .true.
-          end do
-        end do
-      end associate
+      call note_words(is_in, strips(n))
     end do
-    allocate (words(0:bytes / word_bytes), source=[(n, n=0, bytes / word_bytes)])
-    first = pack(words, .not. is_in .and. [.true., is_in(:size(is_in) - 2)])
-    last = pack(words, .not. is_in .and. [is_in(1:), .true.])
-    allocate (beside(size(first)))
+    allocate (beside(count(.not. is_in(:words - 1) .and. is_in(1:))))
+    last = 0
     do n = 1, size(beside, kind=c_size_t)
-      beside(n)%start = first(n) * word_bytes
-      beside(n)%row_bytes = (last(n) - first(n) + 1) * word_bytes
+      first = last
+      do while (is_in(first))
+        first = first + 1
+      end do
+      last = first
+      do while (.not. is_in(last))
+        last = last + 1
+      end do
+      beside(n)%start = first * word_bytes
+      beside(n)%row_bytes = (last - first) * word_bytes
       beside(n)%rows = 1
       beside(n)%row_step = beside(n)%row_bytes
       beside(n)%planes = 1
       beside(n)%plane_step = beside(n)%row_bytes
     end do
   end function strips_beside
+
+  !> Note the words of a strip.
+  pure subroutine note_words(is_in, strip)
+    logical(c_bool), intent(inout) :: is_in(0:)
+    type(strip_type), intent(in) :: strip
+
+    integer(c_size_t) :: plane, row, start
+
+    do plane = 0, strip%planes - 1
+      do row = 0, strip%rows - 1
+        start = strip%start + plane * strip%plane_step + row * strip%row_step
+        is_in(start / word_bytes:(start + strip%row_bytes) / word_bytes - 1) = .true.
+      end do
+    end do
+  end subroutine note_words
 
   !> Return the number of bytes in strips.
   pure function strip_bytes(strips) result(bytes)

@@ -111,6 +111,7 @@ contains
 
     integer(c_int) :: home
 
+    call self%wait_unless()
     home = self%coherence%get_exchanged_space()
     if (self%coherence%is_of_parts()) then
       call pass_parts(self, home)

@@ -100,7 +100,8 @@ contains
     wanted = access
     if (sharing .and. access == access_write) wanted = access_read_write
     call self%enter_latch()
-    if (sharing) sharing = self%brought .and. self%storage%is_written(space)
+    if (sharing) sharing = self%storage%is_written(space)
+    if (sharing) sharing = self%brought .or. access == access_write
     if (sharing) then
       self%shares = self%shares + 1
     else
@@ -108,9 +109,7 @@ contains
         call self%notice_changes(space == space_host .and. wanted /= access_read)
       end if
       call note_thread(self)
-      if (device_has_memory .and. space == space_host) then
-        if (self%is_exchanged()) call self%storage%complete_exchange()
-      end if
+      call complete_if_exchanged(self, space)
       call self%storage%acquire(space, wanted, status)
       call self%stop_unless_done(status)
       if (wanted /= access_read) self%brought = wanted /= access_write
@@ -150,6 +149,7 @@ contains
     call self%enter_latch()
     if (.not. self%storage%is_written()) then
       call self%notice_changes(.false.)
+      call complete_if_exchanged(self, space)
       call self%storage%acquire(space, access_read, queue=1)
       call self%storage%release(space, queue=1)
       if (space == space_device) then
@@ -368,6 +368,15 @@ contains
   end subroutine leave_latch
 
   ! -- private -------------------------------------------------------------------------------------
+
+  !> Bring to the host what an exchange under way has not brought, for who reads there meanwhile.
+  subroutine complete_if_exchanged(self, space)
+    class(wrapped_array_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+
+    if (.not. device_has_memory .or. space /= space_host) return
+    if (self%is_exchanged()) call self%storage%complete_exchange()
+  end subroutine complete_if_exchanged
 
   !> Make ready for a time in which nobody uses the values through their storage.
   subroutine end_last_use(self, stay)

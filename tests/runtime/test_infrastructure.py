@@ -135,6 +135,7 @@ REFUSED_ON_TWO_RANKS = {
 NOTICED = {
     "a part, unsaid": "R200: The host has written a part",
     "a value of both sides, unsaid": "R200: The host has written an array that the device has, too",
+    "read while it is overwritten": 'R201: "none" cannot give read-write access',
     "freed while it is held": "R201: A field is freed while it is used",
     "lent by a device": "R200: An array is asked for its storage, and only the device",
     "lent": 'R201: "none" is asked for its storage, and lies in the memory of a field',

@@ -448,16 +448,17 @@ contains
     call self%values%bring_to_host()
   end subroutine bring_to_host
 
-  !> Make the host have what an exchange of a depth sends. A copy on a device stays as current as it
-  !> is, and gets what is received.
-  subroutine begin_exchange(self, depth)
+  !> Make the host have all values, or with `by_parts` what an exchange of a depth sends: then a copy
+  !> on a device stays as current as it is, and gets what is received.
+  subroutine begin_exchange(self, depth, by_parts)
     class(field_parent_proxy_type), intent(in) :: self
     integer(i_def), intent(in) :: depth
+    logical, intent(in) :: by_parts
 
     type(halo_routing_type), pointer :: routing
     type(box_type), allocatable :: sent(:), received(:)
 
-    if (self%values%has_device_memory()) then
+    if (by_parts .and. self%values%has_device_memory()) then
       routing => self%vspace%get_halo_routing(depth)
       sent = routing%boxes_sent()
       received = routing%boxes_received()
@@ -479,21 +480,31 @@ contains
     class(field_parent_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
-    call self%halo_exchange_start(depth)
+    call self%halo_exchange_start(depth, by_parts=.true.)
     call self%halo_exchange_finish(depth)
   end subroutine halo_exchange
 
   !> Start to make the halo valid to a depth; the halo may not be used, and the owned dofs not be
   !> changed, until it is finished.
-  subroutine halo_exchange_start(self, depth)
+  !>
+  !> Whoever reads `data` meanwhile, or behind, finds the latest values there: all of them are
+  !> brought, and a copy on a device is stale in the end. With `by_parts` nothing is moved but what
+  !> is sent and received. Then `acquire` on the host brings the rest, but for what is received:
+  !> annexed dofs and the halo to that depth may not be read before the end, be they clean or not.
+  subroutine halo_exchange_start(self, depth, by_parts)
     class(field_parent_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
+    logical, optional, intent(in) :: by_parts
 
+    logical :: parts_alone
+
+    parts_alone = .false.
+    if (present(by_parts)) parts_alone = by_parts
     if (self%messages%depth /= 0) &
       error stop 'halo_exchange_start: an exchange of the field has not been finished'
     if (depth < 1 .or. depth > self%get_field_proxy_halo_depth()) &
       error stop 'halo_exchange_start: the field has no halo of this depth'
-    call self%begin_exchange(depth)
+    call self%begin_exchange(depth, parts_alone)
     call start_exchange([self%get_part(depth)], self%messages)
     self%messages%depth = depth
   end subroutine halo_exchange_start

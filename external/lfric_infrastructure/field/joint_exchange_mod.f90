@@ -47,15 +47,19 @@ contains
 
   !> Start to make the halo of each field valid to its depth; the halos may not be used, and the
   !> owned dofs not be changed, until the exchange is finished. The first of the fields that are
-  !> dirty keeps the messages.
-  subroutine start(self, proxies, depths)
+  !> dirty keeps the messages. `by_parts` as for one field.
+  subroutine start(self, proxies, depths, by_parts)
     class(joint_exchange_type), intent(inout) :: self
     class(field_parent_proxy_type), intent(in) :: proxies(:)
     integer(i_def), intent(in) :: depths(:)
+    logical, optional, intent(in) :: by_parts
 
     type(part_type) :: parts(size(proxies))
+    logical :: parts_alone
     integer(i_def) :: n
 
+    parts_alone = .false.
+    if (present(by_parts)) parts_alone = by_parts
     if (self%started) error stop 'joint exchange: the last one has not been finished'
     if (size(proxies) /= size(depths)) error stop 'joint exchange: not one depth for each field'
     if (allocated(self%proxies)) deallocate (self%proxies)
@@ -68,7 +72,7 @@ contains
       associate (proxy => self%proxies(self%places(n)), depth => depths(self%places(n)))
         if (proxy%messages%depth /= 0) &
           error stop 'joint exchange: an exchange of a field has not been finished'
-        call proxy%begin_exchange(depth)
+        call proxy%begin_exchange(depth, parts_alone)
         parts(n) = proxy%get_part(depth)
         proxy%messages%depth = depth
       end associate
@@ -134,7 +138,7 @@ contains
 
     type(joint_exchange_type) :: exchange
 
-    call exchange%start(proxies, depths)
+    call exchange%start(proxies, depths, by_parts=.true.)
     call exchange%finish()
   end subroutine exchange_to_depths
 

@@ -10,7 +10,7 @@ program one_storage
   use fs_continuity_mod, only: W0, W2, W3
   use function_space_mod, only: function_space_type
   use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
-  use joint_exchange_mod, only: exchange_fields
+  use joint_exchange_mod, only: exchange_fields, joint_exchange_type
   use mesh_mod, only: mesh_type
   use storage_device_mod, only: device_has_memory
   use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
@@ -111,7 +111,24 @@ contains
     call add_by_field(proxy, 1.0_r_def)
     call proxy%bring_to_host()
     call check(nint(proxy%data(1)) == 8, 'who says so may write one value')
+    call overwrite_twice(proxy)
   end subroutine check_both_ways
+
+  !> Overwrite all values under two names, only the second of which says that there may be another.
+  subroutine overwrite_twice(proxy)
+    type(field_proxy_type), intent(inout) :: proxy
+
+    real(r_def), pointer, contiguous :: values(:)
+
+    call proxy%acquire(space_device, access_write, values)
+    call proxy%acquire(space_device, access_write, values, may_share=.true.)
+    values = 9.0_r_def
+    call proxy%release(space_device)
+    call proxy%release(space_device)
+    call proxy%set_halo_dirty()
+    call proxy%bring_to_host()
+    call check(are(proxy%data, 9.0_r_def), 'what is overwritten under two names')
+  end subroutine overwrite_twice
 
   !> Say whether all values are so.
   pure function are(values, expected)
@@ -134,13 +151,13 @@ contains
       call fields(n)%initialise(fs, halo_depth=deepest)
       proxies(n) = fields(n)%get_proxy()
     end do
-    do way = 1, 4
+    do way = 1, 7
       do n = 1, 2
         call add_by_field(proxies(n), 1.0_r_def)
       end do
       call count_moved(proxies, to_depth, way)
-      do n = 1, merge(2, 1, way == 2)
-        call proxies(n)%bring_to_host()
+      do n = 1, merge(2, 1, any(way == [2, 7]))
+        if (way < 6) call proxies(n)%bring_to_host()
         call check(are(proxies(n)%data, real(way, r_def)), 'what was exchanged')
         call check(.not. proxies(n)%is_dirty(to_depth), 'the halo is clean')
       end do
@@ -148,7 +165,7 @@ contains
   end subroutine check_exchanges
 
   !> Exchange one field, several, or one in two steps, and count what is moved unless the host looks
-  !> at all of it between these.
+  !> at all of it between these: after an access or a prefetch, or without a word.
   subroutine count_moved(proxies, to_depth, way)
     type(field_proxy_type), intent(inout) :: proxies(2)
     integer(i_def), intent(in) :: to_depth
@@ -156,6 +173,7 @@ contains
 
     type(storage_statistics_type) :: before, after
     type(halo_statistics_type) :: sent_before, sent
+    type(joint_exchange_type) :: exchange
     integer(c_int64_t) :: halo
     real(r_def), pointer, contiguous :: values(:)
 
@@ -169,22 +187,35 @@ contains
       call exchange_fields(proxies, to_depth)
       halo = 2 * halo
     case (3)
-      call proxies(1)%halo_exchange_start(to_depth)
+      call proxies(1)%halo_exchange_start(to_depth, by_parts=.true.)
       call proxies(1)%halo_exchange_finish(to_depth)
-    case (4)
-      call proxies(1)%halo_exchange_start(to_depth)
+    case (4, 5)
+      call proxies(1)%halo_exchange_start(to_depth, by_parts=.true.)
+      if (way == 5) call proxies(1)%prefetch(space_host)
       call proxies(1)%acquire(space_host, access_read, values)
-      call check(are(values(:proxies(1)%vspace%get_last_dof_owned()), 4.0_r_def), &
+      call check(are(values(:proxies(1)%vspace%get_last_dof_owned()), real(way, r_def)), &
                  'the host finds what its rank owns while messages are under way')
       call proxies(1)%release(space_host)
       call proxies(1)%halo_exchange_finish(to_depth)
+    case (6)
+      call proxies(1)%halo_exchange_start(to_depth)
+      call check(are(proxies(1)%data, 6.0_r_def), 'data are there while messages are under way')
+      call proxies(1)%prefetch(space_host)
+      call proxies(1)%acquire(space_host, access_read, values)
+      call check(are(values, 6.0_r_def), 'annexed and clean values are there, too')
+      call proxies(1)%release(space_host)
+      call proxies(1)%halo_exchange_finish(to_depth)
+    case (7)
+      call exchange%start(proxies, [to_depth, to_depth])
+      call check(are(proxies(2)%data, 7.0_r_def), 'data are there while several are exchanged')
+      call exchange%finish()
     end select
     call proxies(1)%acquire(space_device, access_read, values)
     call check(are(values, real(way, r_def)), 'the device has what was exchanged')
     call proxies(1)%release(space_device)
     after = get_total_statistics()
     sent = get_halo_statistics()
-    if (.not. device_has_memory .or. way == 4) return
+    if (.not. device_has_memory .or. way > 3) return
     call check(after%to_host_bytes - before%to_host_bytes == sent%bytes - sent_before%bytes, &
                'what is sent comes from the device, and nothing else')
     call check(after%to_device_bytes - before%to_device_bytes == 8 * halo, &
@@ -211,6 +242,9 @@ contains
       call proxy%bring_to_host()
       proxy%data(2) = 5.0_r_def
       call proxy%acquire(space_device, access_read, values)
+    case ('read while it is overwritten')
+      call proxy%acquire(space_device, access_write, values)
+      call proxy%acquire(space_device, access_read_write, values, may_share=.true.)
     case ('freed while it is held')
       call proxy%acquire(space_host, access_write, values)
       call field%field_final()

@@ -54,6 +54,12 @@ def test_marks_are_the_fields_own() -> None:
     assert f"subroutine {lfric.SET_HALO_DIRTY}(self)" in fortran(PARENTS[0])
 
 
+def test_who_starts_an_exchange_may_move_parts_alone() -> None:
+    assert f"halo_exchange_start(self, depth, {lfric.BY_PARTS})" in fortran(PARENTS[0])
+    joint = fortran("lfric_infrastructure/field/joint_exchange_mod.f90")
+    assert f"subroutine start(self, proxies, depths, {lfric.BY_PARTS})" in joint
+
+
 @pytest.mark.parametrize(
     "word",
     [

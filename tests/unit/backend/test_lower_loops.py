@@ -22,6 +22,7 @@ from lfric_schedules import (
     program,
     scalar,
 )
+from psyclone_storage.backend.lfric_storage.table import lfric_storage
 from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Literal, Name
@@ -130,6 +131,33 @@ def test_an_exchange_that_may_be_needless_is_guarded() -> None:
 def test_the_halves_of_an_exchange(phase: Phase, procedure: str) -> None:
     exchange = HaloExchange("h", "f1", None, Depth.of(1), guarded=False, phase=phase)
     assert f"call f1_proxy%{procedure}(depth=1)" in body_of(lowered((field("f1"),), exchange))
+
+
+@pytest.mark.parametrize("joint", [(), ("a", "b")], ids=["alone", "together"])
+def test_a_layer_with_storages_says_that_it_moves_what_is_exchanged_alone(
+    joint: tuple[str, ...],
+) -> None:
+    def exchange(uid: str, name: str, phase: Phase) -> HaloExchange:
+        more = {"guarded": False, "phase": phase, "joint": tuple(uid[0] + one for one in joint)}
+        return HaloExchange(uid, name, None, Depth.of(1), **more)  # type: ignore[arg-type]
+
+    starts = [exchange(f"s{uid}", f"f{uid}", Phase.START) for uid in "ab"]
+    ends = [exchange(f"f{uid}", f"f{uid}", Phase.FINISH) for uid in "ab"]
+    text = lowered((field("fa"), field("fb")), *starts, *ends, target=lfric_storage())
+    calls = [line for line in body_of(text) if "exchange" in line]
+    assert calls == (
+        [
+            "call joint_exchange%start([fa_proxy, fb_proxy], [1, 1], by_parts=.true.)",
+            "call joint_exchange%finish()",
+        ]
+        if joint
+        else [
+            "call fa_proxy%halo_exchange_start(depth=1, by_parts=.true.)",
+            "call fb_proxy%halo_exchange_start(depth=1, by_parts=.true.)",
+            "call fa_proxy%halo_exchange_finish(depth=1)",
+            "call fb_proxy%halo_exchange_finish(depth=1)",
+        ]
+    )
 
 
 def test_annexed_dofs_alone_need_one_level() -> None:

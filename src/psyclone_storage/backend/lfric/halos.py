@@ -45,10 +45,10 @@ _PHASES = {
 _TOGETHER = Comment("What is dirty of these goes in one message to each neighbour")
 
 
-def exchanged(context: LoweringContext, asked: Exchange) -> tuple[Line, ...]:
-    """Return the exchange of one field or component."""
+def exchanged(context: LoweringContext, asked: Exchange, *more: Expr) -> tuple[Line, ...]:
+    """Return the exchange of one field or component, with arguments after the depth."""
     owner = proxy(context, asked.datum, asked.component)
-    return (Call(Member(owner, _PHASES[asked.phase]), (Keyword("depth", asked.depth),)),)
+    return (Call(Member(owner, _PHASES[asked.phase]), (Keyword("depth", asked.depth), *more)),)
 
 
 def is_dirty(context: LoweringContext, asked: IsDirty) -> Expr:
@@ -57,7 +57,9 @@ def is_dirty(context: LoweringContext, asked: IsDirty) -> Expr:
     return bound(owner, abi.FieldMember.IS_DIRTY, Keyword("depth", asked.depth))
 
 
-def exchanged_together(context: LoweringContext, asked: ExchangeTogether) -> tuple[Line, ...]:
+def exchanged_together(
+    context: LoweringContext, asked: ExchangeTogether, *more: Expr
+) -> tuple[Line, ...]:
     """Return one call for exchanges of one phase, which asks itself which fields are dirty."""
     owners: list[Expr] = []
     depths: list[Expr] = []
@@ -66,12 +68,12 @@ def exchanged_together(context: LoweringContext, asked: ExchangeTogether) -> tup
         for part in parts_of(datum, exchange.component):
             owners.append(proxy(context, datum, part))
             depths.append(depth)
-    arguments = (ArrayLiteral(tuple(owners)), ArrayLiteral(tuple(depths)))
+    arguments = (ArrayLiteral(tuple(owners)), ArrayLiteral(tuple(depths)), *more)
     return (_TOGETHER, _joint_call(context, asked, arguments))
 
 
 def _joint_call(
-    context: LoweringContext, asked: ExchangeTogether, arguments: tuple[Expr, Expr]
+    context: LoweringContext, asked: ExchangeTogether, arguments: tuple[Expr, ...]
 ) -> Call:
     module, phase = str(abi.JOINT_EXCHANGE.module), asked.exchanges[0].phase
     if phase is Phase.WHOLE:

@@ -7,6 +7,9 @@ from psyclone_storage.backend.lfric.abi import RESERVED as OF_FIELDS
 
 MAY_SHARE = "may_share"
 """The last argument of `acquire`, for a field that may be acquired already by another name."""
+BY_PARTS = "by_parts"
+"""The last argument of a start of an exchange, for who moves what is sent and received alone: loops
+meanwhile acquire what they read."""
 SET_HALO_DIRTY = "set_halo_dirty"
 """Marks a halo, and says nothing of where values are new, as LFRic's `set_dirty` does."""
 TABLES_MODULE = "storage_tables_mod"

@@ -17,6 +17,7 @@ from psyclone_storage.backend.held import (
 from psyclone_storage.backend.infrastructure import PADDING, Infrastructure, LoweringContext
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lfric.data import proxy, value_type
+from psyclone_storage.backend.lfric.halos import exchanged, exchanged_together
 from psyclone_storage.backend.lfric.members import view
 from psyclone_storage.backend.lfric.table import lfric_infrastructure
 from psyclone_storage.backend.lfric_storage import abi
@@ -33,7 +34,7 @@ from psyclone_storage.ir.holding import (
     TouchData,
 )
 from psyclone_storage.ir.kernel import ArgKind
-from psyclone_storage.ir.schedule import Datum
+from psyclone_storage.ir.schedule import Datum, Phase
 from psyclone_storage.ir.unit import Call, Line
 
 CONTRACT = HoldingContract(through_exchanges=False, at_once=False, directives_act=True)
@@ -54,6 +55,10 @@ def lfric_storage(
         },
         actions={
             **plain.actions,
+            ops.Exchange: lambda context, op: exchanged(context, op, *_by_parts(op.phase)),
+            ops.ExchangeTogether: lambda context, op: exchanged_together(
+                context, op, *_by_parts(op.exchanges[0].phase)
+            ),
             ops.MarkDirty: _marked_dirty,
             ops.EnterDevice: knows_itself,
             ops.CopyTo: knows_itself,
@@ -96,6 +101,10 @@ def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
     values = window(context, context.schedule.datum(asked.datum), asked.component)
     sharing = (Keyword(abi.MAY_SHARE, logical(value=True)),) if asked.may_be else ()
     return acquire_lines(context, asked, _owner(context, asked), values, *sharing)
+
+
+def _by_parts(phase: Phase) -> tuple[Expr, ...]:
+    return (Keyword(abi.BY_PARTS, logical(value=True)),) if phase is Phase.START else ()
 
 
 def _marked_dirty(context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:

@@ -44,6 +44,14 @@ program parts
   call expect(done%to_host_bytes, 30, 'a column is brought to be sent')
   call expect(done%to_device_bytes, 19, 'a row goes back alone')
 
+  call field%begin_exchange_of_parts(space_host, 1, column, row)
+  call field%acquire(space_device, access_read, queue=1)
+  call field%release(space_device, queue=1)
+  call field%window(space_host, values)
+  values(:, 5, 2) = 3.0_real64
+  call field%end_exchange(1_c_int64_t, 8_c_int64_t)
+  call check(field%state%coherence%get_queue() == 0, 'queues are awaited before a row goes back')
+
   call field%acquire(space_device, access_read)
   call field%window(space_device, values)
   call check(all(abs(values(:, 5, 2) - 3.0_real64) < 0.1_real64), 'what was received is there')
