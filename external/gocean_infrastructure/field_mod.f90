@@ -138,7 +138,7 @@ contains
     self%defined_on = grid_points
     call set_regions(grid, grid_points, self%internal, self%whole)
     allocate (self%data(grid%nx, grid%ny), source=0.0_go_wp)
-    self%stamp = new_stamp()
+    self%stamp = new_stamp(self%data)
     if (present(init_global_data)) then
       associate (own => grid%subdomain%internal, domain => grid%subdomain%global)
         self%data(own%xstart:own%xstop, own%ystart:own%ystop) = &
@@ -218,7 +218,7 @@ contains
     type(wrapped_array_type), pointer :: storage
 
     storage => self%storage_of()
-    if (associated(storage)) call storage%touch_host()
+    if (associated(storage)) call storage%touch_host(all=.true.)
   end subroutine wrote_on_host
 
   !> Make a field equal to another, with values of its own: the latest.
@@ -233,8 +233,8 @@ contains
     left%field_type = right%field_type
     left%ntiles = right%ntiles
     left%clean_depth = right%clean_depth
-    left%stamp = new_stamp()
     if (allocated(values)) call move_alloc(values, left%data)
+    left%stamp = new_stamp(left%data)
   end subroutine assign_field
 
   !> Return all values of a field, the latest.
@@ -491,7 +491,7 @@ contains
 
     is_dirty = depth > self%clean_depth
     storage => self%storage_of()
-    if (associated(storage)) is_dirty = storage%is_dirty(depth)
+    if (associated(storage)) is_dirty = storage%is_dirty(depth, self%clean_depth)
   end function is_dirty
 
   !> Say that the field has been written: its halo is out of date, and so is what a device has.
@@ -508,9 +508,9 @@ contains
     integer, intent(in) :: depth
     type(wrapped_array_type), pointer :: storage
 
-    self%clean_depth = max(self%clean_depth, depth)
     storage => self%storage_of()
-    if (associated(storage)) call storage%set_clean(depth)
+    if (associated(storage)) call storage%set_clean(depth, self%clean_depth)
+    self%clean_depth = max(self%clean_depth, depth)
   end subroutine set_clean
 
   !> Set `global_data`, on the first rank, to the values of the domain. All ranks call this

@@ -15,14 +15,19 @@ module array_table_mod
   use field_storage_mod, only: element_bytes
   use storage_device_mod, only: device_has_memory
   use storage_words_mod, only: error_access_conflict, error_lost_values, space_host
-  use wrapped_array_mod, only: of_field, of_nobody, of_stamped_field, wrapped_array_type
+  use wrapped_array_mod, only: of_field, of_nobody, of_readers, of_stamped_field, &
+                               wrapped_array_type
 
   implicit none
   private
 
   public :: lock_table, unlock_table, arrays_at, get_places, array_in
   public :: array_at, new_array, adopt, make_room, give_way, look_up, remove
-  public :: enter_field, leave_field
+  public :: enter_field, leave_field, check_parts
+
+  !> What is known of the memory that an array is found in: it has been allocated for it just now;
+  !> fields that have ended may have left something; others may have arrays in it.
+  integer, parameter, public :: just_allocated = 0, has_one_owner = 1, may_be_shared = 2
 
   type(address_table_type), save :: table
 
@@ -82,13 +87,14 @@ contains
 
     array => arrays_at(address)
     if (associated(array)) then
-      ! A table has a negative stamp, and is never written.
-      if (array%stamp >= 0 .and. array%storage%is_like(element, extents)) return
+      ! What is only read may end, or be changed, without a word: it is its readers' alone.
+      if (array%owner /= of_readers .and. array%storage%is_like(element, extents)) return
     end if
     options%name = name_of_array('array', address, extents)
     options%spoils = .true.
     options%halo_depth = 1
-    call make_room(address, element_bytes(element) * product(extents), options%name, new=.false.)
+    call make_room(address, element_bytes(element) * product(extents), options%name, &
+                   may_be_shared)
     array => new_array(address, element, extents, of_nobody, options)
   end function array_at
 
@@ -164,23 +170,23 @@ contains
     if (array%pending == 0) deallocate (array)
   end subroutine remove
 
-  !> Make room for an array in memory that others may have had, or, if it is `new`, in memory that
-  !> nobody else has: what else is known of it is gone, or has the same values on the host. Fields
-  !> that have storages have no others in their memory, unless host and device are one.
+  !> Make room for an array in memory that others have, or had: what else is known of it is gone, or
+  !> has the same values on the host. Fields that have storages have no others in their memory,
+  !> unless host and device are one.
   !>
   !> Stops with 201 if it is used or a field's, with 200 if only a device has its values.
-  subroutine make_room(address, bytes, name, new)
+  subroutine make_room(address, bytes, name, memory)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
     character(*), intent(in) :: name
-    logical, intent(in) :: new
+    integer, intent(in) :: memory
 
     type(wrapped_array_type), pointer :: other
     integer :: place
 
     other => arrays_at(address)
-    if (associated(other)) call give_way(other, name, new)
-    if (unowned == 0 .and. (new .or. .not. device_has_memory)) return
+    if (associated(other)) call give_way(other, name, memory)
+    if (unowned == 0 .and. (memory /= may_be_shared .or. .not. device_has_memory)) return
     place = 1
     do while (place <= table%get_places())
       other => array_in(place)
@@ -188,33 +194,63 @@ contains
       if (.not. associated(other)) cycle
       if (.not. overlaps(other, address, bytes)) cycle
       if (.not. device_has_memory .and. other%owner /= of_nobody) cycle
-      call give_way(other, name, new)
+      call give_way(other, name, memory)
       ! Another entry may lie there now.
       place = place - 1
     end do
   end subroutine make_room
 
   !> Free what is known of an array for another one in its memory, or refuse it.
-  subroutine give_way(array, name, new)
+  subroutine give_way(array, name, memory)
     type(wrapped_array_type), pointer, intent(inout) :: array
     character(*), intent(in) :: name
-    logical, intent(in) :: new
+    integer, intent(in) :: memory
 
-    if (.not. new .and. .not. array%is_used()) then
-      if (array%is_on_device_alone()) then
-        call array%stop_at(error_lost_values, 'An array is asked for its storage, and only the ' &
-                           // 'device has the values of another one that lies, or lay, in the ' &
-                           // 'same memory: call bring_to_host for that, or release_storage ' // &
-                           'before it is freed.')
-      else if (array%owner == of_field .or. array%owner == of_stamped_field) then
-        call array%stop_at(error_access_conflict, '"' // name // '" is asked for its storage, ' &
-                           // 'and lies in the memory of a field that has one: pass the whole ' &
-                           // 'field, or a copy of the part, or free the field before.')
+    logical :: may_have_ended
+
+    may_have_ended = memory == just_allocated
+    if (memory == has_one_owner) may_have_ended = array%owner /= of_nobody
+    if (.not. may_have_ended .and. .not. array%is_used()) then
+      call check_values(array)
+      if (array%owner == of_field .or. array%owner == of_stamped_field) then
+        call array%stop_at(error_access_conflict, '"' // name // '" is given a storage, and ' &
+                           // 'lies in the memory of a field that has one: pass the whole ' // &
+                           'field, or a copy of the part, or free the field before; ' // &
+                           'override_data lends memory to one field at a time.')
       end if
     end if
     call remove(array, 'An array is asked for its storage, and another one that lies in the ' // &
                 'same memory is used: end that before.')
   end subroutine give_way
+
+  !> Stop with 200 if only a device has values of an array that another one is to have.
+  subroutine check_values(array)
+    type(wrapped_array_type), intent(in) :: array
+
+    if (.not. array%is_on_device_alone()) return
+    call array%stop_at(error_lost_values, 'An array is asked for its storage, and only the ' // &
+                       'device has the values of another one that lies, or lay, in the same ' // &
+                       'memory: call bring_to_host for that, or release_storage before it is ' // &
+                       'freed.')
+  end subroutine check_values
+
+  !> Look whether only a device has values of a part of this memory: those of arrays of nobody.
+  !>
+  !> Stops with 200 if so.
+  subroutine check_parts(address, bytes)
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: bytes
+
+    type(wrapped_array_type), pointer :: other
+    integer :: place
+
+    if (unowned == 0 .or. .not. device_has_memory) return
+    do place = 1, table%get_places()
+      other => array_in(place)
+      if (.not. associated(other)) cycle
+      if (other%owner == of_nobody .and. overlaps(other, address, bytes)) call check_values(other)
+    end do
+  end subroutine check_parts
 
   !> Say whether an array lies in a part of this memory.
   function overlaps(array, address, bytes)
@@ -243,19 +279,28 @@ contains
 
   !> Enter the array of a field, whose storage has been set up, in memory of its own or `lent`.
   !>
+  !> What is not `is_whole`, as it has fewer values than the field, stands for a field that nobody
+  !> uses. Many have the same then, which stay out, and are not watched.
+  !>
   !> Stops with 200 or 201 if what is known of that is used, or lies on a device alone.
-  subroutine enter_field(array, lent)
+  subroutine enter_field(array, lent, is_whole)
     type(wrapped_array_type), target, intent(inout) :: array
     logical, intent(in) :: lent
+    logical, optional, intent(in) :: is_whole
 
     array%owner = of_field
+    if (present(is_whole)) then
+      if (.not. is_whole) return
+    end if
     array%address = array%storage%get_address(space_host)
     array%bytes = array%storage%state%replicas%get_bytes()
     if (array%bytes == 0) return
     call table%lock()
     ! Where host and device are one, fields may have one memory.
     if (device_has_memory .or. .not. lent) then
-      call make_room(array%address, array%bytes, array%storage%get_name(), new=.not. lent)
+      call make_room(array%address, array%bytes, array%storage%get_name() // ', a ' // &
+                     name_of_array('field', array%address, array%storage%get_extents()), &
+                     merge(may_be_shared, just_allocated, lent))
     end if
     call table%enter(array%address, c_loc(array))
     call table%unlock()

@@ -13,8 +13,9 @@ module storage_registry_mod
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real64
   use address_table_mod, only: name_of_array
-  use array_table_mod, only: adopt, arrays_at, give_way, lock_table, make_room, new_array, remove, &
-                             unlock_table
+  use array_table_mod, only: adopt, arrays_at, check_parts, give_way, has_one_owner, &
+                             just_allocated, lock_table, make_room, may_be_shared, new_array, &
+                             remove, unlock_table
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: element_bytes, field_storage_type
   use storage_errors_mod, only: report_error
@@ -38,19 +39,27 @@ module storage_registry_mod
 
 contains
 
-  !> Return a number that no owner has.
-  function new_stamp() result(stamp)
+  !> Return a number that no owner has. What is known of the memory of its `values`, which it has
+  !> allocated just now, is gone.
+  function new_stamp(values) result(stamp)
+    real(real64), target, contiguous, optional, intent(in) :: values(:, :)
     integer(c_int64_t) :: stamp
 
     call lock_table()
     last_stamp = last_stamp + 1
     stamp = last_stamp
+    if (present(values)) then
+      call make_room(c_loc(values), size(values) * element_bytes(element_real64), 'field', &
+                     just_allocated)
+    end if
     call unlock_table()
   end function new_stamp
 
   !> Return the array `values` of an owner with its storage. One that nobody has asked for yet has
-  !> its values on the host, and a halo that is clean to `clean_depth`. If somebody has asked for it
+  !> its values on the host, and a halo that is clean to `clean_depth`. If somebody has written it
   !> who does not know the owner, its halo is dirty.
+  !>
+  !> Stops with 200 if only a device has the values of a part of it that somebody has asked for.
   function registered_array(values, stamp, halo_depth, clean_depth) result(array)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
     integer(c_int64_t), intent(in) :: stamp
@@ -65,7 +74,7 @@ contains
     if (.not. associated(array)) then
       options%name = name_of_array('field', c_loc(values), shape(values, c_int64_t))
       call make_room(c_loc(values), size(values) * element_bytes(element_real64), options%name, &
-                     new=.true.)
+                     has_one_owner)
       options%spoils = .true.
       options%halo_depth = halo_depth
       array => new_array(c_loc(values), element_real64, shape(values, c_int64_t), &
@@ -75,11 +84,17 @@ contains
     else if (.not. array%has_owner()) then
       call adopt(array, of_stamped_field, stamp)
       call array%storage%set_halo_depth(halo_depth)
+      call array%storage%set_dirty()
+      if (clean_depth > 0 .and. .not. array%halo_written) then
+        call array%storage%set_clean(clean_depth)
+      end if
     end if
     call unlock_table()
   end function registered_array
 
   !> Return the array `values` of an owner with its storage, null if nobody has asked for that.
+  !>
+  !> Stops with 200 if only a device has the values of a part of it that somebody has asked for.
   function known_array(values, stamp) result(array)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
     integer(c_int64_t), intent(in) :: stamp
@@ -87,6 +102,9 @@ contains
 
     call lock_table()
     array => found(c_loc(values), element_real64, shape(values, c_int64_t), stamp)
+    if (.not. associated(array)) then
+      call check_parts(c_loc(values), size(values) * element_bytes(element_real64))
+    end if
     call unlock_table()
   end function known_array
 
@@ -226,8 +244,8 @@ contains
     array => arrays_at(address)
     if (associated(array)) then
       if (array%stamp == stamp .and. array%owner == of_readers) return
-      call give_way(array, name, new=array%owner == of_readers .or. &
-                    array%owner == of_stamped_field)
+      call give_way(array, name, merge(has_one_owner, may_be_shared, array%owner == of_readers &
+                                       .or. array%owner == of_stamped_field))
     end if
     options%name = name
     options%read_only = .true.

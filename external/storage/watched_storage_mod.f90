@@ -30,7 +30,7 @@ module watched_storage_mod
     procedure, non_overridable, public :: forget_digest
     procedure, non_overridable, public :: bring_home
     procedure, non_overridable, public :: has_old_values
-    procedure, non_overridable, public :: is_partly_written
+    procedure, non_overridable, public :: check_all_written
     procedure, non_overridable, public :: is_on_device_alone
     procedure, non_overridable, public :: is_used
     procedure, non_overridable, public :: assume_host_alone
@@ -129,19 +129,23 @@ contains
     has_old_values = left == all_marks
   end function has_old_values
 
-  !> Say whether only the device has values, and the host has not overwritten all of its own.
-  function is_partly_written(self)
+  !> Look whether the host has overwritten all of its old values, if it says that it wrote `all`.
+  !>
+  !> Stops with 200 if only the device has some values.
+  subroutine check_all_written(self, all)
     class(watched_storage_type), intent(inout) :: self
-    logical :: is_partly_written
+    logical, intent(in) :: all
 
     integer(c_size_t) :: left, all_marks
 
-    is_partly_written = self%is_on_device_alone()
-    if (.not. is_partly_written) return
+    if (.not. all .or. .not. self%is_on_device_alone()) return
     call self%storage%wait()
     call count_marks(self%address, self%bytes, left, all_marks)
-    is_partly_written = left > 0
-  end function is_partly_written
+    if (left == 0) return
+    call self%stop_at(error_lost_values, 'The host has written a part of an array of which ' // &
+                      'only the device has the values: call bring_to_host before that, or ' // &
+                      'get_data for a field with a storage.')
+  end subroutine check_all_written
 
   !> Say whether a device has values elsewhere than the host: there are programs for devices that
   !> run on the host, and devices that share its memory.

@@ -28,7 +28,8 @@ module wrapped_array_mod
 
   !> The storage of an array. `shares` counts those who have it once more under another name, and
   !> who writes it has the values that were there before if they were `brought`. Its owner exchanges
-  !> it to the depth `within` an exchange that was begun around it, or 0.
+  !> it to the depth `within` an exchange that was begun around it, or 0. What has no owner who is
+  !> told has its `halo_written` by who writes it, until a field at its address has a clean one.
   !>
   !> A storage that is `gone` from the table stays in memory while some thread looked it up last:
   !> there are `pending` of them. Those who use it now are of one thread, or of `no_thread` alone.
@@ -44,6 +45,7 @@ module wrapped_array_mod
     integer(c_int), private :: latch = 0
     integer, private :: shares = 0
     logical, private :: brought = .true.
+    logical, public :: halo_written = .false.
     integer(c_int), private :: within = 0
     integer(c_intptr_t), private :: thread = no_thread
   contains
@@ -113,6 +115,7 @@ contains
       call self%storage%acquire(space, wanted, status)
       call self%stop_unless_done(status)
       if (wanted /= access_read) self%brought = wanted /= access_write
+      if (wanted /= access_read) self%halo_written = .not. self%has_owner()
     end if
     call self%leave_latch()
   end subroutine begin_use
@@ -165,9 +168,12 @@ contains
   !> has brought what it did not write, or needs none of it.
   !>
   !> Nothing is new if the host has old values only, and all of them: somebody who has written them
-  !> on the device says so for both sides.
-  subroutine touch_host(self)
+  !> on the device says so for both sides. Who tells that `all` values are new is checked.
+  !>
+  !> Stops with 200 if the host was to write all values, and only the device has some of them.
+  subroutine touch_host(self, all)
     class(wrapped_array_type), intent(inout) :: self
+    logical, optional, intent(in) :: all
 
     integer(c_int) :: status
 
@@ -176,6 +182,7 @@ contains
     if (self%has_old_values()) then
       call self%storage%set_dirty()
     else
+      if (present(all)) call self%check_all_written(all)
       call self%storage%touch(space_host, status)
       call self%stop_unless_done(status)
     end if
@@ -192,12 +199,10 @@ contains
 
     if (self%is_nothing()) return
     call self%enter_latch()
-    if (self%is_partly_written()) then
-      call self%stop_at(error_lost_values, 'The host has written a part of an array of which ' &
-                        // 'only the device has the values: call bring_to_host before that.')
-    end if
+    call self%check_all_written(.true.)
     call self%storage%touch(space_host, status)
     call self%stop_unless_done(status)
+    self%halo_written = .not. self%has_owner()
     call self%leave_latch()
   end subroutine wrote_all_on_host
 
@@ -314,22 +319,34 @@ contains
     has_owner = self%owner /= of_nobody
   end function has_owner
 
-  !> Say whether the halo is stale at a depth; of what has no owner nobody says when it is current.
-  function is_dirty(self, depth)
+  !> Say whether the halo is stale at a depth. Of what has no owner a field at its address tells the
+  !> depth to which its halo was clean before somebody wrote the array.
+  function is_dirty(self, depth, clean_depth)
     class(wrapped_array_type), intent(in) :: self
     integer(c_int), intent(in) :: depth
+    integer(c_int), intent(in) :: clean_depth
     logical :: is_dirty
 
-    is_dirty = .not. self%has_owner()
-    if (.not. is_dirty) is_dirty = self%storage%is_dirty(depth)
+    if (self%has_owner()) then
+      is_dirty = self%storage%is_dirty(depth)
+    else
+      is_dirty = self%halo_written .or. depth > clean_depth
+    end if
   end function is_dirty
 
-  !> Note that the halo is current up to a depth, if there is an owner who will say when it is not.
-  subroutine set_clean(self, depth)
+  !> Note that the halo is current up to a depth. A field that does not own what lies at its address
+  !> has noted itself a `clean_depth`, which is 0 if somebody has written the array since.
+  subroutine set_clean(self, depth, clean_depth)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
+    integer(c_int), optional, intent(inout) :: clean_depth
 
-    if (self%has_owner()) call self%storage%set_clean(depth)
+    if (self%has_owner()) then
+      call self%storage%set_clean(depth)
+    else if (present(clean_depth)) then
+      if (self%halo_written) clean_depth = 0
+      self%halo_written = .false.
+    end if
   end subroutine set_clean
 
   !> Say whether this stands for all arrays without elements that belong to nobody.

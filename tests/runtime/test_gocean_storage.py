@@ -152,15 +152,20 @@ def test_all_that_is_asked_of_a_registry_is_needed(told: list[Outcome]) -> None:
     assert unnoticed == {one.replace("(new)", "(new_storage)") for one in NOT_KNOWN}
 
 
+LEFT_ON_THE_DEVICE = "An array is asked for its storage, and only the device has the values"
 # What would give a wrong answer, and what the storages say to it.
 NOTICED = {
     "a part, unsaid": "R200: The host has written a part",
+    "a part, said": "R200: The host has written a part of an array of which only the device",
     "a value of both sides, unsaid": "R200: The host has written an array that the device has, too",
     "freed while it is held": "R201: An array is freed while it is used",
-    "a slice of what a device has": "R200: An array is asked for its storage, and only the device",
-    "a slice": 'R201: "array of 14 x 3 elements at 0x[0-9A-F]+" is asked for its storage, and lies '
+    "a slice of what a device has": f"R200: {LEFT_ON_THE_DEVICE}",
+    "a slice": 'R201: "array of 14 x 3 elements at 0x[0-9A-F]+" is given a storage, and lies '
     "in the memory of a field",
     "a slice of what is held": "R201: An array is asked for its storage, and another one",
+    "a part first": f"R200: {LEFT_ON_THE_DEVICE}",
+    "the middle first": f"R200: {LEFT_ON_THE_DEVICE}",
+    "a part first, and a look": f"R200: {LEFT_ON_THE_DEVICE}",
 }
 
 

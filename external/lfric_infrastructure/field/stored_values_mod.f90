@@ -47,14 +47,15 @@ contains
   end subroutine make_storage
 
   !> Let all who ask for the storage of the array find this one, which has been set up for memory of
-  !> the owner or for memory that somebody has `lent`.
-  subroutine enter_table(self, lent)
+  !> the owner or for memory that somebody has `lent`; nobody asks for one without all values.
+  subroutine enter_table(self, lent, is_whole)
     use held_storage_mod, only: array_of, enter_field
 
     class(stored_values_type), target, intent(inout) :: self
     logical, intent(in) :: lent
+    logical, optional, intent(in) :: is_whole
 
-    call enter_field(array_of(self%held), lent)
+    call enter_field(array_of(self%held), lent, is_whole)
   end subroutine enter_table
 
   !> Let nobody find it any more, before its memory is freed.

@@ -5,7 +5,9 @@ program one_storage
   use field_mod, only: free_field, go_t_points, r2d_field
   use gocean_mod, only: gocean_finalise, gocean_initialise, gocean_stop
   use grid_mod, only: go_arakawa_c, go_bc_none, go_offset_ne, grid_init, grid_type
+  use field_storage_mod, only: field_storage_type
   use kind_params_mod, only: go_wp
+  use storage_registry_mod, only: fetch_constant, new_stamp
   use storage_words_mod, only: access_read, access_read_write, access_write, space_device, &
       space_host
   use wrapped_arrays_mod, only: bring_to_host, release_storage, set_program_tells, storage_of, &
@@ -29,11 +31,14 @@ program one_storage
     call use_wrongly(trim(asked))
     stop
   end if
+  call check_what_is_left()
   do told = 0, 1
     call set_program_tells(told == 1)
     call check_both_ways(r2d_field(grid, go_t_points), told == 1)
     call check_exchanges(r2d_field(grid, go_t_points))
     call check_what_is_overwritten(r2d_field(grid, go_t_points))
+    call check_halos(r2d_field(grid, go_t_points))
+    call check_readers()
     call check_another_field()
   end do
   print '(a)', 'a field has one storage'
@@ -184,14 +189,102 @@ contains
     call free_field(mine)
   end subroutine check_another_field
 
+  !> The halo of what nobody has acquired is dirty behind who writes it by its address, whoever
+  !> acquires it then, and until an exchange.
+  subroutine check_halos(one)
+    type(r2d_field), target, intent(in) :: one
+    type(r2d_field), target :: mine
+    type(wrapped_array_type), pointer :: storage
+    real(go_wp), pointer, contiguous :: values(:, :)
+    integer :: acquired
+
+    do acquired = 0, 1
+      mine = one
+      call mine%halo_exchange(2)
+      storage => storage_of(mine%data)
+      call storage%acquire(space_device, access_read, values)
+      call storage%release(space_device)
+      call check(.not. mine%is_dirty(2), 'who reads by the address leaves the halo')
+      call add_by_address(mine, 1.0_go_wp)
+      if (acquired == 1) then
+        call mine%acquire(space_device, access_read, values)
+        call mine%release(space_device)
+      end if
+      call check(mine%is_dirty(1), 'who writes by the address does not')
+      call mine%halo_exchange(1)
+      call check(.not. mine%is_dirty(1), 'an exchange cleans the halo')
+      call check(mine%is_dirty(2), 'to its depth')
+      call mine%halo_exchange(2)
+      call mine%acquire(space_device, access_read, values)
+      call check(.not. mine%is_dirty(2), 'and so it is for who acquires it then')
+      call mine%release(space_device)
+      call free_field(mine)
+    end do
+  end subroutine check_halos
+
+  !> Arrays that end without a word leave nothing to fields that are made in their memory.
+  subroutine check_what_is_left()
+    type(r2d_field), target :: mine(20)
+    type(r2d_field), allocatable, target :: left(:)
+    integer :: n
+
+    allocate (left(40))
+    do n = 1, size(left)
+      allocate (left(n)%data(grid%nx, grid%ny), source=1.0_go_wp)
+      call add_by_address(left(n), 1.0_go_wp)
+    end do
+    deallocate (left)
+    do n = 1, size(mine)
+      mine(n) = r2d_field(grid, go_t_points)
+      call mine(n)%set_clean(2)
+      call check(.not. mine(n)%is_dirty(2), 'a halo is that of the field')
+      call check(are(mine(n)%get_data(), 0.0_go_wp), 'values are those of the field')
+      call add_by_field(mine(n), 2.0_go_wp)
+      call check(are(mine(n)%get_data(), 2.0_go_wp), 'values are those of the field, and more')
+    end do
+    do n = 1, size(mine)
+      call free_field(mine(n))
+    end do
+  end subroutine check_what_is_left
+
+  !> What a layer for fields with storages reads only may be changed behind it, and written.
+  subroutine check_readers()
+    type(r2d_field), target :: table
+    type(field_storage_type), pointer :: read_only
+    integer :: turn
+
+    allocate (table%data(5, 5))
+    do turn = 1, 2
+      read_only => fetch_constant(table%data, new_stamp())
+      call read_only%acquire(space_device, access_read)
+      call read_only%release(space_device)
+      table%data = 2.0_go_wp
+      call add_by_address(table, 1.0_go_wp)
+      call bring_to_host(storage_of(table%data))
+      call check(are(table%data, 3.0_go_wp), 'what was read only is as the host has it')
+    end do
+    call release_storage(storage_of(table%data))
+  end subroutine check_readers
+
   !> Do something that would give a wrong answer.
   subroutine use_wrongly(what)
     character(*), intent(in) :: what
     type(wrapped_array_type), pointer :: storage
     real(go_wp), pointer, contiguous :: values(:, :)
 
+    if (index(what, 'first') > 0) then
+      call set_program_tells(.true.)
+      storage => storage_of(field%data(:, merge(2, 1, what == 'the middle first'):4))
+      call storage%acquire(space_device, access_write, values)
+      values = 5.0_go_wp
+      call storage%release(space_device)
+      if (what == 'a part first, and a look') values => field%get_data()
+    end if
     call add_by_field(field, 1.0_go_wp)
     select case (what)
+    case ('a part, said')
+      field%data(2, 2) = 5.0_go_wp
+      call field%set_dirty()
     case ('a part, unsaid')
       field%data(2, 2) = 5.0_go_wp
       call add_by_field(field, 1.0_go_wp)

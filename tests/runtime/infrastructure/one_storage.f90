@@ -35,6 +35,7 @@ program one_storage
     call use_wrongly(trim(asked), space(mesh, W2))
     stop
   end if
+  call check_what_stands_for_fields(space(mesh, W2))
   do told = 0, 1
     call set_program_tells(told == 1)
     do n = 1, size(spaces)
@@ -221,6 +222,31 @@ contains
     call check(after%to_device_bytes - before%to_device_bytes == 8 * halo, &
                'what is received goes to the device, and nothing else')
   end subroutine count_moved
+
+  !> One array of one value stands for fields that layers get and nobody uses.
+  subroutine check_what_stands_for_fields(fs)
+    type(function_space_type), pointer, intent(in) :: fs
+
+    type(field_type) :: fields(2)
+    type(field_proxy_type) :: proxies(2)
+    real(r_def), target :: nothing(1)
+    real(r_def), pointer, contiguous :: values(:), others(:)
+
+    nothing = 1.0_r_def
+    call fields(1)%initialise(fs, override_data=nothing)
+    call fields(2)%initialise(fs, override_data=nothing)
+    proxies = [fields(1)%get_proxy(), fields(2)%get_proxy()]
+    call proxies(1)%acquire(space_device, access_read_write, values)
+    call proxies(2)%acquire(space_device, access_read_write, others)
+    call proxies(2)%release(space_device)
+    call proxies(1)%release(space_device)
+    call proxies(1)%set_dirty()
+    call proxies(2)%acquire(space_host, access_read, values)
+    call proxies(2)%release(space_host)
+    call check(size(values) == 1 .and. size(others) == 1, 'there is one value')
+    call fields(1)%field_final()
+    call fields(2)%field_final()
+  end subroutine check_what_stands_for_fields
 
   !> Do something that would give a wrong answer.
   subroutine use_wrongly(what, fs)
