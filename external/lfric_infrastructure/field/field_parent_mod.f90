@@ -448,8 +448,8 @@ contains
     call self%values%bring_to_host()
   end subroutine bring_to_host
 
-  !> Make the host have all values, or with `by_parts` what an exchange of a depth sends: then a copy
-  !> on a device stays as current as it is, and gets what is received.
+  !> Make the host have all values, or with `by_parts` what an exchange of a depth sends: then a
+  !> copy on a device stays as current as it is, and gets what is received.
   subroutine begin_exchange(self, depth, by_parts)
     class(field_parent_proxy_type), intent(in) :: self
     integer(i_def), intent(in) :: depth
