@@ -3,8 +3,7 @@
 
 VENV ?= .venv
 F90 ?= gfortran
-# One more than processors: where a program of several ranks waits for one of them, another test goes on.
-WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+WORKERS ?= 2
 PYTEST_ARGS ?=
 
 # What 'make quick' runs: neither Fortran is compiled nor PSyclone called, and nothing is searched for at

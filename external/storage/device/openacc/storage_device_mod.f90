@@ -39,6 +39,13 @@ module storage_device_mod
       integer(c_size_t), value, intent(in) :: bytes
     end subroutine acc_delete
 
+    function acc_is_present(host, bytes) bind(c, name='acc_is_present') result(there)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value, intent(in) :: host
+      integer(c_size_t), value, intent(in) :: bytes
+      integer(c_int) :: there
+    end function acc_is_present
+
     subroutine acc_map_data(host, device, bytes) bind(c, name='acc_map_data')
       import :: c_ptr, c_size_t
       type(c_ptr), value, intent(in) :: host, device
@@ -107,14 +114,15 @@ contains
     type(c_ptr), intent(inout) :: device
     integer(c_size_t), intent(in) :: bytes
 
-    call acc_delete(host, bytes)
+    ! libgomp's 'acc_delete' and 'acc_unmap_data' fail in a thread that has asked for nothing yet.
+    if (acc_is_present(host, bytes) /= 0) call acc_delete(host, bytes)
   end subroutine delete_on_device
 
   !> Leave memory that was attached.
   subroutine detach_from_device(host)
     type(c_ptr), intent(in) :: host
 
-    call acc_unmap_data(host)
+    if (acc_is_present(host, 1_c_size_t) /= 0) call acc_unmap_data(host)
   end subroutine detach_from_device
 
   !> Copy the values of the host to the device.

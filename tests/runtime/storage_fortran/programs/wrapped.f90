@@ -231,6 +231,12 @@ contains
     !$omp end parallel do
     call check(right, 'every thread finds the table')
     call acquire_table(map, space_device, there)
+    call release_table(map, space_device)
+    ! The last thread has not asked for anything on a device before.
+    !$omp parallel num_threads(9)
+    !$ if (omp_get_thread_num() == 8) call forget_table(map)
+    !$omp end parallel
+    call acquire_table(map, space_device, there)
     call forget_table(map)
     call check(all(there == 7), 'what is forgotten stays while it is used')
     call release_table(map, space_device)
