@@ -101,23 +101,15 @@ class Claims:
 
     def numbers(self, base: str) -> list[int]:
         """Return the numbers of `base` that the owner has already, by files or by claims."""
-        pattern = re.compile(f"{re.escape(base)}_(\\d+)_mod", re.IGNORECASE)
+        of_base = re.compile(f"{re.escape(base)}_(\\d+)_mod", re.IGNORECASE)
+        found: set[int] = set()
         # A folder has those of a whole model: only the files and claims of `base` are looked into.
-        files = filter(None, map(_FILE.fullmatch, _names_in(self.folder)))
-        own = {
-            int(number[1])
-            for file in files
-            if (number := pattern.fullmatch(file["module"]))
-            and owner_of(self.folder / file[0]) == self.owner
-        }
-        claims = filter(None, map(_CLAIM.fullmatch, _names_in(self.folder)))
-        own |= {
-            int(number[1])
-            for claim in claims
-            if (number := pattern.fullmatch(claim["module"]))
-            and _holder(self.folder / claim[0]) == self.owner
-        }
-        return sorted(own)
+        for names, owner in ((_FILE, owner_of), (_CLAIM, _holder)):
+            for name in filter(None, map(names.fullmatch, _names_in(self.folder))):
+                number = of_base.fullmatch(name["module"])
+                if number and owner(self.folder / name[0]) == self.owner:
+                    found.add(int(number[1]))
+        return sorted(found)
 
     def take(self, module: str) -> bool:
         """Return whether `module` is the owner's, as it was already or from now on.
