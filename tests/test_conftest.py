@@ -74,7 +74,7 @@ import sys
 
 import pytest
 
-WORK = "sum(range(3_000_000))"
+WORK = "sum(range(12_000_000))"
 
 @pytest.fixture
 def child():
