@@ -8,13 +8,15 @@ is imported when something has to be compiled.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
+from itertools import chain
+from operator import itemgetter
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
-from psyclone_storage.base.records import fields
+from psyclone_storage.base.records import dataclass, fields
 from psyclone_storage.driver.kept_invokes import kept_invoke
 from psyclone_storage.driver.tracing import (
     Compiled,
@@ -34,6 +36,42 @@ _NUMPY = "numpy"
 _WITHOUT_COMPILER = ("gocean",)
 """The APIs whose invokes NumPy can compute."""
 _APART = "numbers apart"
+_FEWEST = 2
+"""So many objects `itemgetter` needs to return all that it gets together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _LastCall:
+    """What an invoke was given when it last ran, none of it a sequence, and what it became.
+
+    `objects` gets those of the values that are no numbers, of which `ids` are the identities; what
+    is compiled is the same for all of them that are as many, in the same places.
+    """
+
+    asked: TracingRequest
+    label: str
+    calls: list[tuple[Any, int]]
+    kinds: list[type]
+    objects: Callable[[list[Any]], Any]
+    ids: list[int]
+    compiled: Compiled
+
+    def was(
+        self, asked: TracingRequest, label: str, calls: Sequence[TracedCall], values: list[Any]
+    ) -> bool:
+        """Return whether calls with `values` are for the same objects, and with numbers alike."""
+        return (
+            self.asked is asked
+            and self.kinds == [*map(type, values)]
+            and self.ids == [*map(id, self.objects(values))]
+            and self.calls == [(call.kernel, len(call.args)) for call in calls]
+            and self.label == label
+            and self.compiled.holds(values)
+        )
+
+
+_LAST_CALLS: dict[tuple[int, int], _LastCall] = {}
+"""The last call of each invoke, by its place."""
 
 
 def run_invoke(
@@ -45,6 +83,30 @@ def run_invoke(
         CompileError: everything that is wrong with the kernels or the calls, with a note that
             shows where.
     """
+    values = [*chain.from_iterable([call.args for call in calls])]
+    place = id(frame.f_code), frame.f_lasti
+    last = _LAST_CALLS.get(place)
+    if last is not None and last.was(asked, label, calls, values):
+        compiled = last.compiled
+    else:
+        compiled = _looked_up(calls, label, frame, asked)
+        _keep_last(place, (calls, label, asked), values, compiled)
+    try:
+        compiled.routine(*compiled.in_order(values))
+    except NoCompilerError as error:
+        if asked.api not in _WITHOUT_COMPILER:
+            raise
+        other = _with_numpy(asked, str(error))
+        key = _key(calls, values, (label, frame, asked))
+        compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
+        _LAST_CALLS.pop(place, None)
+        compiled.routine(*compiled.in_order(values))
+
+
+def _looked_up(
+    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+) -> Compiled:
+    """Return what an invoke became with such arguments, or becomes now."""
     values = [value for call in calls for value in call.args]
     key = _key(calls, values, (label, frame, asked))
     compiled = _known().get(key)
@@ -54,14 +116,35 @@ def run_invoke(
     if compiled is None:
         compiled = _chosen(calls, label, frame, asked)
         _known().setdefault(key, compiled)
-    try:
-        compiled.routine(*[values[at] for at in compiled.order])
-    except NoCompilerError as error:
-        if asked.api not in _WITHOUT_COMPILER:
-            raise
-        other = _with_numpy(asked, str(error))
-        compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
-        compiled.routine(*[values[at] for at in compiled.order])
+    return compiled
+
+
+def _keep_last(
+    place: tuple[int, int],
+    about: tuple[Sequence[TracedCall], str, TracingRequest],
+    values: list[Any],
+    compiled: Compiled,
+) -> None:
+    """Keep what an invoke was given: what it will be given next is mostly the same.
+
+    The code of the place is kept alive by what was compiled, so that its identity stays its own.
+    """
+    calls, label, asked = about
+    kinds = [*map(type, values)]
+    ways = [passed_as(value.__class__) for value in values]
+    objects = [at for at, way in enumerate(ways) if way is OBJECT]
+    if len(objects) < _FEWEST or any(way not in (NUMBER, OBJECT) for way in ways):
+        return
+    getter = itemgetter(*objects)
+    _LAST_CALLS[place] = _LastCall(
+        asked,
+        label,
+        [(call.kernel, len(call.args)) for call in calls],
+        kinds,
+        getter,
+        [*map(id, getter(values))],
+        compiled,
+    )
 
 
 def _chosen(

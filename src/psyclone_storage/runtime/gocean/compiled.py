@@ -168,7 +168,8 @@ class _Run:
     def __enter__(self) -> _Run:
         prepared = self._prepared
         for field in self._fields:
-            field.check_idle()
+            if field.under_way is not None:
+                field.check_idle()
         for storage in prepared.brought:
             if not storage.is_current(None):
                 _ = storage.data_wo

@@ -49,7 +49,7 @@ class Field:
         self._storage: Storage = grid.zeros(label, dtype)
         self._clean = 0
         self._in_place: dict[int, InPlace] = {}
-        self._under_way: tuple[int, Packed, int] | None = None
+        self.under_way: tuple[int, Packed, int] | None = None
         if values is not None:
             self._fill(np.asarray(values))
 
@@ -99,7 +99,7 @@ class Field:
         self.check_idle()
         packed = self.grid.messages.take([self.storage], depth)
         packed.start([self.storage])
-        self._under_way = depth, packed, self.storage.buffer.version
+        self.under_way = depth, packed, self.storage.buffer.version
 
     def finish_exchange(self) -> None:
         """Finish the exchange that was started.
@@ -107,10 +107,10 @@ class Field:
         Raises:
             RuntimeError: none was started, or the field was written since.
         """
-        if self._under_way is None:
+        if self.under_way is None:
             raise RuntimeError(f"{self.describe()} has no exchange under way.")
-        depth, packed, version = self._under_way
-        self._under_way = None
+        depth, packed, version = self.under_way
+        self.under_way = None
         writes = self.storage.buffer.version - version
         packed.finish([self.storage])
         self.grid.messages.put(packed)
@@ -135,7 +135,7 @@ class Field:
 
     def check_idle(self) -> None:
         """Raise `RuntimeError` if an exchange is under way."""
-        if self._under_way is not None:
+        if self.under_way is not None:
             raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
 
     def exchange_in_place(self, depth: int) -> None:
