@@ -6,6 +6,7 @@ program is in `sums/`; the example of waves, whose solver stops by sums, is run 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,12 +14,18 @@ from pathlib import Path
 import pytest
 
 from libraries import LFRIC_OF_EXAMPLES, Library, copy_library
+from psyclone_storage.cli.main import main
 from runtime.examples import EXAMPLES, BuiltExample
+from runtime.programs import command
 from runtime.summing import Summed
+from runtime.test_infrastructure import ANSWER
 
+IN_PYTHON = Path(__file__).parent / "sums" / "sums.py"
 THREADED = ("--apply", "openmp-parallel-do")
 REPRODUCIBLE = ("--apply", "openmp-do{reproducible=true}; openmp-parallel")
 RANKS = (1, 2, 4, 6)
+COMMON = ("total", "product_sum", "square")
+SRC = Path(__file__).parents[2] / "src"
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
@@ -54,6 +61,63 @@ def test_other_sums_do_depend_on_ranks_and_threads(summed: Summed) -> None:
     assert all(summed(("-dm",), ranks, 1) != plain for ranks in RANKS[1:])
     threaded = ("-dm", *THREADED)
     assert summed(threaded, 1, 2) != summed(threaded, 1, 1)
+
+
+def in_python(program: Path, *words: str, ranks: int = 1, threads: int = 1) -> dict[str, str]:
+    """Return the bits of the sums that the program in Python finds."""
+    mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    told = ["env", f"OMP_NUM_THREADS={threads}", f"PYTHONPATH={SRC}"]
+    return dict(
+        ANSWER.findall(
+            command([*told, *mpirun, sys.executable, str(program), *words], IN_PYTHON.parent)
+        )
+    )
+
+
+def in_python_ahead(folder: Path, *options: str) -> Path:
+    """Return the program in Python, compiled ahead with options."""
+    made = folder / "ahead.py"
+    files = ("-oalg", str(made), "-opsy", str(folder / "sums_psy.py"))
+    assert main([str(IN_PYTHON), "-api", "lfric", *files, *options]) == 0
+    return made
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_sums_in_python_have_the_bits_of_fortran(summed: Summed, ranks: int) -> None:
+    found = in_python(IN_PYTHON, "EXACT_SUMS=true", ranks=ranks)
+    wanted = summed(exactly(), 1, 1)
+    assert {name: found[name] for name in COMMON} == {name: wanted[name] for name in COMMON}
+    assert found["scaled"] == in_python(IN_PYTHON, "EXACT_SUMS=true")["scaled"]
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (1, 2), (4, 2)])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        exactly(*THREADED),
+        ("-dm", *REPRODUCIBLE),
+        ("-dm", "--config-opts", "REPRODUCIBLE_REDUCTIONS=true", *THREADED),
+    ],
+    ids=["exact", "reproducible", "setting"],
+)
+def test_sums_in_python_do_not_depend_on_the_threads(
+    summed: Summed, asked: tuple[str, ...], ranks: int, threads: int, tmp_path: Path
+) -> None:
+    ahead = in_python_ahead(tmp_path, *asked)
+    assert "reduction(+:total_exact[:70])" in (tmp_path / "sums_psy.c").read_text(encoding="utf-8")
+    found, wanted = in_python(ahead, ranks=ranks, threads=threads), summed(exactly(), 1, 1)
+    assert {name: found[name] for name in COMMON} == {name: wanted[name] for name in COMMON}
+
+
+def test_code_in_python_for_one_process_sums_as_exactly(summed: Summed, tmp_path: Path) -> None:
+    ahead = in_python_ahead(tmp_path, "-nodm", "--config-opts", "EXACT_SUMS=true")
+    found, wanted = in_python(ahead), summed(exactly(), 1, 1)
+    assert {name: found[name] for name in COMMON} == {name: wanted[name] for name in COMMON}
+
+
+def test_other_sums_in_python_do_depend_on_ranks() -> None:
+    alone = in_python(IN_PYTHON, "EXACT_SUMS=false")
+    assert all(in_python(IN_PYTHON, "EXACT_SUMS=false", ranks=ranks) != alone for ranks in (2, 4))
 
 
 @pytest.fixture(scope="session")

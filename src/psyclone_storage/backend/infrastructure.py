@@ -49,6 +49,7 @@ class Infrastructure:
     is what a region for a device takes, by its calls and its lowered lines. `finish` adds to the
     set-up what can only be known when all statements are lowered; `helpers` are the routines
     that those of a program hand over or call. With `exact_sums` reals are summed without rounding.
+    Threads can have sums of their own `sums_in_order`; else what is to be reproducible is exact.
     Partial sums of threads are `padding` values apart, so that no two write to one line of a cache.
     Regions that copy their data tell what that is where it `names_what_is_copied`. `around` puts
     the statements of a routine into what they need around them. One with a contract for `holding`
@@ -72,6 +73,7 @@ class Infrastructure:
     finish: Callable[[LoweringContext], None] = _nothing_more
     helpers: Callable[[Program, ModuleImports], tuple[Routine, ...]] = _no_helpers
     exact_sums: bool = False
+    sums_in_order: bool = True
     names_what_is_copied: bool = True
     padding: int = PADDING
     around: Callable[[LoweringContext, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is

@@ -33,7 +33,7 @@ from psyclone_storage.ir.runtime_ops import BeginExactSum, EndExactSum, Reduce
 from psyclone_storage.ir.schedule import Datum, DirectiveRegion, GlobalReduction, Loop
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Allocate, Assign, Declare, Do, Line
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, statements
 
 Reduced = tuple[Datum, ReductionOp]
 
@@ -54,9 +54,21 @@ def is_exact(context: LoweringContext, datum: Datum, operation: ReductionOp) -> 
 
     Sums of integers are exact as they are, a minimum and a maximum do not depend on an order.
     """
-    if not context.ops.exact_sums or operation is not ReductionOp.SUM:
+    if operation is not ReductionOp.SUM:
+        return False
+    if not context.ops.exact_sums and not _is_reproducible(context, datum):
         return False
     return _scalar_type(datum).intrinsic is Intrinsic.REAL
+
+
+def _is_reproducible(context: LoweringContext, datum: Datum) -> bool:
+    """Return whether a sum is to be reproducible, and only an exact one is."""
+    return not context.ops.sums_in_order and any(
+        isinstance(region, DirectiveRegion)
+        and region.options.reproducible
+        and any(one.name == datum.name for one, _ in reduced(context, region))
+        for region in statements(context.schedule)
+    )
 
 
 def combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
@@ -129,9 +141,14 @@ def _scalar_type(datum: Datum) -> ScalarType:
 # ---------------------------------------------------------------------------- partial sums
 
 
+def sums_in_order(context: LoweringContext, region: DirectiveRegion) -> bool:
+    """Return whether threads have sums of their own in `region`, combined in their order."""
+    return region.options.reproducible and context.ops.sums_in_order
+
+
 def with_partial_sums(context: LoweringContext, region: DirectiveRegion) -> LoweringContext:
     """Return the context for what is inside `region`, whose threads may sum on their own."""
-    if not region.options.reproducible:
+    if not sums_in_order(context, region):
         return context
     sums = {datum.name: _partial(context, datum) for datum, _ in in_order(context, region)}
     return replace(context, partial_sums={**context.partial_sums, **sums})

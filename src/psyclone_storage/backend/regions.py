@@ -17,6 +17,7 @@ from psyclone_storage.backend.reductions import (
     is_exact,
     reduced,
     summed,
+    sums_in_order,
     thread_number,
 )
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -51,7 +52,7 @@ def region_lines(
     ordered = [
         item
         for inside in (region, *statements(region))
-        if isinstance(inside, DirectiveRegion) and inside.options.reproducible
+        if isinstance(inside, DirectiveRegion) and sums_in_order(context, inside)
         for item in in_order(context, inside)
     ]
     opens = region.directive is Directive.OMP_PARALLEL and bool(ordered)
@@ -107,7 +108,7 @@ def _block(
 
 def _combined(context: LoweringContext, region: DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars that the directive of `region` has to combine as they are."""
-    return iter(()) if region.options.reproducible else in_order(context, region)
+    return iter(()) if sums_in_order(context, region) else in_order(context, region)
 
 
 def _exact(context: LoweringContext, region: DirectiveRegion) -> Iterator[tuple[str, ReductionOp]]:

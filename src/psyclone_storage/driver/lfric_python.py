@@ -40,7 +40,8 @@ def _meshes(settings: Settings) -> Infrastructure:
     from psyclone_storage.backend.meshes.table import meshes_in_c  # noqa: PLC0415
 
     checks = settings.lfric.run_time_checks is not RunTimeChecks.NONE
-    return meshes_in_c(exact_sums=settings.lfric.exact_sums, run_time_checks=checks)
+    exact = settings.lfric.exact_sums or settings.reproducible_reductions
+    return meshes_in_c(exact_sums=exact, run_time_checks=checks)
 
 
 LFRIC_IN_C = Target(python_with_columns(LFRIC_WORDS), _meshes)

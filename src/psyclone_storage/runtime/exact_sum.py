@@ -13,7 +13,7 @@ import numpy as np
 
 _MANTISSA = 53
 _HALF = 26
-_LEAST_EXPONENT = -1126
+LEAST_EXPONENT = -1126
 """Of numbers as a mantissa times a power of two; the mantissa is a whole number of 53 bits."""
 _AT_A_TIME = 1 << 25
 """So many halves of mantissas cannot exceed what a floating-point number counts exactly."""
@@ -27,7 +27,7 @@ def exact_multiple(values: np.ndarray[Any, Any]) -> int:
     """
     flat = np.ravel(values)
     if flat.dtype.kind in "biu":
-        return sum(map(int, flat.tolist())) << -_LEAST_EXPONENT
+        return sum(map(int, flat.tolist())) << -LEAST_EXPONENT
     if not np.all(np.isfinite(flat)):
         raise ValueError("A value that is infinite or not a number has no exact sum.")
     return sum(
@@ -46,13 +46,13 @@ def _multiple(values: np.ndarray[Any, Any]) -> int:
         sums = np.bincount(places, weights=half.astype(np.float64))
         for place in np.flatnonzero(sums):
             exponent = least + int(place) - _MANTISSA + shift
-            total += int(sums[place]) << (exponent - _LEAST_EXPONENT)
+            total += int(sums[place]) << (exponent - LEAST_EXPONENT)
     return total
 
 
 def rounded(multiple: int) -> float:
     """Return the number nearest to `multiple` units of 2**-1126; infinite if it is too large."""
     try:
-        return multiple / (1 << -_LEAST_EXPONENT)
+        return multiple / (1 << -LEAST_EXPONENT)
     except OverflowError:
         return float("inf") if multiple > 0 else float("-inf")

@@ -59,7 +59,7 @@ contains
     end do
   end function differing
 
-  !> Make a field of values of all magnitudes that do not depend on the ranks.
+  !> Make a field of values of all magnitudes that do not depend on the ranks, nor on a library.
   subroutine set_field(field, seed)
     type(field_type), intent(inout) :: field
     real(r_def), intent(in) :: seed
@@ -68,7 +68,8 @@ contains
 
     call field%initialise(fs)
     proxy = field%get_proxy()
-    proxy%data = sin(seed * real(ids, r_def)) * 10.0_r_def**(modulo(ids, 23_i_halo_index) - 11)
+    proxy%data = scale(real(modulo(7919 * ids, 1009_i_halo_index) - 504, r_def) / seed, &
+                       int(modulo(ids, 73_i_halo_index) - 36, i_def))
   end subroutine set_field
 
 end program sums

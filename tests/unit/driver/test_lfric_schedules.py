@@ -91,12 +91,13 @@ def test_what_the_runtime_does_not_have_is_refused_by_its_place(name: str) -> No
     assert all(one.span is not None and one.hint for one in caught.value.problems)
 
 
-def test_exact_sums_are_refused() -> None:
+def test_exact_sums_are_asked_for() -> None:
     settings = load_settings("", "EXACT_SUMS=true", surroundings({}))
     made = make_compiler(settings, CompileRequest(api="lfric", suffix=".py"))
     text = "from psyclone_storage.lfric import *\n\ninvoke(sum_X(total, x))\n"
-    with pytest.raises(CompileError, match="exact sum"):
-        made.compile_text(SourceText("sums.py", text))
+    build = made.compile_text(SourceText("sums.py", text))
+    assert "total_exact = ExactSum()" in build.psy_text
+    assert "total.value = total_exact.total(x.mesh.ranks)" in build.psy_text
 
 
 FILLED = """from psyclone_storage.lfric import *

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from psyclone_storage.backend.c import exact_sums
+
 _POWER_OF_WHOLE = """\
 static inline {type} psy_ipow{size}({type} base, int64_t exponent)
 {{
@@ -138,7 +140,7 @@ def _add_both(found: dict[str, str], type_: str, letter: str, size: int, suffix:
     found[f"psy_dim_{letter}{size}"] = _REAL_DIM.format(type=type_, letter=letter, size=size)
 
 
-HELPERS = _made() | {"psy_random": _RANDOM}
+HELPERS = _made() | {"psy_random": _RANDOM, exact_sums.HELPER: exact_sums.TEXT}
 """The text of each function by its name."""
 
 POWI = """\

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from psyclone_storage.backend.c import exact_sums
 from psyclone_storage.backend.c.arrays import Arrays
 from psyclone_storage.backend.c.expressions import Expressions
 from psyclone_storage.backend.c.pragmas import (
@@ -109,6 +110,8 @@ class Statements:
         match line:
             case Assign(target, value):
                 self.arrays.assign(target, value, self.scope)
+            case Call(Name(key=exact_sums.ADD_EXACTLY), (Name(key=key), value)):
+                self._add_exactly(key, value)
             case Call(Name() as name, args):
                 if name.key in SUBROUTINES:
                     raise PrintError(f"the subroutine '{name.key}' is not printed", name.text)
@@ -154,7 +157,7 @@ class Statements:
         if own and block.directive in WITH_PRIVATE:
             clauses.append(f"private({', '.join(own)})")
         for name, op in block.reductions:
-            text = self.expressions.scalar(Name(name), self.scope).text
+            text = self._reduced(name)
             clauses.append(f"reduction({REDUCED[op]}:{text})")
         pragma = f"#pragma omp {' '.join((words, *clauses))}"
         if block.directive in OF_LOOPS:
@@ -164,6 +167,19 @@ class Statements:
         self.writer.put(pragma)
         with self.writer.block(""):
             self.lines(block.body)
+
+    def _reduced(self, name: str) -> str:
+        """Return a variable as a clause names what threads reduce to: of an array all elements."""
+        if not self.scope.symbol(key_of(name)).shape:
+            return self.expressions.scalar(Name(name), self.scope).text
+        array = self.expressions.variables.array(key_of(name), self.scope)
+        return f"{array.name}[:{' * '.join(array.extents())}]"
+
+    def _add_exactly(self, key: str, value: Expr) -> None:
+        """Write the addition of a value to a sum that is not rounded."""
+        to = self.expressions.variables.array(key, self.scope).name
+        added = self.expressions.scalar(value, self.scope).text
+        self.writer.put(f"{self.writer.helper(exact_sums.HELPER)}({to}, {added});")
 
     def _condition(self, expr: Expr) -> Value:
         value = self.expressions.scalar(expr, self.scope)

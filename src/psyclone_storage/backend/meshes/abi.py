@@ -67,13 +67,16 @@ FIELD_EXCHANGE, FIELD_START, FIELD_FINISH = "exchange", "start_exchange", "finis
 REACH = "reach"
 ONLY_DIRTY = "only_dirty"
 VALUE = "value"
+ADDRESS = "address"
+EXACT_SUM, SUM, SUM_OF_RANK = "ExactSum", "total", "total_of_rank"
+"""A sum without rounding, and what gives the rounded one: of all ranks, and of this one."""
 REDUCTIONS: Mapping[ReductionOp, str] = {
     ReductionOp.SUM: "total",
     ReductionOp.MIN: "least",
     ReductionOp.MAX: "greatest",
 }
 RESERVED = frozenset(
-    {EXCHANGE, START, LIBRARY, ROUTINE, "run", "given", "data", "reals", "counts", "tables",
-     "np", "ctypes", "range", "min", "max", "len", "float", "int"}
+    {EXCHANGE, START, EXACT_SUM, LIBRARY, ROUTINE, "run", "given", "data", "reals", "counts",
+     "tables", "np", "ctypes", "range", "min", "max", "len", "float", "int"}
 )  # fmt: skip
 """Names that no variable of a generated module may have."""

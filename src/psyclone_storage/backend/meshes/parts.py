@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.workspace import SetupSection, colons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import INTEGER
-from psyclone_storage.ir.expr import Element, Expr, Name, whole
+from psyclone_storage.ir.expr import Element, Expr, Member, Name, whole
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.walk import kernel_calls
 
 _IN_FORTRAN = "Leave this call in a program in Fortran."
 
@@ -32,6 +34,18 @@ def component_of(datum: Datum, component: int | None) -> Expr:
     if datum.vector <= 1:
         return Name(datum.name)
     return Element(Name(datum.name), (whole((component or 1) - 1),))
+
+
+def ranks_of(context: LoweringContext, scalar: Datum) -> Expr:
+    """Return the ranks over which a scalar is reduced: those of a field of the same call."""
+    field = next(
+        context.of(actual)
+        for call in kernel_calls(context.schedule)
+        if any(one.datum == scalar.name for one in call.args)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if not described.kind.is_scalar
+    )
+    return Member(Member(component_of(field, None), abi.MESH), abi.RANKS)
 
 
 def data_array(context: LoweringContext, datum: Datum, component: int | None = None) -> Name:

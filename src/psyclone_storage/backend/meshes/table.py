@@ -13,8 +13,16 @@ from typing import Any
 from psyclone_storage.backend.held import why_held
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.meshes import abi, mesh, spaces
+from psyclone_storage.backend.meshes import exact_sums as sums
 from psyclone_storage.backend.meshes.meant import what_is_meant
-from psyclone_storage.backend.meshes.parts import array_of, component_of, data_array, no_form, table
+from psyclone_storage.backend.meshes.parts import (
+    array_of,
+    component_of,
+    data_array,
+    no_form,
+    ranks_of,
+    table,
+)
 from psyclone_storage.backend.meshes.reach import held_parts, look_at_depth, look_at_operators
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.fresh import Fresh
@@ -62,6 +70,7 @@ def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> I
         _ACTIONS,
         _no_items,
         exact_sums=exact_sums,
+        sums_in_order=False,
         names_what_is_copied=False,
         around=_held,
         holding=HoldingContract(),
@@ -146,10 +155,6 @@ def _operator_cells(context: LoweringContext, asked: ops.OperatorCells) -> Expr:
     key = ("operator cells", asked.datum.name)
     wished = Declare(f"{asked.datum.name}_{abi.OPERATOR_CELLS}", INTEGER)
     return context.work.assigned(SetupSection.DATA, key, wished, value)
-
-
-def _exact_sum(context: LoweringContext, asked: ops.ExactSum) -> Expr:  # noqa: ARG001
-    raise no_form(f"an exact sum to '{asked.datum.name}'", asked.datum.span)
 
 
 def _orientation(context: LoweringContext, asked: ops.Orientation) -> Expr:  # noqa: ARG001
@@ -237,22 +242,9 @@ def _filled(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
 
 def _reduced(context: LoweringContext, asked: ops.Reduce) -> tuple[Line, ...]:
     """Return the combination of the values of all ranks."""
-    field = next(
-        context.of(actual)
-        for call in kernel_calls(context.schedule)
-        if any(one.datum == asked.datum.name for one in call.args)
-        for described, actual in zip(call.kernel.args, call.args, strict=True)
-        if not described.kind.is_scalar
-    )
-    ranks = Member(Member(component_of(field, None), abi.MESH), abi.RANKS)
+    ranks = ranks_of(context, asked.datum)
     value = Member(Name(asked.datum.name), abi.VALUE)
     return (Assign(value, CallFunction(Member(ranks, abi.REDUCTIONS[asked.op]), (value,))),)
-
-
-def _no_exact_sum(
-    _context: LoweringContext, asked: ops.BeginExactSum | ops.AddExactly | ops.EndExactSum
-) -> tuple[Line, ...]:
-    raise no_form(f"exact sum, as '{asked.datum.name}' would be", asked.datum.span)
 
 
 def _nothing(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
@@ -294,7 +286,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.StencilCells: spaces.no_cells,
     ops.LongestBranch: spaces.longest_branch,
     ops.IsDirty: _is_dirty,
-    ops.ExactSum: _exact_sum,
+    ops.ExactSum: lambda context, op: sums.exact_sum(context, op.datum),
 }  # fmt: skip
 _ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Line, ...]]] = {
     ops.Exchange: _exchanged,
@@ -303,9 +295,9 @@ _ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Line,
     ops.MarkClean: _marked_clean,
     ops.FillDofs: _filled,
     ops.Reduce: _reduced,
-    ops.BeginExactSum: _no_exact_sum,
-    ops.AddExactly: _no_exact_sum,
-    ops.EndExactSum: _no_exact_sum,
+    ops.BeginExactSum: sums.begun,
+    ops.AddExactly: sums.added,
+    ops.EndExactSum: sums.ended,
     ops.EnterDevice: _nothing,
     ops.CopyTo: _nothing,
 }

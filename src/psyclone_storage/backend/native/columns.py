@@ -15,7 +15,9 @@ from psyclone_storage.backend.c.helpers import RANDOM, preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, print_c, print_together
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.meshes import abi
+from psyclone_storage.backend.meshes.exact_sums import is_exact_sum
 from psyclone_storage.backend.native.around import modules_around
+from psyclone_storage.backend.native.column_lines import is_computed, set_between
 from psyclone_storage.backend.native.loops import ENTRY, LoopsFunction, ScalarArgument, wrapped
 from psyclone_storage.backend.native.ordering import given_to, imports_of, in_order
 from psyclone_storage.backend.native.printer import NativeTexts
@@ -23,14 +25,13 @@ from psyclone_storage.backend.numpy.printer import indented, laid_out, lines_of,
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
     Expr,
-    Member,
     Name,
     Origin,
     Sort,
@@ -40,7 +41,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import blocks_of, expressions_of, rewritten, walk_lines
+from psyclone_storage.ir.rewrite import expressions_of, rewritten, walk_lines
 from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
@@ -49,13 +50,10 @@ from psyclone_storage.ir.unit import (
     Call,
     Comment,
     Declare,
-    DirectiveBlock,
     Do,
     HoldData,
-    If,
     Line,
     Routine,
-    TaskWaitLine,
     Unit,
 )
 
@@ -111,10 +109,14 @@ def _check_kernels(codes: Iterable[KernelCode]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _ComputedPart:
-    """Statements that one function of C does, as a subroutine, and what they reduce to."""
+    """Statements that one function of C does, as a subroutine, and what they reduce to.
+
+    What is `exact` is summed into without rounding.
+    """
 
     code: KernelCode
     reduced: tuple[str, ...]
+    exact: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,23 +137,6 @@ class _ColumnsRoutine:
     functions: tuple[LoopsFunction, ...]
     setup: tuple[str, ...]
     lines: tuple[str, ...]
-
-
-def is_computed(line: Line) -> bool:
-    """Return whether a statement is done in C: what asks an object of the program is not."""
-    match line:
-        case Do() | DirectiveBlock() | TaskWaitLine():
-            return True
-        case Call(procedure, _):
-            return isinstance(procedure, Name) and procedure.text not in (abi.EXCHANGE, abi.START)
-        case Assign(target, value):
-            return not isinstance(target, Member) and not any(
-                isinstance(part, CallFunction) and isinstance(part.base, Member)
-                for part in walk(value)
-            )
-        case If():
-            return any(is_computed(inner) for block in blocks_of(line) for inner in block)
-    return False
 
 
 def _planned(routine: Routine, codes: Mapping[str, KernelCode]) -> _PlannedRoutine:
@@ -186,9 +171,10 @@ def _part(
     assigned = tuple(dict.fromkeys(_assigned(lines)))
     own = {item.key for item in routine.dummies}
     reduced = tuple(known[key].name for key in assigned if key in own)
-    declared: list[Declare] = []
+    exact = tuple(known[key].name for key in used if key in known and is_exact_sum(known[key]))
+    declared = [replace(known[key_of(one)], attributes=("intent(inout)",)) for one in exact]
     for key in used:
-        if key in known and key not in assigned:
+        if key in known and key not in assigned and known[key].name not in exact:
             declared += [_argument(known[key], written=key in data), *_extents(known[key])]
     declared += [_plain(known[key]) for key in assigned]
     declared += [_result(known[key_of(one)]) for one in reduced]
@@ -196,7 +182,7 @@ def _part(
     ends = tuple(Assign(Name(_found(one)), Name(one)) for one in reduced)
     module = _module(routine.name, [codes[key] for key in used if key in codes])
     return _ComputedPart(
-        KernelCode(name, dummies, tuple(declared), (*lines, *ends), module), reduced
+        KernelCode(name, dummies, tuple(declared), (*lines, *ends), module), reduced, exact
     )
 
 
@@ -326,7 +312,8 @@ def _run(run: str, given: str, part: _ComputedPart) -> Iterator[str]:
     declared = {item.name: item for item in part.code.declarations if isinstance(item, Declare)}
     for name in part.reduced:
         yield f"{_found(plain(name))} = ctypes.{_C_TYPES[_dtype(declared[name])]}()"
-    found = "".join(f", ctypes.addressof({_found(plain(name))})" for name in part.reduced)
+    found = "".join(f", {plain(name)}.{abi.ADDRESS}" for name in part.exact)
+    found += "".join(f", ctypes.addressof({_found(plain(name))})" for name in part.reduced)
     yield f"{run}({given}{found})"
     for name in part.reduced:
         yield f"{plain(name)}.{abi.VALUE} = {_found(plain(name))}.{abi.VALUE}"
@@ -341,7 +328,8 @@ def _function(
     """Return the function that Python calls, which passes what is in tables."""
     plan, *_ = about
     places = _places(*about)
-    results = {key_of(_found(one)) for one in part.reduced}
+    results = {key_of(one) for one in part.exact}
+    results |= {key_of(_found(one)) for one in part.reduced}
     scalars: list[ScalarArgument] = []
     declared: list[str] = []
     passed: list[str] = []
@@ -384,7 +372,9 @@ def _places(
 def _scalar(key: str, plan: _PlannedRoutine) -> str:
     """Return a scalar that is passed: the number in a result that the routine itself sets."""
     name = _spelled(key, plan)
-    is_set = any(key_of(one) == key for part in plan.parts for one in part.reduced)
+    is_set = key in set_between(plan.held) or any(
+        key_of(one) == key for part in plan.parts for one in part.reduced
+    )
     return f"{name}.{abi.VALUE}" if is_set else name
 
 
@@ -515,6 +505,7 @@ def _python(unit: Unit, made: list[_ColumnsRoutine]) -> str:
         lines += ["import ctypes", ""]
     if any(one.plan.held for one in made):
         wanted = [abi.LIBRARY, abi.ROUTINE]
+        wanted += [abi.EXACT_SUM] if f"= {abi.EXACT_SUM}()" in text else []
         wanted += [word for word in (abi.CHECK_VECTOR, abi.EXCHANGE) if _is_called(word, text)]
         lines += [f"from {abi.MODULE} import {', '.join(wanted)}", ""]
         lines += [f"{_LIBRARY} = {abi.LIBRARY}(globals())", ""]
@@ -570,7 +561,7 @@ def _described(one: _ColumnsRoutine, held: HoldData) -> Iterator[str]:
 
 def _types(part: _ComputedPart, function: LoopsFunction) -> str:
     scalars = "".join("d" if item.is_real else "i" for item in function.scalars)
-    return scalars + "l" * len(part.reduced)
+    return scalars + "l" * (len(part.exact) + len(part.reduced))
 
 
 def _dtype(item: Declare) -> str:

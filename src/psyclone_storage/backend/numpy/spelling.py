@@ -15,6 +15,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
+    Construct,
     Expr,
     Index,
     Keyword,
@@ -107,6 +108,8 @@ class Spelling:
                 return self._unary(op, operand, outer)
             case Binary():
                 return self._binary(expr, outer)
+            case Construct(base, items):
+                return f"{self.of(base, _ATOM)}({', '.join(map(self.of, items))})"
             case Index():
                 return self._reference(expr, outer)
         raise UnsupportedError(f"{type(expr).__name__} is not spelled in Python")

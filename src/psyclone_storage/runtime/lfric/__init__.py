@@ -23,6 +23,7 @@ from psyclone_storage.runtime.lfric.quadrature import (
 )
 from psyclone_storage.runtime.lfric.reductions import exact_sum
 from psyclone_storage.runtime.lfric.space import FunctionSpace, StencilDofs
+from psyclone_storage.runtime.lfric.summing import DigitSum as ExactSum
 from psyclone_storage.runtime.native import CompiledLibrary
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "CompiledLibrary",
     "CompiledRoutine",
     "CubedSphere",
+    "ExactSum",
     "Field",
     "FieldVector",
     "FunctionSpace",

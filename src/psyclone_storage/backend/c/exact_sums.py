@@ -1,0 +1,35 @@
+"""Sums of reals without rounding in C: what adds a value, and how many numbers a sum consists of.
+
+A sum is a whole number of units of 2**-1074 in digits to the base 2**32, each in 64 bits, and
+behind these the numbers of values that are plus infinity, minus infinity, and no number. A value
+adds less than 2**32 to each of three digits. A loop over dofs has less than 2**31 turns, so that no
+digit overflows and no carry is passed on; sums of threads and of ranks are those of their digits.
+"""
+
+from __future__ import annotations
+
+ADD_EXACTLY = "%add_exactly"
+"""A subroutine that no program can name: it adds a value to a sum."""
+HELPER = "psy_add_exactly"
+SPECIALS = 67
+"""The digits, and so the place of the numbers of values that are not finite."""
+LENGTH = SPECIALS + 3
+TEXT = f"""\
+static inline void {HELPER}(int64_t *sum, double value)
+{{
+    const union {{ double value; uint64_t bits; }} real = {{value}};
+    const uint64_t fraction = real.bits & 0xFFFFFFFFFFFFFu;
+    const int exponent = (int) (real.bits >> 52 & 2047);
+    const int64_t sign = real.bits >> 63 ? -1 : 1;
+    if (exponent == 2047) {{
+        sum[{SPECIALS} + (fraction ? 2 : sign < 0)] += 1;
+        return;
+    }}
+    const uint64_t whole = fraction | (uint64_t) (exponent > 0) << 52;
+    const int places = exponent > 0 ? exponent - 1 : 0;
+    const int digit = places / 32, shift = places % 32;
+    sum[digit] += sign * (int64_t) (whole << shift & 0xFFFFFFFFu);
+    sum[digit + 1] += sign * (int64_t) (whole >> (32 - shift) & 0xFFFFFFFFu);
+    sum[digit + 2] += sign * (int64_t) (whole >> (32 - shift) >> 32);
+}}
+"""

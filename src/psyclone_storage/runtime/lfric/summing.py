@@ -1,0 +1,57 @@
+"""Sums of reals that loops of generated C add to without rounding, over all ranks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from psyclone_storage.runtime.exact_sum import LEAST_EXPONENT, rounded
+from psyclone_storage.runtime.native import address_of
+from psyclone_storage.runtime.ranks import Ranks
+
+_DIGITS, _DIGIT_BITS = 67, 32
+_SPECIALS = 3
+"""Behind the digits: how many values were plus infinity, minus infinity, and no number."""
+_LEAST_POWER = -1074
+"""Of the unit of the digits: the least positive real."""
+
+
+class DigitSum:
+    """One sum: a whole number of the least positive reals, in digits of 64 bits to the base 2**32.
+
+    `address` is where the digits are. Sums of threads and of ranks are those of their digits.
+    """
+
+    __slots__ = ("_digits", "address")
+
+    def __init__(self) -> None:
+        """Begin with 0."""
+        self._digits = np.zeros(_DIGITS + _SPECIALS, np.int64)
+        self.address = address_of(self._digits)
+
+    def total(self, ranks: Ranks) -> float:
+        """Return the sum of what all ranks have added, rounded once; all ranks ask together.
+
+        Where a value was infinite or not a number, it is the sum of those that were.
+        """
+        return _total(ranks.gathered(self._parts()))
+
+    def total_of_rank(self) -> float:
+        """Return the sum of what this rank has added, rounded once."""
+        return _total([self._parts()])
+
+    def _parts(self) -> tuple[int, tuple[bool, ...]]:
+        """Return the whole number, and which values that are not finite there were."""
+        digits = self._digits[:_DIGITS].tolist()
+        number = sum(digit << place * _DIGIT_BITS for place, digit in enumerate(digits) if digit)
+        return number, tuple((self._digits[_DIGITS:] > 0).tolist())
+
+
+def _total(parts: list[tuple[int, tuple[bool, ...]]]) -> float:
+    above, below, invalid = (any(one) for one in zip(*(found for _, found in parts), strict=True))
+    if invalid or (above and below):
+        return math.nan
+    if above or below:
+        return math.inf if above else -math.inf
+    return rounded(sum(number for number, _ in parts) << (_LEAST_POWER - LEAST_EXPONENT))
