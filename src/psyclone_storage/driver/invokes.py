@@ -70,10 +70,6 @@ class _LastCall:
         )
 
 
-_LAST_CALLS: dict[tuple[int, int], _LastCall] = {}
-"""The last call of each invoke, by its place."""
-
-
 def run_invoke(
     calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
 ) -> None:
@@ -85,7 +81,7 @@ def run_invoke(
     """
     values = [*chain.from_iterable([call.args for call in calls])]
     place = id(frame.f_code), frame.f_lasti
-    last = _LAST_CALLS.get(place)
+    last = _last_calls().get(place)
     if last is not None and last.was(asked, label, calls, values):
         compiled = last.compiled
     else:
@@ -99,7 +95,7 @@ def run_invoke(
         other = _with_numpy(asked, str(error))
         key = _key(calls, values, (label, frame, asked))
         compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
-        _LAST_CALLS.pop(place, None)
+        _last_calls().pop(place, None)
         compiled.routine(*compiled.in_order(values))
 
 
@@ -136,7 +132,7 @@ def _keep_last(
     if len(objects) < _FEWEST or any(way not in (NUMBER, OBJECT) for way in ways):
         return
     getter = itemgetter(*objects)
-    _LAST_CALLS[place] = _LastCall(
+    _last_calls()[place] = _LastCall(
         asked,
         label,
         [(call.kernel, len(call.args)) for call in calls],
@@ -212,6 +208,12 @@ def _found(
 def compiled_so_far() -> tuple[Build, ...]:
     """Return what was compiled of the invokes of the program, in the order of their first use."""
     return tuple(one.build for one in _known().values() if one.build is not None)
+
+
+@cache
+def _last_calls() -> dict[tuple[int, int], _LastCall]:
+    """Return the last call of each invoke, by its place."""
+    return {}
 
 
 @cache

@@ -55,7 +55,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Mo
         file.write_text(text, encoding="utf-8")
         linecache.checkcache()
         invokes._known().clear()
-        invokes._LAST_CALLS.clear()
+        invokes._last_calls().clear()
         kept_invokes._common.cache_clear()
         tracing.settings_texts.cache_clear()
         traced._compiler.cache_clear()

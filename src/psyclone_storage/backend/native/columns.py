@@ -179,11 +179,9 @@ def _part(
     declared += [_plain(known[key]) for key in assigned]
     declared += [_result(known[key_of(one)]) for one in reduced]
     dummies = tuple(item.name for item in declared if item.attributes)
-    ends = tuple(Assign(Name(_found(one)), Name(one)) for one in reduced)
+    lines += tuple(Assign(Name(_found(one)), Name(one)) for one in reduced)
     module = _module(routine.name, [codes[key] for key in used if key in codes])
-    return _ComputedPart(
-        KernelCode(name, dummies, tuple(declared), (*lines, *ends), module), reduced, exact
-    )
+    return _ComputedPart(KernelCode(name, dummies, tuple(declared), lines, module), reduced, exact)
 
 
 def _with_function(line: Line) -> tuple[Line, ...]:
