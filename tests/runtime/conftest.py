@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from building import built_once, shared_folder
-from libraries import GOCEAN_MPI, LFRIC_MPI, Library
+from libraries import GOCEAN_MPI, LFRIC_EMULATED, LFRIC_MPI, Library
 from runtime import gocean_suite, programs
 from runtime.generated import builds
 from runtime.generated.suite import write_suite
@@ -42,6 +42,19 @@ def support(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shared_folder(tmp_path_factory) / "support",
         lambda folder: programs.build_support(library, folder),
     )
+
+
+@pytest.fixture(scope="session")
+def emulated_parts(
+    built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """Return the folders of the infrastructure with an emulated device, and of what is shared."""
+    library = built(LFRIC_EMULATED)
+    support = built_once(
+        shared_folder(tmp_path_factory) / "emulated_support",
+        lambda folder: programs.build_support(library, folder),
+    )
+    return library, support
 
 
 @pytest.fixture(scope="session")

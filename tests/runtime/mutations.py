@@ -154,19 +154,37 @@ BEGIN = re.compile(
 )
 
 
-PLAIN_CALL = re.compile(r"call (\w+)%halo_exchange\(depth=")
+PLAIN_CALL = re.compile(r"call ([\w()]+)%halo_exchange\(depth=")
+BEGIN_STRIPS = re.compile(
+    r"^(?P<indent> *)call begin_exchange_of_strips"
+    r"\((?P<what>\w+), (?P<space>[\w()]+%vspace), (?P<depth>.*)\)$"
+)
+PLAIN_MARK = re.compile(r"(?<!field)%set_dirty\(\)$")
+END = re.compile(r"^ *call (\w+)%end_exchange\((?:stay=\.true\.)?\)$")
+BEGUN = re.compile(
+    r"if \((performs\(\d+\))\) call (?:(\w+)%begin_exchange\(|begin_exchange_of_strips\((\w+),)"
+)
 
 
 def asking_around(match: re.Match[str], number: int) -> str:
-    """Return what begins an exchange and asks whether to, and how much of the border it brings.
-
-    If that is changed, the values of the array are on the device before.
-    """
-    changed = f"depth_of({number}, 2) < 2 .or. .not. performs({number})"
-    away = f"if ({changed}) call put_away({match['what']}, on_host)"
+    """Return what begins an exchange and asks whether to, and how much of the border it brings."""
     # No border at all is the next thing to one point of it.
     depth = f"depth_of({number}, {match['depth']} + 1) - 1"
     call = f"call {match['what']}%begin_exchange({match['inner']}, {depth})"
+    return _after_putting_away(match, number, "2", call)
+
+
+def asking_for_strips(match: re.Match[str], number: int) -> str:
+    """Return what begins an exchange on a space and asks whether to, and how much it brings."""
+    depth = f"depth_of({number}, {match['depth']})"
+    call = f"call begin_exchange_of_strips({match['what']}, {match['space']}, {depth})"
+    return _after_putting_away(match, number, match["depth"], call)
+
+
+def _after_putting_away(match: re.Match[str], number: int, depth: str, call: str) -> str:
+    """Return a call behind what leaves the values of the array on the device, if it is changed."""
+    changed = f"depth_of({number}, {depth}) < {depth} .or. .not. performs({number})"
+    away = f"if ({changed}) call put_away({match['what']}, on_host)"
     return f"{match['indent']}{away}\n{match['indent']}if (performs({number})) {call}"
 
 
@@ -175,17 +193,20 @@ def number_registered(layers: Iterable[Path]) -> list[Place]:
     layers = list(layers)
     for path in layers:
         text = path.read_text(encoding="utf-8")
-        whole = re.sub(r"%begin_exchange\(.*?\)$", _joined, text, flags=re.DOTALL | re.MULTILINE)
+        whole = re.sub(
+            r"\bbegin_exchange\w*\(.*?\)$", _joined, text, flags=re.DOTALL | re.MULTILINE
+        )
         path.write_text(whole, encoding="utf-8")
-    places = number_places(layers, (EXCHANGES, AROUND, *HOLDS))
+    places = number_places(layers, (EXCHANGES, AROUND, AROUND_STRIPS, *HOLDS))
     for path in layers:
         lines: list[str] = []
         begun: dict[str, str] = {}
         for line in path.read_text(encoding="utf-8").split("\n"):
-            if begin := re.search(r"if \((performs\(\d+\))\) call (\w+)%begin_exchange", line):
-                begun[begin[2]] = begin[1]
+            if begin := BEGUN.search(line):
+                begun[begin[2] or begin[3]] = begin[1]
             changed = PLAIN_CALL.sub(r"call exchange_plainly(\1, ", line)
-            if end := re.match(r" *call (\w+)%end_exchange\(\)$", changed):
+            changed = PLAIN_MARK.sub("%set_halo_dirty()", changed)
+            if end := END.match(changed):
                 changed = f"    if ({begun[end[1]]}) {changed.lstrip()}"
             lines.append(changed.replace(USE_HOLDS, f"{USE_HOLDS}, exchange_plainly, on_host"))
         path.write_text("\n".join(lines), encoding="utf-8")
@@ -197,6 +218,7 @@ def _joined(match: re.Match[str]) -> str:
 
 
 AROUND = Kind(BEGIN, "around({0})", ("drop", "shorten"), asking_around)
+AROUND_STRIPS = Kind(BEGIN_STRIPS, "around({0})", ("drop", "shorten"), asking_for_strips)
 USE_HOLDS = "  use away_mod, only: put_away, spoil, without_writing"
 
 
@@ -235,7 +257,7 @@ def _asking(
         name = f"{algorithm}/{routine}/{label}"
         met[name] += 1
         unique = name if kind is LOOPS else f"{name}/{met[name]}"
-        flat = kind is EXCHANGES and match["depth"] == "1"
+        flat = kind in (EXCHANGES, AROUND_STRIPS) and match["depth"] == "1"
         changes = ("drop",) if flat else kind.changes
         found.append(Place(len(found) + 1, algorithm, unique, changes))
         yield kind.asking(match, found[-1].number)

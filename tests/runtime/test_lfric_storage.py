@@ -15,8 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from building import built_once
-from libraries import LFRIC_EMULATED, Library
 from runtime.answers import Answers, differing, merge_answers
 from runtime.mutations import EXCHANGES, HOLDS, Outcome, judge, kind_of, lines_of, number_places
 from runtime.programs import (
@@ -25,7 +23,6 @@ from runtime.programs import (
     SERIAL,
     Mode,
     build_program,
-    build_support,
     generate,
     run_program,
     without_filling,
@@ -93,16 +90,8 @@ Reader = Callable[[Mode, bool, int], Answers]
 
 
 @pytest.fixture(scope="module")
-def emulated(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory) -> Parts:
-    """Return the folders of the infrastructure with an emulated device, and of what is shared."""
-    library = built(LFRIC_EMULATED)
-    folder = tmp_path_factory.mktemp("lfric_emulated") / "support"
-    return library, built_once(folder, lambda where: build_support(library, where) and None)
-
-
-@pytest.fixture(scope="module")
 def answers(
-    library: Path, support: Path, emulated: Parts, tmp_path_factory: pytest.TempPathFactory
+    library: Path, support: Path, emulated_parts: Parts, tmp_path_factory: pytest.TempPathFactory
 ) -> Reader:
     """Return what gives the answers of a mode, with a device or without, on a number of ranks."""
 
@@ -116,7 +105,7 @@ def answers(
     def program(mode: Mode, device: bool) -> Path:
         folder = tmp_path_factory.mktemp("lfric_storage") / "program"
         shutil.copytree(layers(mode), folder)
-        return build_program(*(emulated if device else (library, support)), folder)
+        return build_program(*(emulated_parts if device else (library, support)), folder)
 
     @cache
     def read(mode: Mode, device: bool, ranks: int) -> Answers:
@@ -149,14 +138,14 @@ def test_other_recipes_go_together_with_storages(answers: Reader, steps: str) ->
 
 
 @pytest.fixture(scope="module")
-def outcomes(emulated: Parts, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+def outcomes(emulated_parts: Parts, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
     """Return what came of each acquire that was weakened, and of each exchange left out."""
     folder = tmp_path_factory.mktemp("lfric_storage_mutated")
     mode = ON_DEVICE["owned"]
     # What is filled with 0 hides what is stale.
     layers = generate(replace(mode, options=without_filling(mode.options)), folder)
     places = number_places(layers, (EXCHANGES, *HOLDS))
-    program = build_program(*emulated, folder)
+    program = build_program(*emulated_parts, folder)
     table = folder / "mutations.txt"
     table.write_text("".join(lines_of(places)), encoding="utf-8")
     return judge(run_program(program, mode, 4, folder / "run", str(table)), places)

@@ -14,6 +14,10 @@ STORAGE_OF = "storage_of"
 MAY_SHARE = "may_share"
 """The last argument of `acquire`, for an array that may be acquired already by another name."""
 
+STAY = "stay"
+"""The last argument of `release` and `end_exchange`, for values that the routine uses again: nobody
+else looks at them before that."""
+
 BEGIN_EXCHANGE, END_EXCHANGE = "begin_exchange", "end_exchange"
 """What stands around an exchange in the memory of the host: `begin_exchange([inner,] [depth])` and
 `end_exchange()`."""

@@ -10,14 +10,16 @@ from collections.abc import Hashable, Iterable
 
 from psyclone_storage.backend import abi_registry as abi
 from psyclone_storage.backend import abi_storage
-from psyclone_storage.backend.held import acquire_lines, prefetch_lines
+from psyclone_storage.backend.held import acquire_lines, prefetch_lines, space_word
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import CallFunction, Expr, Keyword, Member, Name, logical
-from psyclone_storage.ir.holding import AcquireData, PrefetchData
+from psyclone_storage.ir.holding import END, AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.schedule import HaloExchange
 from psyclone_storage.ir.unit import Call, Declare, Line, PointerAssign
+from psyclone_storage.ir.walk import statements
 
 
 def storage_named(context: LoweringContext, key: Hashable, wish: str) -> Name:
@@ -51,6 +53,14 @@ def acquire_registered(
     return (comment, look_up(context, storage, values), call)
 
 
+def release_registered(
+    context: LoweringContext, asked: ReleaseData, storage: Name
+) -> tuple[Line, ...]:
+    """Return what releases values, which stay where they are if they are acquired again."""
+    args = (space_word(context, asked.side), *(_STAYING if asked.again else ()))
+    return (Call(Member(storage, abi_storage.RELEASE), args),)
+
+
 def prefetch_registered(
     context: LoweringContext, asked: PrefetchData, storage: Name, values: Expr
 ) -> tuple[Line, ...]:
@@ -76,6 +86,40 @@ def begin_exchange(
     return (look_up(context, storage, values), call)
 
 
-def end_exchange(storages: Iterable[Name]) -> tuple[Line, ...]:
-    """Return what makes known that the host has received halos."""
-    return tuple(Call(Member(storage, abi.END_EXCHANGE)) for storage in storages)
+def end_exchange(
+    context: LoweringContext, storages: Iterable[tuple[Name, str, int | None]]
+) -> tuple[Line, ...]:
+    """Return what makes known that the host has received halos: of storages, data and components.
+
+    The values stay where they are if they are acquired again behind all exchanges of the datum.
+    """
+    return tuple(
+        Call(
+            Member(storage, abi.END_EXCHANGE),
+            _STAYING if _is_used_behind(context, datum, component) else (),
+        )
+        for storage, datum, component in storages
+    )
+
+
+_STAYING = (Keyword(abi.STAY, logical(value=True)),)
+
+
+def _is_used_behind(context: LoweringContext, datum: str, component: int | None) -> bool:
+    """Return whether something acquires a datum behind the last exchange of it."""
+    items = list(statements(context.schedule))
+    places = {item.uid: at for at, item in enumerate(items)} | {END: len(items)}
+    last = max(
+        (
+            at
+            for at, item in enumerate(items)
+            if isinstance(item, HaloExchange) and item.datum == datum
+        ),
+        default=len(items),
+    )
+    return any(
+        places[placed.before] > last
+        for placed in context.held.placed
+        if isinstance(placed.action, AcquireData)
+        and (placed.action.datum, placed.action.component or 1) == (datum, component or 1)
+    )

@@ -48,11 +48,12 @@ class TouchData:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseData:
-    """End to hold a datum on one side."""
+    """End to hold a datum on one side; it is acquired `again` later, or was for the last time."""
 
     datum: str
     component: int | None
     side: Side
+    again: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

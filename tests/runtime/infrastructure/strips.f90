@@ -6,8 +6,11 @@ program strips
   use field_mod, only: field_proxy_type, field_type
   use fs_continuity_mod, only: W0, W1, W2, W3
   use function_space_mod, only: function_space_type
+  use halo_routing_mod, only: halo_routing_type
+  use lfric_strips_mod, only: sent_to_depth
   use lfric_mpi_mod, only: global_mpi
   use mesh_mod, only: mesh_type
+  use storage_parts_mod, only: box_type
 
   implicit none
 
@@ -156,9 +159,41 @@ contains
       call check(all(abs(proxy%data(:last) - real(ids(:last), r_def)) <= 0.0_r_def), &
                  'an exchange fills what it should on ' // mesh_name)
       call check(all(proxy%data(last + 1:) < 0.0_r_def), 'and no more on ' // mesh_name)
+      call check_sent(fs, depth, mesh_name)
     end do
     call shallow%initialise(fs)
     call check(shallow%get_field_halo_depth() == default_halo_depth, 'the default halo depth')
   end subroutine check_space
+
+  !> Check that what a space tells of its exchanges to everybody is what they send: on these meshes it
+  !> is no more, but on bounded ones, where a rank may not know which of its cells lie at a border.
+  subroutine check_sent(fs, depth, mesh_name)
+    type(function_space_type), pointer, intent(in) :: fs
+    integer(i_def), intent(in) :: depth
+    character(*), intent(in) :: mesh_name
+
+    type(halo_routing_type), pointer :: routing
+    logical, allocatable :: is_sent(:), is_told(:)
+
+    routing => fs%get_halo_routing(depth)
+    is_sent = marked(routing%boxes_sent(), fs%get_last_dof_owned())
+    is_told = marked(sent_to_depth(fs, depth), fs%get_last_dof_owned())
+    call check(.not. any(is_sent .and. .not. is_told), 'what is sent is told on ' // mesh_name)
+    call check(.not. any(is_told .and. .not. is_sent), 'no more than is sent is told on ' // mesh_name)
+  end subroutine check_sent
+
+  !> Return which dofs are in boxes.
+  function marked(boxes, dofs) result(is_there)
+    type(box_type), intent(in) :: boxes(:)
+    integer(i_def), intent(in) :: dofs
+    logical :: is_there(dofs)
+
+    integer :: n
+
+    is_there = .false.
+    do n = 1, size(boxes)
+      is_there(boxes(n)%first(1):boxes(n)%last(1)) = .true.
+    end do
+  end function marked
 
 end program strips

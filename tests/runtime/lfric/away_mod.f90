@@ -6,22 +6,27 @@ module away_mod
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
 
   use field_parent_mod, only: field_parent_proxy_type
+  use halo_exchange_mod, only: finish_exchange, start_exchange
+  use held_storage_mod, only: array_of
   use operator_parent_mod, only: operator_parent_proxy_type
   use storage_words_mod, only: access_read, access_read_write, space_device, space_host
   use stored_values_mod, only: stored_values_type
+  use wrapped_arrays_mod, only: wrapped_array_type
 
   implicit none
   private
 
-  public :: put_away, spoil
+  public :: put_away, spoil, exchange_plainly
 
   !> The access that says nothing of writing.
   integer(c_int), parameter, public :: without_writing = access_read
+  !> Where exchanges work.
+  integer(c_int), parameter, public :: on_host = space_host
 
-  !> Leave the only current values of a field or an operator on the side where they are not going to
-  !> be acquired, unless somebody has them under another name.
+  !> Leave the only current values of a field, an operator or an array on the side where they are not
+  !> going to be acquired, unless somebody has them under another name.
   interface put_away
-    module procedure put_field_away, put_operator_away
+    module procedure put_field_away, put_operator_away, put_array_away
   end interface put_away
 
   !> Make values unmistakable where none were brought.
@@ -53,6 +58,31 @@ contains
     call values%acquire(space_host + space_device - space, access_read_write)
     call values%release(space_host + space_device - space)
   end subroutine put_values_away
+
+  !> As for fields, of an array that its program tells of.
+  subroutine put_array_away(array, space)
+    type(wrapped_array_type), pointer, intent(in) :: array
+    integer(c_int), intent(in) :: space
+
+    if (array%storage%is_written()) return
+    call array%begin_use(space_host + space_device - space, access_read_write)
+    call array%release(space_host + space_device - space)
+  end subroutine put_array_away
+
+  !> Exchange the halo of a field in the memory of the host, as a field does that knows no storage. If
+  !> nobody has told its storage, nothing is noticed of what has come.
+  subroutine exchange_plainly(proxy, depth)
+    class(field_parent_proxy_type), intent(inout) :: proxy
+    integer, intent(in) :: depth
+
+    type(wrapped_array_type), pointer :: array
+
+    array => array_of(proxy%values%held)
+    call start_exchange([proxy%get_part(depth)], proxy%messages)
+    call finish_exchange(proxy%messages)
+    if (.not. array%is_exchanged()) call array%watch()
+    call proxy%set_clean(depth)
+  end subroutine exchange_plainly
 
   subroutine spoil_real64_1(values)
     real(real64), intent(out) :: values(:)

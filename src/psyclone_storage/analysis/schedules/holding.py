@@ -163,7 +163,7 @@ def plan_holding(
     ends = partial(_ends, contract=contract, last=len(items))
     for own in sections.values():
         for number, section in enumerate(own):
-            before[ends(own, number)[1]] += _ended(section)
+            before[ends(own, number)[1]] += _ended(section, again=number + 1 < len(own))
     for key, own in sections.items():
         for at, action in _prefetches(own):
             if not _written_meanwhile(at, schedule.datum(key.datum).may_alias, sections, ends):
@@ -452,10 +452,10 @@ def _acquired(section: HeldSection, may_be: tuple[str, ...]) -> AcquireData:
     )
 
 
-def _ended(section: HeldSection) -> Iterator[HoldingAction]:
+def _ended(section: HeldSection, *, again: bool) -> Iterator[HoldingAction]:
     if section.writes:
         yield TouchData(*section.key, section.side)
-    yield ReleaseData(*section.key, section.side)
+    yield ReleaseData(*section.key, section.side, again)
 
 
 def _prefetches(own: list[HeldSection]) -> Iterator[tuple[int, PrefetchData]]:

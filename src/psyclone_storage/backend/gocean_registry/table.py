@@ -14,7 +14,7 @@ from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.gocean.table import exchanged_together, gocean_infrastructure
 from psyclone_storage.backend.gocean_registry import abi
 from psyclone_storage.backend.gocean_storage.table import GridArrays, field_window, gocean_storage
-from psyclone_storage.backend.held import marks_itself, release_lines
+from psyclone_storage.backend.held import marks_itself
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.registered import (
     acquire_registered,
@@ -22,6 +22,7 @@ from psyclone_storage.backend.registered import (
     end_exchange,
     prefetch_registered,
     read_lines,
+    release_registered,
     storage_named,
 )
 from psyclone_storage.base.diagnostic import InternalError
@@ -56,7 +57,7 @@ def gocean_registry(
         storages={
             AcquireData: known.acquired,
             TouchData: marks_itself,
-            ReleaseData: lambda context, asked: release_lines(
+            ReleaseData: lambda context, asked: release_registered(
                 context, asked, _storage(context, asked.datum)
             ),
             PrefetchData: known.prefetched,
@@ -101,7 +102,7 @@ class _Fields:
         if asked.phase is not Phase.WHOLE:
             raise InternalError(f"The exchange of '{name}' is asynchronous.")
         call = Call(Member(Name(name), fields.EXCHANGE), (asked.depth,))
-        ending = end_exchange([_storage(context, name)])
+        ending = end_exchange(context, [(_storage(context, name), name, None)])
         return (*self._begun(context, name, asked.depth), call, *ending)
 
     def exchanged_together(
@@ -114,7 +115,8 @@ class _Fields:
             for line in self._begun(context, name, depth)
         ]
         comment, call = exchanged_together(context, asked)
-        return (comment, *begun, call, *end_exchange(_storage(context, name) for name in names))
+        ended = end_exchange(context, ((_storage(context, name), name, None) for name in names))
+        return (comment, *begun, call, *ended)
 
     def _begun(self, context: LoweringContext, name: str, depth: Expr) -> tuple[Line, ...]:
         region: Expr = Name(name)

@@ -1,8 +1,8 @@
 """LFRic with a registry of storages as a row: fields with storages, found by their arrays.
 
-Flags of halos are the proxies' own. An exchange passes all values through the host: which of them
-are sent only LFRic knows. Maps and other tables are brought for each call of the routine, as nobody
-says when LFRic frees them.
+Flags of halos are the proxies' own. An exchange passes through the host what lies near other ranks,
+which a module beside LFRic finds out: what is sent LFRic tells nobody. Maps and other tables are
+brought for each call of the routine, as nobody says when LFRic frees them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from psyclone_storage.backend.held import marks_itself, release_lines
+from psyclone_storage.backend.held import marks_itself
 from psyclone_storage.backend.infrastructure import PADDING, Infrastructure, LoweringContext
 from psyclone_storage.backend.lfric import abi as members
 from psyclone_storage.backend.lfric.checks import CheckLevel
@@ -22,9 +22,10 @@ from psyclone_storage.backend.lfric_storage.table import lfric_storage, window
 from psyclone_storage.backend.lfric_storage.tables import with_tables
 from psyclone_storage.backend.registered import (
     acquire_registered,
-    begin_exchange,
     end_exchange,
+    look_up,
     prefetch_registered,
+    release_registered,
     storage_named,
 )
 from psyclone_storage.base.records import replace
@@ -34,7 +35,7 @@ from psyclone_storage.ir.expr import Expr, Member, Name
 from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData, TouchData
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, Phase
-from psyclone_storage.ir.unit import Line
+from psyclone_storage.ir.unit import Call, Line
 
 
 def lfric_registry(
@@ -94,7 +95,7 @@ def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
 
 def _released(context: LoweringContext, asked: ReleaseData) -> tuple[Line, ...]:
     storage = _storage(context, asked.datum, asked.component)
-    return release_lines(context, asked, storage)
+    return release_registered(context, asked, storage)
 
 
 def _prefetched(context: LoweringContext, asked: PrefetchData) -> tuple[Line, ...]:
@@ -107,13 +108,16 @@ def _prefetched(context: LoweringContext, asked: PrefetchData) -> tuple[Line, ..
 
 
 def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
-    part = ((asked.datum, asked.component),)
-    return _around(context, asked.phase, part, exchanged(context, asked))
+    part = (asked.datum, asked.component, asked.depth)
+    return _around(context, asked.phase, (part,), exchanged(context, asked))
 
 
 def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
-    exchanges = ((context.schedule.datum(one.datum), one.component) for one in asked.exchanges)
-    parts = [(datum, part) for datum, of in exchanges for part in parts_of(datum, of)]
+    exchanges = (
+        (context.schedule.datum(one.datum), one.component, depth)
+        for one, depth in zip(asked.exchanges, asked.depths, strict=True)
+    )
+    parts = [(datum, part, depth) for datum, of, depth in exchanges for part in parts_of(datum, of)]
     lines = exchanged_together(context, asked)
     return _around(context, asked.exchanges[0].phase, parts, lines)
 
@@ -121,16 +125,31 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
 def _around(
     context: LoweringContext,
     phase: Phase,
-    parts: Iterable[tuple[Datum, int | None]],
+    parts: Iterable[tuple[Datum, int | None, Expr]],
     lines: tuple[Line, ...],
 ) -> tuple[Line, ...]:
     """Return an exchange, its start or its finish, with what the storages have to know of it."""
-    named = [(_storage(context, datum.name, part), datum, part) for datum, part in parts]
+    named = [(_storage(context, datum.name, part), datum, part, depth)
+             for datum, part, depth in parts]  # fmt: skip
     begun = [
         line
-        for storage, datum, part in named
+        for storage, datum, part, depth in named
         if phase is not Phase.FINISH
-        for line in begin_exchange(context, storage, _values(context, datum, part))
+        for line in _begun(context, storage, datum, part, depth)
     ]
-    ended = end_exchange(storage for storage, _, _ in named) if phase is not Phase.START else ()
+    ended: tuple[Line, ...] = ()
+    if phase is not Phase.START:
+        ended = end_exchange(
+            context, ((storage, datum.name, part) for storage, datum, part, _ in named)
+        )
     return (*begun, *lines, *ended)
+
+
+def _begun(
+    context: LoweringContext, storage: Name, datum: Datum, component: int | None, depth: Expr
+) -> tuple[Line, ...]:
+    """Return what makes the host have what an exchange sends, as far as the space tells."""
+    procedure = Name(context.work.imports.local(abi.STRIPS_MODULE, abi.BEGIN_EXCHANGE_OF_STRIPS))
+    space = Member(proxy(context, datum, component), members.FieldMember.SPACE)
+    call = Call(procedure, (storage, space, depth))
+    return (look_up(context, storage, _values(context, datum, component)), call)

@@ -40,7 +40,7 @@ contains
         old%grid%subdomain%internal%xstop, old%grid%subdomain%internal%ystart, &
         old%grid%subdomain%internal%ystop], 1)
     call old%halo_exchange(1)
-    call old_storage%end_exchange()
+    call old_storage%end_exchange(stay=.true.)
     ! old: smooth reads it
     old_storage => storage_of(old%data)
     call old_storage%acquire(space_device, access_read, old_data)

@@ -3,6 +3,7 @@ module step_alg_mod_psy
   use constants_mod, only: i_def, r_def
   use diffuse_kernel_0_mod, only: diffuse_kernel_0_code
   use field_mod, only: field_proxy_type, field_type
+  use lfric_strips_mod, only: begin_exchange_of_strips
   use mesh_mod, only: mesh_type
   use scalar_mod, only: scalar_type
   use smooth_kernel_0_mod, only: smooth_kernel_0_code
@@ -97,22 +98,22 @@ contains
       theta_data(df) = mass_data(df)
     end do
     !$acc end parallel
-    call mass_storage%release(space_device)
-    call theta_storage%release(space_device)
+    call mass_storage%release(space_device, stay=.true.)
+    call theta_storage%release(space_device, stay=.true.)
     call theta_proxy%set_dirty()
 
     ! theta is read by diffuse_kernel_type in halo cells to level 1
     ! and setval_x left its halo and its annexed dofs stale: only owned dofs are computed
     theta_storage => storage_of(theta_proxy%data)
-    call theta_storage%begin_exchange()
+    call begin_exchange_of_strips(theta_storage, theta_proxy%vspace, 1)
     call theta_proxy%halo_exchange(depth=1)
-    call theta_storage%end_exchange()
+    call theta_storage%end_exchange(stay=.true.)
     ! mass is read by diffuse_kernel_type in halo cells to level 1
     if (mass_proxy%is_dirty(depth=1)) then
       mass_storage => storage_of(mass_proxy%data)
-      call mass_storage%begin_exchange()
+      call begin_exchange_of_strips(mass_storage, mass_proxy%vspace, 1)
       call mass_proxy%halo_exchange(depth=1)
-      call mass_storage%end_exchange()
+      call mass_storage%end_exchange(stay=.true.)
     end if
     ! mass: diffuse_kernel_type reads it
     mass_storage => storage_of(mass_proxy%data)

@@ -2,6 +2,7 @@
 module vector_one_component_dirty_alg_mod_psy
   use constants_mod, only: i_def, r_def
   use field_mod, only: field_proxy_type, field_type
+  use lfric_strips_mod, only: begin_exchange_of_strips
   use mesh_mod, only: mesh_type
   use nodal_gradient_kernel_mod, only: nodal_gradient_code
   use storage_words_mod, only: access_read, access_read_write, access_write, space_host
@@ -66,13 +67,13 @@ contains
     ! p is read by nodal_gradient_kernel_type in halo cells to level 1
     if (p_proxy%is_dirty(depth=1)) then
       p_storage => storage_of(p_proxy%data)
-      call p_storage%begin_exchange()
+      call begin_exchange_of_strips(p_storage, p_proxy%vspace, 1)
       call p_proxy%halo_exchange_start(depth=1)
     end if
     ! wind is read by nodal_gradient_kernel_type in halo cells to level 1
     if (wind_proxy(1)%is_dirty(depth=1)) then
       wind_1_storage => storage_of(wind_proxy(1)%data)
-      call wind_1_storage%begin_exchange()
+      call begin_exchange_of_strips(wind_1_storage, wind_proxy(1)%vspace, 1)
       call wind_proxy(1)%halo_exchange_start(depth=1)
     end if
     ! wind(2): not brought, as setval_c writes all dofs that its rank owns
@@ -82,25 +83,25 @@ contains
       ! Built-in: setval_c
       wind_2_data(df) = 1.0_r_def
     end do
-    call wind_2_storage%release(space_host)
+    call wind_2_storage%release(space_host, stay=.true.)
     call wind_proxy(2)%set_dirty()
 
     ! p is read by nodal_gradient_kernel_type in halo cells to level 1
     if (p_proxy%is_dirty(depth=1)) then
       call p_proxy%halo_exchange_finish(depth=1)
-      call p_storage%end_exchange()
+      call p_storage%end_exchange(stay=.true.)
     end if
     ! wind is read by nodal_gradient_kernel_type in halo cells to level 1
     if (wind_proxy(1)%is_dirty(depth=1)) then
       call wind_proxy(1)%halo_exchange_finish(depth=1)
-      call wind_1_storage%end_exchange()
+      call wind_1_storage%end_exchange(stay=.true.)
     end if
     ! wind is read by nodal_gradient_kernel_type in halo cells to level 1
     ! and setval_c left its halo and its annexed dofs stale: only owned dofs are computed
     wind_2_storage => storage_of(wind_proxy(2)%data)
-    call wind_2_storage%begin_exchange()
+    call begin_exchange_of_strips(wind_2_storage, wind_proxy(2)%vspace, 1)
     call wind_proxy(2)%halo_exchange(depth=1)
-    call wind_2_storage%end_exchange()
+    call wind_2_storage%end_exchange(stay=.true.)
     ! grad(1): brought, as a part of its halo is given numbers
     grad_1_storage => storage_of(grad_proxy(1)%data)
     call grad_1_storage%acquire(space_host, access_read_write, grad_1_data)
