@@ -1,12 +1,14 @@
 """Every feature of LFRic metadata computes the same where layers acquire and release fields.
 
 The suite is that of `test_generated`. Its layers run on the host beside an emulated device, where
-half of the fields are before each invoke, and copies that are stale are NaN.
+half of the fields are before each invoke, and copies that are stale are NaN. Fields have storages,
+or a registry has them, which the program tells what it does, or does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,9 @@ from runtime.test_generated import differing
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
 MODES = {
-    mode.name: Mode(mode.name, (*mode.options, "--target", "storage")) for mode in (OWNED, ANNEXED)
+    (target, mode.name): Mode(mode.name, (*mode.options, "--target", target))
+    for target in ("storage", "registry")
+    for mode in (OWNED, ANNEXED)
 }
 
 
@@ -43,7 +47,7 @@ def storages(
         builds.build_program(library, support, suite, there)
 
     def program(mode: Mode) -> Path:
-        there = folder / f"suite_in_storages_{mode.name}"
+        there = folder / f"suite_in_{mode.options[-1]}_{mode.name}"
         return built_once(there, lambda where: build(mode, where)) / "program"
 
     return program
@@ -58,14 +62,27 @@ def serial(
     return merge_answers(run_program(suite_program(SERIAL), SERIAL, 1, run).values)
 
 
-@pytest.mark.parametrize(("name", "ranks"), [("owned", 1), ("owned", 4), ("annexed", 2)])
+@pytest.mark.parametrize(
+    ("way", "ranks"),
+    [
+        (("storage", "owned"), 1),
+        (("storage", "owned"), 4),
+        (("storage", "annexed"), 2),
+        (("registry", "owned"), 1),
+        (("registry", "owned,told"), 4),
+        (("registry", "annexed"), 2),
+        (("registry", "annexed,told"), 4),
+    ],
+)
 def test_the_answers_are_those_of_plain_layers(
     storages: Callable[[Mode], Path],
     serial: Answers,
-    name: str,
+    way: tuple[str, str],
     ranks: int,
     tmp_path: Path,
 ) -> None:
-    mode = MODES[name]
-    run = run_program(storages(mode), mode, ranks, tmp_path / "run")
+    target, name = way
+    mode = MODES[target, name.partition(",")[0]]
+    program = storages(mode)
+    run = run_program(program, replace(mode, name=name), ranks, tmp_path / "run")
     assert differing(serial, merge_answers(run.values)) == []

@@ -103,6 +103,12 @@ def test_they_are_so_where_values_stay(answers: Reader, mode: Mode) -> None:
     assert differing(answers(SERIAL, False, 1), answers(told(mode), True, 4)) == []
 
 
+@pytest.mark.parametrize("mode", [ON_DEVICE["owned"], OVERLAPPED])
+def test_they_are_so_for_programs_that_know_of_no_storages(answers: Reader, mode: Mode) -> None:
+    unaware = replace(mode, name=f"{mode.name},unaware")
+    assert differing(answers(SERIAL, False, 1), answers(unaware, True, 4)) == []
+
+
 @pytest.fixture(scope="module")
 def outcomes(emulated_parts: Parts, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
     """Return what came of each thing that was asked of the registry weakly, or not at all."""

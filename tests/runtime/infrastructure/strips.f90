@@ -165,8 +165,7 @@ contains
     call check(shallow%get_field_halo_depth() == default_halo_depth, 'the default halo depth')
   end subroutine check_space
 
-  !> Check that what a space tells of its exchanges to everybody is what they send: on these meshes it
-  !> is no more, but on bounded ones, where a rank may not know which of its cells lie at a border.
+  !> Check that what a space tells of its exchanges to everybody is what they send.
   subroutine check_sent(fs, depth, mesh_name)
     type(function_space_type), pointer, intent(in) :: fs
     integer(i_def), intent(in) :: depth

@@ -70,6 +70,9 @@ module world_mod
   logical, save :: annexed_are_valid = .false.
   !> Whether a program that traps invalid operations stops when it computes with poison.
   logical, save, public :: poison_signals = .false.
+  !> Whether values are looked at and written as in a program that knows of no storages, and has none
+  !> on a device alone.
+  logical, save, public :: is_unaware = .false.
   logical, save :: digests_only = .false.
   logical, save :: is_brief = .false.
   real(r_def), save :: digest = 0.0_r_def
@@ -240,6 +243,7 @@ contains
           if (proxy%is_dirty(depth)) call poison(proxy, first, depth)
           first = proxy%vspace%get_last_dof_halo(depth) + 1
         end do
+        if (is_unaware) cycle
         call put_at(proxy, space_host)
         if (modulo(n + number_of_times, 2) == 0) call put_at(proxy, space_device)
       end associate
@@ -255,6 +259,24 @@ contains
     call proxy%values%release(space)
   end subroutine put_at
 
+  !> Make the latest values of a field be in `data`.
+  subroutine look_at(proxy)
+    class(field_parent_proxy_type), intent(in) :: proxy
+
+    if (.not. is_unaware) call proxy%bring_to_host()
+  end subroutine look_at
+
+  !> Note that the halo is stale, as `data` have been written.
+  subroutine wrote(proxy)
+    class(field_parent_proxy_type), intent(inout) :: proxy
+
+    if (is_unaware) then
+      call proxy%set_halo_dirty()
+    else
+      call proxy%set_dirty()
+    end if
+  end subroutine wrote
+
   !> Make the first levels of the halos of all fields clean, and poison all that is beyond.
   subroutine renew_halos(clean)
     integer(i_def), intent(in) :: clean
@@ -263,8 +285,8 @@ contains
 
     do n = 1, number_known
       associate (proxy => known(n)%proxy)
-        call proxy%bring_to_host()
-        call proxy%set_dirty()
+        call look_at(proxy)
+        call wrote(proxy)
       end associate
     end do
     if (clean > 0) call exchange_halos(clean)
@@ -327,7 +349,7 @@ contains
     integer(i_def) :: clean, last
     type(ieee_class_type) :: nan
 
-    call proxy%bring_to_host()
+    call look_at(proxy)
     nan = ieee_quiet_nan
     if (poison_signals) nan = ieee_signaling_nan
     last = proxy%vspace%get_last_dof_halo(depth)
@@ -340,7 +362,7 @@ contains
       proxy%data(first:last) = -1000003
     end select
     clean = number_clean(proxy)
-    call proxy%set_dirty()
+    call wrote(proxy)
     if (clean > 0) call proxy%set_clean(clean)
   end subroutine poison
 
@@ -361,7 +383,7 @@ contains
     integer(i_def) :: n
 
     do n = 1, number_known
-      call known(n)%proxy%bring_to_host()
+      call look_at(known(n)%proxy)
       if (digests_only) then
         call digest_field(n, known(n)%proxy)
       else if (is_brief) then
@@ -488,8 +510,8 @@ contains
     type(known_field_type), intent(inout) :: entry
 
     entry%clean = number_clean(entry%proxy)
-    call entry%proxy%bring_to_host()
-    call entry%proxy%set_dirty()
+    call look_at(entry%proxy)
+    call wrote(entry%proxy)
     select type (proxy => entry%proxy)
     type is (field_real64_proxy_type)
       entry%kept_real64 = proxy%data
@@ -508,7 +530,7 @@ contains
 
     integer(i_def) :: last
 
-    call entry%proxy%bring_to_host()
+    call look_at(entry%proxy)
     associate (space => entry%proxy%vspace)
       last = space%get_last_dof_owned()
       if (annexed_are_valid) last = space%get_last_dof_annexed()
@@ -525,7 +547,7 @@ contains
       number = real(count(entry%kept_integers(:last) /= proxy%data(:last)), r_def)
       proxy%data = entry%kept_integers
     end select
-    call entry%proxy%set_dirty()
+    call wrote(entry%proxy)
     if (entry%clean > 0) call entry%proxy%set_clean(entry%clean)
   end function number_stale
 
