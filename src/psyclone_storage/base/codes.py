@@ -230,6 +230,7 @@ CODES: dict[str, str] = {
     "T066": "Lanes of vector instructions cannot share a loop.",
     "T068": "The bounds of a loop cannot go into its kernel.",
     "T069": "A variable of a module cannot become an argument of a kernel.",
+    "T070": "A procedure that a kernel calls cannot take the place of its call.",
     "T067": "There is nothing in a kernel that a step would change.",
     "T054": "A kernel is already what a step would make of it.",
     "T055": "A kernel for a device may use what is not on the device.",

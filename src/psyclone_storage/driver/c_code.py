@@ -16,7 +16,7 @@ from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.frontend.search import index_directories, index_with
 from psyclone_storage.ir.code import KernelCode
 
 
@@ -60,10 +60,8 @@ def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: Ke
 
 def make_finder(wanted: KernelRequest, settings: Settings) -> ModuleFinder:
     """Return what finds the modules that kernels use."""
-    shipped = index_directories((wanted.shipped,)).files
-    files = {**shipped, **index_directories(wanted.directories).files}
-    ignored = frozenset(settings.ignore_modules)
-    return ModuleFinder(SourceIndex(wanted.directories, files), ignored)
+    index = index_with(index_directories(wanted.directories), wanted.shipped)
+    return ModuleFinder(index, frozenset(settings.ignore_modules))
 
 
 def _no_loop(name: str, span: Span) -> Diagnostic:

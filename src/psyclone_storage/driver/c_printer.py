@@ -6,7 +6,6 @@ from psyclone_storage.backend.c.printer import CUnit, print_c
 from psyclone_storage.backend.c.scope import Callee, ModuleContext
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.called import read_called
@@ -72,7 +71,7 @@ class CPrinter:
         if module not in self._sources:
             self._sources[module] = None
             for path in self._finder.index.candidates(module):
-                source = read_source(path)
+                source = self._finder.index.read(path)
                 if module in defined_modules(source.text):
                     self._sources[module] = source
                     break

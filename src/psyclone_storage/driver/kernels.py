@@ -13,14 +13,16 @@ from psyclone_storage.base.diagnostic import (
     raise_if_any,
 )
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
+from psyclone_storage.driver.merged import CalledProcedures
 from psyclone_storage.driver.rows import ApiParts, Language
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
 from psyclone_storage.infrastructures.lfric import EXACT_KIND, REAL
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
@@ -51,11 +53,16 @@ class Kernels:
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str], KernelCode] = field(default_factory=dict)
     _may_keep: dict[tuple[SourceText, str], bool] = field(default_factory=dict)
+    _merged: dict[int, tuple[KernelCode, MergedCode]] = field(default_factory=dict)
     _modules: ModuleFinder = field(init=False)
+    _procedures: CalledProcedures = field(init=False)
 
     def __post_init__(self) -> None:
         """Look for modules where kernels are."""
         self._modules = ModuleFinder(self.index, frozenset(self.settings.ignore_modules))
+        self._procedures = CalledProcedures(
+            self._modules, shared_file(f"external/{self.api.infrastructure}")
+        )
 
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
         """Return the kernel that an algorithm imports, and the file that defines it.
@@ -97,6 +104,18 @@ class Kernels:
         source = kernel.span.source
         dummies = self.api.dummies(kernel)
         return tuple(self._code(source, key_of(name), dummies) for name in names)
+
+    def merged(self, code: KernelCode) -> MergedCode:
+        """Return `code` with procedures of modules in the place of their calls.
+
+        What calls none is what it was, and what is in no Fortran.
+        """
+        if self.language.prints_kernels:
+            return MergedCode(code)
+        known = self._merged.get(id(code))
+        if known is None:
+            known = self._merged[id(code)] = (code, self._procedures.merged(code))
+        return known[1]
 
     def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return those of the subroutines that may change what outlives their calls.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.files import SourceFiles
 
@@ -99,6 +99,12 @@ def index_directories(
             files.setdefault(stem, []).append(path)
     below = {stem: tuple(paths) for stem, paths in files.items()}
     return SourceIndex(directories, below, folders, _files_in(folders, suffixes), suffixes)
+
+
+def index_with(index: SourceIndex, directory: Path) -> SourceIndex:
+    """Return `index` with the files below one more directory, of names that it has not."""
+    more = index_directories((directory,), suffixes=index.suffixes)
+    return replace(index, files={**more.files, **index.files}, _answers={})
 
 
 def _files_in(folders: Iterable[Path], suffixes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:

@@ -170,6 +170,17 @@ class KernelCode(Named):
         return Span(routine.source, routine.start + found.start(), routine.start + found.end())
 
 
+@dataclass(frozen=True, slots=True)
+class MergedCode:
+    """A subroutine with procedures in the place of its calls.
+
+    `left` are the calls that stay, by their places, and why.
+    """
+
+    code: KernelCode
+    left: tuple[tuple[Span | None, str], ...] = ()
+
+
 def _by_name(items: tuple[Specified, ...]) -> Mapping[str, Declare]:
     """Return the declarations among `items`, the first of each name, in lower case."""
     declared = (item for item in reversed(items) if isinstance(item, Declare))

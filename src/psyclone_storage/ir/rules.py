@@ -11,7 +11,7 @@ from typing import Protocol
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.kernel import GridBounds, Kernel, KernelArg
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
@@ -145,6 +145,9 @@ class KernelSource(Protocol):
         Raises:
             CompileError: it cannot be read.
         """
+
+    def merged(self, code: KernelCode) -> MergedCode:
+        """Return `code` with the procedures that are found in the place of their calls."""
 
     def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return those of the subroutines that may change what outlives their calls.

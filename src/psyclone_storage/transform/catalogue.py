@@ -41,6 +41,7 @@ from psyclone_storage.transform.kernel.loops import (
     SwapInKernel,
     TileInKernel,
 )
+from psyclone_storage.transform.kernel.procedures import InlineProcedures
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.kernel.summing import InlineSummingCall
@@ -101,6 +102,7 @@ STEPS: Mapping[str, type[Step]] = {
         IntrinsicsToCode,
         ArraysToLoops,
         ArraysToRanges,
+        InlineProcedures,
         InlineCall,
         InlinePointCall,
         InlineSummingCall,

@@ -67,6 +67,14 @@ class NeedsCode(Protocol):
 
 
 @runtime_checkable
+class MergesProcedures(Protocol):
+    """A step that looks at kernels with procedures in the place of their calls."""
+
+    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the uids of the calls whose code the step needs so, those that are there."""
+
+
+@runtime_checkable
 class SharesCalls(Protocol):
     """A step after which several threads may be in the same kernel at once."""
 

@@ -14,8 +14,8 @@ from psyclone_storage.backend.c.types import CType, PrintError
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.module import ModuleNames
-from psyclone_storage.backend.python.sums import summed
 from psyclone_storage.backend.python.values import NoPythonError, TypedText
+from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
     Expr,

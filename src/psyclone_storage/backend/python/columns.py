@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
-from psyclone_storage.backend.python.sums import IndexSum, summed
 from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError, TypedText
+from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures import lfric_words as words
 from psyclone_storage.ir.expr import (

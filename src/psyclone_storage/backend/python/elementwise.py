@@ -23,7 +23,7 @@ from psyclone_storage.backend.python.array_names import (
     of_dimension,
     of_triplet,
 )
-from psyclone_storage.backend.python.sums import IndexSum, summed
+from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from psyclone_storage.backend.c.scope import CScope, ModuleContext
-from psyclone_storage.backend.python.called import with_called
+from psyclone_storage.backend.called.writer import with_called
 from psyclone_storage.backend.python.constant_arrays import (
     with_arrays_of_modules,
     without_constant_arrays,

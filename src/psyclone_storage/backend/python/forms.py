@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.python.sums import IndexSum
 from psyclone_storage.backend.python.values import TypedText
+from psyclone_storage.backend.sums import IndexSum
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode

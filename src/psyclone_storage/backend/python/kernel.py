@@ -15,7 +15,6 @@ from psyclone_storage.backend.python.expressions import ExpressionWriter, checke
 from psyclone_storage.backend.python.forms import ArgumentForm, PlacedLine
 from psyclone_storage.backend.python.local_arrays import LocalArray, local_arrays
 from psyclone_storage.backend.python.module import ModuleNames, reserved
-from psyclone_storage.backend.python.sums import IndexSum, summed
 from psyclone_storage.backend.python.values import (
     ATOM,
     INTEGER,
@@ -23,6 +22,7 @@ from psyclone_storage.backend.python.values import (
     NoPythonError,
     TypedText,
 )
+from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from psyclone_storage.backend.c.types import CType
 from psyclone_storage.backend.python.forms import TextWriter
-from psyclone_storage.backend.python.sums import IndexSum, summed
 from psyclone_storage.backend.python.values import (
     DOUBLE,
     INTEGER,
@@ -14,6 +13,7 @@ from psyclone_storage.backend.python.values import (
     NoPythonError,
     TypedText,
 )
+from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode

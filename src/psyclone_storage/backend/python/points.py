@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
-from psyclone_storage.backend.python.sums import summed
 from psyclone_storage.backend.python.values import DOUBLE, SUM, NoPythonError, TypedText
+from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures import gocean as words
 from psyclone_storage.ir.expr import (

@@ -17,7 +17,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.code import KernelCode, MergedCode, Specified
 from psyclone_storage.ir.directive import AccLoopDirective
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.linking import linked
@@ -36,6 +36,7 @@ _DECLARES_NO_VARIABLE = regex(
 
 _PREPROCESSOR = regex(r"^[ \t]*#.*", re.MULTILINE)
 _MACROS = regex(r"^[ \t]*#[ \t]*(?:define|include)\b.*", re.MULTILINE)
+_NOT_MERGED = "Change the procedure, or leave the kernel out of this step."
 
 
 def coded_calls(schedule: Schedule) -> Iterator[Place]:
@@ -131,6 +132,21 @@ def codes_of(schedule: Schedule, uid: str) -> tuple[KernelCode, ...]:
     return call.known_codes
 
 
+def merged_of(schedule: Schedule, uid: str) -> tuple[MergedCode, ...]:
+    """Return the subroutines of the call `uid` with procedures in the place of their calls."""
+    call = find(schedule, uid)
+    assert isinstance(call, KernelCall)
+    return call.merged or tuple(map(MergedCode, call.known_codes))
+
+
+def calls_that_stay(merged: MergedCode) -> Reasons:
+    """Return why calls were left where procedures took the place of calls (T070)."""
+    return tuple(
+        Diagnostic("T070", f"A call in '{merged.code.name}' stays: {why}.", place, hint=_NOT_MERGED)
+        for place, why in merged.left
+    )
+
+
 def check_each(
     schedule: Schedule, uid: str, check: Callable[[KernelCode], Iterable[Diagnostic]]
 ) -> Reasons:
@@ -165,7 +181,7 @@ def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> S
     assert isinstance(call, KernelCall)
     changed = codes != call.own_codes
     settled = tuple(linked(addressed(code)) for code in codes) if changed else ()
-    return replaced(schedule, uid, replace(call, codes=settled))
+    return replaced(schedule, uid, replace(call, codes=settled, merged=()))
 
 
 def not_understood(code: KernelCode, line: Line, what: str) -> Diagnostic:

@@ -71,12 +71,14 @@ from psyclone_storage.ir.walk import (
 )
 from psyclone_storage.transform.kernel.code import (
     calls_for_points,
+    calls_that_stay,
     check_body,
     coded_calls,
     codes_of,
+    merged_of,
     not_understood,
     preprocessed,
-    with_each,
+    with_codes,
 )
 from psyclone_storage.transform.kernel.returns import without_returns
 from psyclone_storage.transform.step import Place, Reasons
@@ -95,7 +97,8 @@ class InlineCall:
 
     The compiler then sees them inside of the loop. Arguments take the place of the dummies. What
     the kernel declares and imports stands in a block of its own around its statements, so that
-    each iteration and each thread has its own. This is the last step for a kernel. A loop over
+    each iteration and each thread has its own. Procedures that the kernel calls take the place of
+    their calls first, as by `inline-procedures`. This is the last step for a kernel. A loop over
     cells then gets a procedure of its own, as by `outline`, where nothing stands against that.
 
     Refused if the kernel has several subroutines: which of them is meant depends on the sizes of
@@ -122,38 +125,37 @@ class InlineCall:
         """Return the call."""
         return (self.call,)
 
+    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the statements for the call."""
         if problems := check_body(schedule, self.call):
             return problems
-        call, codes = find(schedule, self.call), codes_of(schedule, self.call)
-        assert isinstance(call, KernelCall)
-        if len(codes) > 1:
-            return (_ambiguous(call, codes),)
-        (code,) = codes
-        if code.in_place:
-            message = f"The statements of '{self.call}' are in place already."
-            return (Diagnostic("T065", message, place_of(call)),)
-        jumps = tuple(_opaque_reasons(code))
-        texts = (
-            *_about_scope(code),
-            *_about_names(code, schedule),
-            *_about_variables(code),
-            *_about_dummies(code, call),
-        )
-        place = place_of(call)
-        return (
-            *jumps,
-            *(
-                Diagnostic("T065", f"'{code.name}' cannot be inlined: {text}.", place)
-                for text in texts
-            ),
-        )
+        return self._chosen(schedule)[1]
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements in the place of the call."""
         raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, _self_contained)
+        code = self._chosen(schedule)[0]
+        return with_codes(schedule, self.call, (_self_contained(code),))
+
+    def _chosen(self, schedule: Schedule) -> tuple[KernelCode, Reasons]:
+        """Return the subroutine to put in place, and all reasons against it.
+
+        It has procedures in the place of its calls, unless only the one that calls them may be.
+        """
+        call, codes = find(schedule, self.call), codes_of(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        if len(codes) > 1:
+            return codes[0], (_ambiguous(call, codes),)
+        own, (merged,) = codes[0], merged_of(schedule, self.call)
+        reasons = tuple(_against(own, call, schedule))
+        if merged.code is not own and not tuple(_against(merged.code, call, schedule)):
+            return merged.code, ()
+        stay = calls_that_stay(merged) if reasons else ()
+        return own, (*reasons, *stay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,23 @@ def _ambiguous(call: KernelCall, codes: tuple[KernelCode, ...]) -> Diagnostic:
     message = f"'{call.kernel.name}' stands for {names}: the kinds of the arguments decide."
     hint = "'inline-kernel-module' takes all of them into the PSy layer."
     return Diagnostic("T051", message, place_of(call), hint=hint)
+
+
+def _against(code: KernelCode, call: KernelCall, schedule: Schedule) -> Iterator[Diagnostic]:
+    """Yield all reasons against the statements of `code` in the place of `call`."""
+    if code.in_place:
+        message = f"The statements of '{call.uid}' are in place already."
+        yield Diagnostic("T065", message, place_of(call))
+        return
+    yield from _opaque_reasons(code)
+    texts = (
+        *_about_scope(code),
+        *_about_names(code, schedule),
+        *_about_variables(code),
+        *_about_dummies(code, call),
+    )
+    for text in texts:
+        yield Diagnostic("T065", f"'{code.name}' cannot be inlined: {text}.", place_of(call))
 
 
 def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:

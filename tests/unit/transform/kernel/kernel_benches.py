@@ -5,10 +5,11 @@ from __future__ import annotations
 from kernel_bodies import NO_MODULES
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.merged import CalledProcedures
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.fortran.state import may_keep_state
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.transform.halos import with_halos
@@ -29,6 +30,9 @@ class OneFile:
         self.asked += 1
         names = kernel.implementations or ("work_code",)
         return tuple(resolve_code(read_code(self._source, name), NO_MODULES) for name in names)
+
+    def merged(self, code: KernelCode) -> MergedCode:
+        return CalledProcedures(NO_MODULES).merged(code)
 
     def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         may_keep = may_keep_state(self._source, "work_code")

@@ -157,8 +157,9 @@ def test_what_is_refused(body: str, specification: str, code: str) -> None:
     ],
 )
 def test_reasons(text: str, reason: str) -> None:
-    (problem,) = bench(text, call()).check(STEP)
+    problem, *stay = bench(text, call()).check(STEP)
     assert problem.code == "T065"
+    assert [one.code for one in stay] == ["T070"] * (reason == "calls")
     assert reason in problem.message
 
 

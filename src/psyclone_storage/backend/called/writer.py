@@ -1,9 +1,9 @@
 """Procedures that a kernel calls, put in the place of their calls.
 
-Kernels in Python call nothing but functions of the language. A procedure that was found becomes
-statements among those of the kernel, its variables locals of the kernel; what it sees of its module
-is seen from there. A call stays, and is refused by who prints it, where that is not certainly the
-same: which is told by its place.
+Kernels in Python call nothing but functions of the language; compilers do not look into other files
+than that of a kernel in Fortran. A procedure that was found becomes statements among those of the
+kernel, its variables locals of the kernel; what it sees of its module is seen from there. A call
+stays where that is not certainly the same, and is told by its place; who prints Python refuses it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
 from psyclone_storage.backend.c.types import PrintError
-from psyclone_storage.backend.python.call_arguments import CallArguments
-from psyclone_storage.backend.python.called_code import (
-    ProcedureNames,
-    check_understood,
-    without_returns,
-    written_in,
-)
-from psyclone_storage.backend.python.passed_arrays import (
+from psyclone_storage.backend.called.arguments import CallArguments
+from psyclone_storage.backend.called.arrays import (
     NotInPlaceError,
     PassedArray,
     passed_array,
     stays,
 )
+from psyclone_storage.backend.called.code import (
+    ProcedureNames,
+    check_understood,
+    without_returns,
+    written_in,
+)
+from psyclone_storage.backend.called.fortran import FortranModules, have_same_kinds
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
@@ -53,6 +54,7 @@ from psyclone_storage.ir.rewrite import (
     with_each_block,
     with_parts,
 )
+from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declared_symbol
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
@@ -63,9 +65,12 @@ from psyclone_storage.ir.unit import (
     Declare,
     Do,
     If,
+    Imported,
     Line,
     Return,
     Select,
+    Use,
+    While,
 )
 
 _GUARDS = (Operator.AND, Operator.OR)
@@ -73,16 +78,21 @@ _MOST_DEEP = 12
 
 
 def with_called(
-    code: KernelCode, around: ModuleContext, above: tuple[tuple[str, str], ...] = ()
+    code: KernelCode,
+    around: ModuleContext,
+    above: tuple[tuple[str, str], ...] = (),
+    modules: FortranModules | None = None,
 ) -> tuple[KernelCode, dict[Span | None, str]]:
     """Return `code` with procedures in the place of their calls; `above` are those that call it.
 
-    Beside it stands by its place why a call is left as it is.
+    With `modules` it is code in Fortran that is made, and imports what it needs. Beside it stands
+    by its place why a call is left as it is.
     """
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
-    taken = (*used, *declared, *code.dummy_keys, *code.module.symbols.symbols)
-    writer = _CalledWriter(code, around, NameTable(taken), above)
+    internal = code.internal.names if code.internal is not None else ()
+    taken = (*used, *declared, *internal, *code.dummy_keys, *code.module.symbols.symbols)
+    writer = _CalledWriter(code, around, NameTable(taken), above, modules)
     body = writer.block(code.body)
     if not writer.changed:
         return code, writer.reasons
@@ -92,6 +102,7 @@ def with_called(
         code,
         body=body,
         declarations=(*code.declarations, *writer.declared.values()),
+        uses=(*code.uses, *writer.uses),
         module=replace(code.module, symbols=table),
     )
     return made, writer.reasons
@@ -101,15 +112,18 @@ def with_called(
 class _CalledWriter:
     """The writer of statements in the place of calls in one subroutine.
 
-    What these need is `declared`, by its key; `symbols` are names of other modules that they see.
+    What these need is `declared`, by its key; `symbols` are names of other modules that they see,
+    which a kernel in Fortran `uses`.
     """
 
     code: KernelCode
     around: ModuleContext
     names: NameTable
     above: tuple[tuple[str, str], ...]
+    modules: FortranModules | None = None
     declared: dict[str, Declare] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
+    uses: list[Use] = field(default_factory=list)
     reasons: dict[Span | None, str] = field(default_factory=dict)
     changed: bool = False
 
@@ -134,10 +148,19 @@ class _CalledWriter:
         except (NotInPlaceError, PrintError) as error:
             if why := str(error) or getattr(error, "reason", ""):
                 self.reasons[place_of_line(line)] = why
-            return [with_each_block(line, self.block)]
+            return [self._inside(line)]
         if new is None:
             return before
-        return [*before, with_each_block(new, self.block)]
+        return [*before, self._inside(new)]
+
+    def _inside(self, line: Line) -> Line:
+        """Return a statement without calls in its blocks, if others may stand in these.
+
+        A construct that masks, that has names of its own or that no order holds takes none.
+        """
+        of_type = isinstance(line, Select) and line.word != "case"
+        takes_any = isinstance(line, Do | While | If | Select) and not of_type
+        return with_each_block(line, self.block) if takes_any else line
 
     def _without_calls(self, line: Line, before: list[Line]) -> Line | None:
         """Return a statement without calls in it, None for one that is a call itself."""
@@ -230,16 +253,18 @@ class _CalledWriter:
         if key in self.above or len(self.above) > _MOST_DEEP:
             raise NotInPlaceError(f"'{procedure.text}' calls itself")
         callee, given = self._chosen(procedure, key, args)
-        code, reasons = with_called(callee.code, self.around, (*self.above, key))
+        code, reasons = with_called(callee.code, self.around, (*self.above, key), self.modules)
         if reasons:
             raise NotInPlaceError(f"of '{procedure.text}', {next(iter(reasons.values()))}")
         check_understood(code)
+        if self.modules is not None:
+            self.modules.check(callee.code, code)
         if code.internal is not None:
             raise NotInPlaceError(f"'{procedure.text}' has procedures of its own")
         spliced = _Spliced(self, replace(callee, code=code), place)
         lines = spliced.lines(given)
         self.changed = True
-        return [Comment(f"! {code.name}"), *lines], spliced.result
+        return [Comment(code.name), *lines], spliced.result
 
     def _chosen(
         self, procedure: Name, key: tuple[str, str], args: tuple[Expr, ...]
@@ -266,6 +291,9 @@ class _CalledWriter:
         They must be, and be known, behind a generic name, for which other modules may have more.
         """
         within, passed = CScope(callee.code, self.around), self.arguments
+        if self.modules is not None:
+            # A compiler has looked at types and ranks already, and knows the sizes of kinds.
+            return not is_generic or have_same_kinds(self.scope, passed, within, given)
         for key, arg in zip(callee.code.dummy_keys, given, strict=True):
             symbol = within.symbol(key)
             try:
@@ -304,6 +332,11 @@ class _CalledWriter:
         """Return the name by which what belongs to another module is known here."""
         original = key_of(symbol.name)
         home = (key_of(module), original)
+        if self.modules is not None and home[0] == self.code.module.key:
+            if self._is_hidden_by_own(original):
+                raise NotInPlaceError(f"'{symbol.name}' is another name where it is called")
+            self.names.reserve(original)
+            return Name(original)
         for key, known in self.symbols.items():
             if (known.module_key, key_of(known.name)) == home:
                 return Name(key)
@@ -315,9 +348,17 @@ class _CalledWriter:
         if is_here and original not in self.declared and original not in self.symbols:
             self.names.reserve(original)
             return Name(original)
+        if self.modules is not None and self.modules.hidden(*home):
+            raise NotInPlaceError(f"'{symbol.name}' is a private name of '{module}'")
         key = key_of(self._fresh(original))
+        if self.modules is not None:
+            self.uses.append(Use(module, (Imported(key, original),)))
         self.symbols[key] = replace(symbol, key=original, module=module, origin=Origin.IMPORTED)
         return Name(key)
+
+    def _is_hidden_by_own(self, key: str) -> bool:
+        """Return whether a name of the kernel's module is out of its sight."""
+        return key in local_names(self.code) or key in self.declared or key in self.symbols
 
     def is_of_language(self, key: str) -> bool:
         """Return whether a name of a function of the language is that here, too."""
@@ -349,12 +390,14 @@ class _Spliced:
         outs = [arg for key, arg in zip(code.dummy_keys, given, strict=True) if key in written]
         bases = [arg.base if isinstance(arg, Index) else arg for arg in outs]
         changed = {name for base in bases for name in names_in(base)}
+        caller = self.caller
+        names = ProcedureNames(
+            within, self.scalars, self.arrays, caller.seen, caller.is_of_language,
+            keeps_kinds=caller.modules is not None,
+        )  # fmt: skip
         for key, arg in zip(code.dummy_keys, given, strict=True):
             if not symbols[key].shape:
-                self._scalar(symbols[key], arg, changed, is_written=key in written)
-        names = ProcedureNames(
-            within, self.scalars, self.arrays, self.caller.seen, self.caller.is_of_language
-        )
+                self._scalar(names, symbols[key], arg, changed, is_written=key in written)
         for key, arg in zip(code.dummy_keys, given, strict=True):
             if symbols[key].shape:
                 self._array(names, symbols[key], arg, changed, is_written=key in written)
@@ -372,7 +415,15 @@ class _Spliced:
         if changed := sorted(used & written):
             raise NotInPlaceError(f"'{changed[0]}' gives an extent in '{code.name}' and is changed")
 
-    def _scalar(self, symbol: Symbol, arg: Expr, changed: set[str], *, is_written: bool) -> None:
+    def _scalar(
+        self,
+        names: ProcedureNames,
+        symbol: Symbol,
+        arg: Expr,
+        changed: set[str],
+        *,
+        is_written: bool,
+    ) -> None:
         arg = arg if is_written else self._given_once(arg)
         if not self.caller.arguments.is_scalar(arg):
             raise NotInPlaceError(f"an array is passed for '{symbol.name}'")
@@ -386,8 +437,7 @@ class _Spliced:
         index = arg.items if isinstance(arg, Element) else ()
         if is_written and not by_value and any(names_in(one) & changed for one in index):
             raise NotInPlaceError(f"what is passed for '{symbol.name}' depends on what changes")
-        type_ = typed(CScope(self.callee.code, self.caller.around), symbol)
-        copy = self.caller.declare(Declare(symbol.name, type_), symbol.key)
+        copy = self.caller.declare(Declare(symbol.name, names.typed(symbol)), symbol.key)
         self.scalars[symbol.key] = copy
         if not (is_written and "intent(out)" in "".join(symbol.attributes).replace(" ", "")):
             self.before.append(Assign(copy, arg, place=self.place))
@@ -449,7 +499,7 @@ class _Spliced:
         shape = tuple(names.changed(one) for one in symbol.shape)
         found = passed_array(arg, shape, caller.symbol_of, caller.arguments.is_scalar)
         if found is None and not is_written and not caller.arguments.is_scalar(arg):
-            copy = self._copied(typed(names.scope, symbol), symbol, arg)
+            copy = self._copied(names.typed(symbol), symbol, arg)
             try:
                 found = passed_array(copy, shape, caller.symbol_of, caller.arguments.is_scalar)
             except NotInPlaceError:
@@ -474,21 +524,18 @@ class _Spliced:
 
     def _local(self, names: ProcedureNames, item: Declare) -> None:
         """Declare a variable of the procedure among those of the kernel."""
-        type_ = typed(names.scope, declared_symbol(item, Origin.LOCAL))
+        type_ = names.typed(declared_symbol(item, Origin.LOCAL))
         made = Declare(item.name, type_, item.attributes)
         name = self.caller.declare(made, item.key)
         names.locals[item.key] = name
         value = None if item.value is None else names.changed(item.value)
         shape = tuple(names.changed(one) for one in item.shape)
+        for one in sorted({one for extent in shape for one in names_in(extent)}):
+            if self.caller.modules is not None and not stays(self.caller.symbol_of(one)):
+                raise NotInPlaceError(f"'{one}' gives an extent of '{item.name}' and may change")
         self.caller.declared[name.key] = replace(made, name=name.text, shape=shape, value=value)
         if item.key == key_of(self.callee.result):
             self.result = name
-
-
-def typed(scope: CScope, symbol: Symbol) -> ScalarType:
-    """Return the type of a variable, with a kind that is a number, and so known everywhere."""
-    found = scope.type_of(symbol)
-    return ScalarType(found.intrinsic, str(found.size))
 
 
 def _generics(callee: Callee) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import CType
-from psyclone_storage.backend.python.passed_arrays import NotInPlaceError, bounds, extent_of
+from psyclone_storage.backend.called.arrays import NotInPlaceError, bounds, extent_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
     ArrayLiteral,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.python.passed_arrays import NotInPlaceError, PassedArray
+from psyclone_storage.backend.called.arrays import NotInPlaceError, PassedArray
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Element, Expr, Index, Literal, Name, Origin, Section, Symbol
 from psyclone_storage.ir.rewrite import walk_lines, with_parts
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
@@ -30,6 +31,7 @@ from psyclone_storage.ir.unit import (
 
 _UNDERSTOOD = (Assign, Blank, Comment, Continue, Cycle, DirectiveLine, Do, Exit, If, Return, Select)
 _HARMLESS = (["implicit", "none"], ["IMPLICIT", "NONE"])
+_NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL)
 _ATTRIBUTES = ("save", "allocatable", "pointer", "target", "external", "volatile", "class")
 
 
@@ -46,13 +48,36 @@ class ProcedureNames:
     arrays: dict[str, PassedArray]
     seen: Callable[[Symbol, str], Name]
     is_of_language: Callable[[str], bool]
+    keeps_kinds: bool = False
     locals: dict[str, Name] = field(default_factory=dict)
+
+    def typed(self, symbol: Symbol) -> ScalarType:
+        """Return the type of a variable of the procedure, with a kind that the caller knows.
+
+        That is a number, or with `keeps_kinds` what the kind is called there.
+        """
+        if not self.keeps_kinds:
+            found = self.scope.type_of(symbol)
+            return ScalarType(found.intrinsic, str(found.size))
+        if not isinstance(symbol.type, ScalarType) or symbol.type.intrinsic not in _NUMBERS:
+            raise NotInPlaceError(f"'{symbol.name}' is no number and no truth value")
+        kind = symbol.type.kind
+        return ScalarType(symbol.type.intrinsic, None if kind is None else self._kind(kind))
+
+    def _kind(self, text: str) -> str:
+        """Return a kind of the procedure as it is written where it is called."""
+        if text.isdigit() or not self.keeps_kinds:
+            return text if text.isdigit() else str(self.scope.kind(text))
+        found = self.changed(Name(text)) if text.isidentifier() else None
+        if not isinstance(found, Name):
+            raise NotInPlaceError(f"the kind '{text}' has no name where it is called")
+        return found.text
 
     def changed(self, expr: Expr) -> Expr:
         """Return an expression of the procedure as one of the caller."""
         match expr:
             case Literal() if expr.kind is not None and not expr.kind.isdigit():
-                return expr.with_kind(str(self.scope.kind(expr.kind)))
+                return expr.with_kind(self._kind(expr.kind))
             case Name():
                 return self._name(expr)
             case Index(Name() as base, items) if base.key in self.arrays:
@@ -83,7 +108,7 @@ def check_understood(code: KernelCode) -> None:
     """Refuse a procedure whose statements or declarations may do more than is known here."""
     for line in walk_lines(code.body):
         if not isinstance(line, _UNDERSTOOD) or (isinstance(line, Return) and line.value):
-            raise NotInPlaceError(f"'{code.name}' has statements that kernels in Python have not")
+            raise NotInPlaceError(f"'{code.name}' has statements that are not understood")
         if isinstance(line, Select) and line.word != "case":
             raise NotInPlaceError(f"'{code.name}' chooses by a type")
     for item in code.declarations:

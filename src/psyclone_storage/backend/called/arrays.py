@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from psyclone_storage.backend.python.sums import summed
+from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import (
     Binary,

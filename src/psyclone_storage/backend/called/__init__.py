@@ -1,0 +1,1 @@
+"""Procedures in the place of their calls, for kernels in Python and in Fortran."""
