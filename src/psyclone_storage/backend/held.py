@@ -85,6 +85,11 @@ def why_held(context: LoweringContext, datum: Datum, action: AcquireData) -> str
     if any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items):
         by.append("its halo is exchanged")
     found = ", ".join(dict.fromkeys(by))
+    if any(
+        isinstance(one.action, PrefetchData) and one.action.datum == datum.name
+        for one in context.held.placed
+    ):
+        found += f"; on its way from the beginning, waited for by {action.users[0]}"
     if action.covered is not Fresh.NO:
         return f"{found}; not brought, as {action.why}"
     return f"{found}; brought, as {action.why}" if datum.access is Access.WRITE else found

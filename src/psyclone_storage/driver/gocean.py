@@ -9,7 +9,7 @@ from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
 from psyclone_storage.backend.gocean_registry.table import gocean_registry
 from psyclone_storage.backend.gocean_storage.table import gocean_storage
-from psyclone_storage.backend.grids.native import grids_in_c
+from psyclone_storage.backend.grids.native import grids_in_c, grids_in_cuda
 from psyclone_storage.backend.grids.table import grids_in_python
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.records import replace
@@ -128,6 +128,11 @@ def _grids_in_c(settings: Settings) -> Infrastructure:
     return grids_in_c({current_spelling(name): one.rank for name, one in known.items()})
 
 
+def _grids_in_cuda(settings: Settings) -> Infrastructure:
+    known = settings.gocean.grid_properties
+    return grids_in_cuda({current_spelling(name): one.rank for name, one in known.items()})
+
+
 def _no_builtin(name: str) -> None:
     """Return nothing: there is no built-in for GOcean."""
 
@@ -151,6 +156,6 @@ TARGETS: Mapping[str, Target] = {
     "storage": Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages),
     "registry": Target(FORTRAN, _registry, asks=_extensions),
     "numpy": Target(python(GOCEAN_WORDS), _grids),
-    "cuda": Target(python_with_cuda(GOCEAN_WORDS), _grids_in_c),
+    "cuda": Target(python_with_cuda(GOCEAN_WORDS), _grids_in_cuda),
 }
 """What can be generated for grids, by name; the first is what is by default."""

@@ -60,7 +60,8 @@ class ReleaseData:
 class PrefetchData:
     """Begin to bring the values of a datum to one side, where they are acquired later.
 
-    `writer` is the statement that made the copy there stale.
+    `writer` is the statement that made the copy there stale; there is none where somebody outside
+    of the invoke may have.
     """
 
     datum: str
@@ -107,9 +108,12 @@ class HoldingContract:
     `at_once` one call binds the data of an invoke when it begins, and what is held until its last
     use is released when it ends. Where `directives_act` a region on a device runs there, and those
     that bring data there would make a second copy of what a storage keeps; else all runs at home.
+    Where what computes `waits_apart`, each statement for its own data, those of later ones begin to
+    be brought when the invoke begins.
     """
 
     home: Side = Side.HOST
     through_exchanges: bool = True
     at_once: bool = True
     directives_act: bool = False
+    waits_apart: bool = False

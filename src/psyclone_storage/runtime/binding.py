@@ -27,7 +27,7 @@ class BoundStorages:
     A binding is kept for the next call; one that is in use is no other thread's.
     """
 
-    __slots__ = ("_free", "_named", "_writes", "device", "names", "uses")
+    __slots__ = ("_free", "_named", "_uses", "_uses_of", "_writes", "device", "names")
 
     def __init__(
         self, storages: Sequence[Storage], written: Sequence[int], device: str | None
@@ -38,8 +38,8 @@ class BoundStorages:
         self._named: dict[str, Storage] = dict(zip(self.names, storages, strict=True))
         self._writes = tuple(self.names[at] for at in written)
         self._free: list[Any] = []
-        self.uses: tuple[MemoryUse, ...] = ()
-        """What work on a device is told to use: of the arrays that were found last."""
+        self._uses: tuple[tuple[MemoryUse, ...], ...] = ()
+        self._uses_of: dict[tuple[int, ...], tuple[MemoryUse, ...]] = {}
 
     def take(self) -> Any:
         """Return what binds the data, which nobody uses meanwhile."""
@@ -50,17 +50,36 @@ class BoundStorages:
                 return bound(self._named, writes=self._writes)
             return LaunchBlock(self._named, self.device, self._writes)
 
+    def note_uses(self, binding: Any) -> None:
+        """Note what work on a device is told to use, of the arrays that were found."""
+        self._uses, self._uses_of = binding.uses(), {}
+
+    def uses(self, places: tuple[int, ...] | None) -> tuple[MemoryUse, ...]:
+        """Return what work with the data at some places uses; by itself with all of them."""
+        wanted = tuple(range(len(self._uses))) if places is None else places
+        found = self._uses_of.get(wanted)
+        if found is None:
+            found = tuple(use for at in wanted for use in self._uses[at])
+            self._uses_of[wanted] = found
+        return found
+
     def put(self, binding: Any) -> None:
         """Keep what binds the data for the next call."""
         self._free.append(binding)
 
 
-def call(
-    known: BoundStorages, binding: Any, function: Any, tables: tuple[Any, ...], scalars: Any
+def call(  # noqa: PLR0913, PLR0917 - this stands between each call of a function and its data
+    known: BoundStorages,
+    binding: Any,
+    function: Any,
+    tables: tuple[Any, ...],
+    scalars: Any,
+    places: tuple[int, ...] | None = None,
 ) -> Any:
     """Call a function of C with tables and scalars, where its data are; return its result.
 
-    A device does that later, in its order, and what is returned is waited for.
+    A device does that later, in its order, when the data at `places`, or all of them, have come,
+    and what is returned is waited for.
 
     Raises:
         TypeError: a scalar is no number, or no whole number where one is needed.
@@ -74,8 +93,8 @@ def call(
     numbers = _numbers(function, scalars) if hasattr(function, "argtypes") else tuple(scalars)
     work = partial(function, *tables, *numbers)
     if getattr(function, "restype", None) is not None:
-        return binding.start_and_wait(work, known.uses)
-    binding.start(work, known.uses)
+        return binding.start_and_wait(work, known.uses(places))
+    binding.start(work, known.uses(places))
     return None
 
 

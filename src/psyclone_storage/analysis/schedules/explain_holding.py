@@ -13,14 +13,16 @@ def explain_holding(name: str, plan: HoldingPlan) -> str:
     """Return what the invoke `name` holds and why, as text; empty if that is nothing."""
     if not plan.placed:
         return ""
-    lines = [f"{name}: {counted(len(plan.acquired), 'time')} data are acquired of storages"]
+    early = sum(isinstance(one.action, PrefetchData) for one in plan.placed)
+    first = f"{name}: {counted(len(plan.acquired), 'time')} data are acquired of storages"
+    lines = [f"{first}, {counted(early, 'time')} brought early" if early else first]
     for before, action in plan.placed:
         if isinstance(action, AcquireData):
             lines += ["", *_acquired(action)]
         elif isinstance(action, PrefetchData):
             what = _named(action)
             lines += ["", f"{what}: brought to the {action.side.value} early, before {before}"]
-            lines.append(f"  stale:   since {action.writer}")
+            lines.append(f"  stale:   {f'since {action.writer}' if action.writer else 'maybe'}")
     return "\n".join(lines) + "\n"
 
 

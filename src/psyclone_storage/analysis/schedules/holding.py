@@ -11,6 +11,8 @@ is planned is when to acquire, with which access, and what can be brought early.
   neither.
 * A copy that an earlier statement of the invoke has made stale is certain to be needed: it is
   brought from where the last writer has ended, while other statements run.
+* Where each statement waits for its own data alone, what is needed behind the first that computes
+  begins to be brought when the invoke begins: nobody of the invoke has written it before.
 
 The invariant of the walk: each use of a datum lies in exactly one section of its own side, and no
 two sections of one datum overlap. For devices without storages see `residency`.
@@ -160,11 +162,13 @@ def plan_holding(
     places = (*(item.uid for item in items), END)
     before: list[list[HoldingAction]] = [[] for _ in places]
     sections = _sections(schedule, items, knowledge, contract)
-    ends = partial(_ends, contract=contract, last=len(items))
+    ends = partial(_ends, contract=contract, places=_Places(items))
     for own in sections.values():
         for number, section in enumerate(own):
             before[ends(own, number)[1]] += _ended(section, again=number + 1 < len(own))
     for key, own in sections.items():
+        if contract.waits_apart and ends(own, 0)[0] > 0:
+            before[0].append(PrefetchData(*key, own[0].side))
         for at, action in _prefetches(own):
             if not _written_meanwhile(at, schedule.datum(key.datum).may_alias, sections, ends):
                 before[at].append(action)
@@ -432,16 +436,25 @@ def _needed(uses: tuple[HeldUse, ...]) -> tuple[Fresh, str]:
 # ---------------------------------------------------------------------------- places
 
 
+class _Places:
+    """The positions that are not those of uses: of what computes first, and behind the last."""
+
+    def __init__(self, items: tuple[Statement, ...]) -> None:
+        computing = (at for at, one in enumerate(items) if isinstance(one, Loop | DirectiveRegion))
+        self.computes, self.last = next(computing, len(items)), len(items)
+
+
 def _ends(
-    own: list[HeldSection], number: int, *, contract: HoldingContract, last: int
+    own: list[HeldSection], number: int, *, contract: HoldingContract, places: _Places
 ) -> tuple[int, int]:
     """Return the positions of what a section is acquired before, and of what released before."""
     section = own[number]
     start, stop = section.first, section.last + 1
-    if contract.at_once and number == 0:
+    later = contract.waits_apart and start > places.computes and section.covered is Fresh.NO
+    if contract.at_once and number == 0 and not later:
         start = 0
     if contract.at_once and number == len(own) - 1:
-        stop = last
+        stop = places.last
     return start, stop
 
 

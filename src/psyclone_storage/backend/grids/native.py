@@ -16,8 +16,9 @@ from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value, spell, whole
+from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.transfer import Held
+from psyclone_storage.ir.transfer import Held, Side
 from psyclone_storage.ir.unit import Declare, HoldData, Line
 
 _ENDS = {ops.LoopStart: "first", ops.LoopEnd: "last"}
@@ -52,6 +53,12 @@ def grids_in_c(ranks: Mapping[str, int]) -> Infrastructure:
         return _held(context, lines, arrays)
 
     return replace(plain, name="The runtime for grids in C", values=values, around=around)
+
+
+def grids_in_cuda(ranks: Mapping[str, int]) -> Infrastructure:
+    """Return the same on a device, whose queues wait for what each function uses, and no more."""
+    contract = HoldingContract(home=Side.DEVICE, waits_apart=True)
+    return replace(grids_in_c(ranks), name="The runtime for grids in CUDA", holding=contract)
 
 
 def _bound(context: LoweringContext, name: str, counted_from_0: Expr) -> Name:

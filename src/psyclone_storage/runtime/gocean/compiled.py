@@ -19,6 +19,8 @@ from psyclone_storage.runtime.gocean.held import check_fields
 from psyclone_storage.runtime.native import CompiledLibrary, address_of
 from psyclone_storage.storage import Storage
 
+_ARRAYS = 2
+"""Where the description of a function has the positions of its arrays, for a device."""
 SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
 """What finds, from fields, properties of the grid that are arrays and numbers, and bounds."""
 
@@ -84,6 +86,11 @@ class CompiledRoutine:
         return made
 
     @property
+    def places(self) -> tuple[tuple[int, ...] | None, ...]:
+        """The positions of the arrays that each function uses on a device; None on the host."""
+        return tuple(tuple(one[_ARRAYS]) if len(one) > _ARRAYS else None for one in self._wanted)
+
+    @property
     def device(self) -> str | None:
         """Where the functions run."""
         return self._library.device
@@ -97,7 +104,8 @@ class CompiledRoutine:
 class _Prepared(BoundStorages):
     """What a routine knows of some fields: tables for its functions, and what binds the data."""
 
-    __slots__ = ("arrays", "brought", "data", "functions", "tables", "watched", "written")
+    __slots__ = ("arrays", "brought", "data", "functions", "places", "tables", "watched",
+                 "written")  # fmt: skip
 
     def __init__(
         self,
@@ -110,7 +118,7 @@ class _Prepared(BoundStorages):
         storages = [*(field.storage for field in fields), *properties]
         super().__init__(storages, routine.written, routine.device)
         shape = fields[0].grid.shape
-        self.functions = routine.functions
+        self.functions, self.places = routine.functions, routine.places
         self.written = routine.written
         self.brought = () if routine.device else tuple(
             fields[at].storage for at in routine.covered
@@ -183,7 +191,7 @@ class _Run:
         try:
             prepared.find(arrays)
             if prepared.device is not None:
-                prepared.uses = self._binding.uses()
+                prepared.note_uses(self._binding)
         except BaseException:
             prepared.arrays = [None] * len(prepared.arrays)
             self._binding.__exit__(None, None, None)
@@ -197,7 +205,8 @@ class _Run:
             OverflowError: a scalar is a whole number that is too large.
         """
         prepared = self._prepared
-        call(prepared, self._binding, prepared.functions[number], prepared.tables, scalars)
+        function, tables = prepared.functions[number], prepared.tables
+        call(prepared, self._binding, function, tables, scalars, prepared.places[number])
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)

@@ -185,7 +185,7 @@ class _MeshRun:
         try:
             known.find(arrays)
             if known.device is not None:
-                known.uses = self._binding.uses()
+                known.note_uses(self._binding)
         except BaseException:
             known.arrays = [None] * len(known.arrays)
             self._binding.__exit__(None, None, None)

@@ -34,8 +34,10 @@ from psyclone_storage.storage.memory.failures import UNTOLD, failure_in, give_up
 from psyclone_storage.storage.memory.races import RACES
 
 
-def acquire_all(tokens: Sequence[AccessToken]) -> None:
+def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
     """Begin the accesses, all or none, after a wait if their policies allow one.
+
+    What a device does `later` waits for what it uses when it is asked for.
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
@@ -48,7 +50,7 @@ def acquire_all(tokens: Sequence[AccessToken]) -> None:
                 _let_go(tokens[:done])
                 hold_all(_pairs(tokens))
                 break
-        prepare_all(tokens)
+        prepare_all(tokens, later=later)
     except BaseException:
         # What failed, or an interrupt that came amid anything.
         for token in tokens:
@@ -56,8 +58,8 @@ def acquire_all(tokens: Sequence[AccessToken]) -> None:
         raise
 
 
-def prepare_all(tokens: Sequence[AccessToken]) -> None:
-    """Make the replicas of granted accesses ready."""
+def prepare_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
+    """Make the replicas of granted accesses ready, or let them become so `later` on a device."""
     for token in tokens:
         token.buffer.replicas.check_usable(token)
     for token in tokens:
@@ -69,7 +71,8 @@ def prepare_all(tokens: Sequence[AccessToken]) -> None:
         # Let the user of a replica come after what devices still do there.
         memory, allocation = token.replica.memory, token.replica.allocation_there()
         if memory.queues_work:
-            memory.follow(allocation, token.mode.writes, token.span)
+            if not later:
+                memory.follow(allocation, token.mode.writes, token.span)
         else:
             memory.settle(allocation, token.mode.writes)
             RACES.host_uses(allocation, writes=token.mode.writes)

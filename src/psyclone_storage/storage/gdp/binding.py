@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from psyclone_storage.storage.interop.gt import (
     host_array,
     space_of,
 )
+from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.registry import memory_of
 
@@ -145,6 +146,8 @@ class Binding(BindingBlock):
 
     __slots__ = ()
 
+    _later: ClassVar[bool] = False
+    """Whether work that is asked for in the block waits by itself for what it uses."""
     _arguments: Mapping[str, Any]
     _device: Device
     _writes: Collection[str]
@@ -179,7 +182,7 @@ class Binding(BindingBlock):
                     lent.append((name, storage))
                     tokens.append(token)
             self._tokens = tokens
-            acquire_all(tokens)
+            acquire_all(tokens, later=self._later)
             for (name, storage), token in zip(lent, tokens, strict=True):
                 _put(arrays, name, self._array_of(storage, token))
             if device is not None:
@@ -286,15 +289,18 @@ class LaunchBlock(Binding):
     """Storages for the time of a block that asks their device for work, which is done later.
 
     Its arrays are for that work alone: the block itself does not wait for what they come after.
+    What is brought comes while work on other data is done.
     """
 
     __slots__ = ()
 
+    _later = True
+
     def _array_of(self, storage: Storage, token: AccessToken) -> Any:
         return storage.window_for(token, later=True)
 
-    def uses(self) -> tuple[MemoryUse, ...]:
-        """Return what work with all the storages is to be told to use.
+    def uses(self) -> tuple[tuple[MemoryUse, ...], ...]:
+        """Return what work with each of the storages is to be told to use.
 
         Raises `ValueError` if they are not all on one device.
         """
@@ -304,15 +310,25 @@ class LaunchBlock(Binding):
             raise ValueError(f"Work is done on one device, but: {one}; {other}. Copy one of them.")
         named = zip(self._arguments.values(), self._tokens, strict=True)
         windows = ((storage.window(token.space), token) for storage, token in named)
-        return tuple(use for window, token in windows for use in token.uses_of(window))
+        return tuple(token.uses_of(window) for window, token in windows)
 
     def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
         """Ask the device for work; what it is to write is spoiled if it fails."""
-        self._tokens[0].memory.start(work, uses)
+        memory = self._tokens[0].memory
+        _follow(memory, uses)
+        memory.start(work, uses)
 
     def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
         """Ask the device for work, and return its result."""
-        return self._tokens[0].memory.start_and_wait(work, uses)
+        memory = self._tokens[0].memory
+        _follow(memory, uses)
+        return memory.start_and_wait(work, uses)
+
+
+def _follow(memory: Memory, uses: tuple[MemoryUse, ...]) -> None:
+    """Let the next work of a device wait for what is still done to the memory that it uses."""
+    for use in uses:
+        memory.follow(use.allocation, use.wrote)
 
 
 def _refuse_two_devices(tokens: Iterable[AccessToken]) -> None:

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -75,7 +76,7 @@ def asked(work: Work, *fields: Any, writes: tuple[int, ...] = (0,), wait: bool =
     named = {str(at): field for at, field in enumerate(fields)}
     block = LaunchBlock(named, "gpu", tuple(str(at) for at in writes))
     with block as arrays:
-        found, uses = tuple(arrays.values()), block.uses()
+        found, uses = tuple(arrays.values()), tuple(chain(*block.uses()))
         if wait:
             return block.start_and_wait(lambda: work(*found), uses)
         block.start(lambda: work(*found), uses)
@@ -407,7 +408,7 @@ with block as arrays:
     a = arrays["a"]
     def work():
         a[...] = 7.0
-    block.start(work, block.uses())
+    block.start(work, *block.uses())
 """
 
 
