@@ -5,6 +5,8 @@
 
 Invokes of 5 and of 25 fields are called on a grid of 8 x 8 points, as a module that was compiled
 ahead and where they stand; the bare call is that of the function in C with tables that are ready.
+The same is done on a device that is emulated, whose queues do the work later, and look for races:
+that is part of the time.
 First uses happen in processes of their own, with and without kept libraries. Loops are those of one
 kernel on a large grid, beside NumPy, and beside Numba and GT4Py (`gt:cpu_ifirst`) where these are
 installed. Times are CPU time of this thread, the least of several runs; first uses add that of the
@@ -41,6 +43,7 @@ from psyclone_storage.gocean import (
     scalar,
 )
 from psyclone_storage.runtime.gocean import Field, Grid
+from psyclone_storage.storage import use_device
 from psyclone_storage.storage.core.native import COMPILED
 
 GOALS = {"5 fields": 5.0, "25 fields and 13 kernels": 40.0}
@@ -80,10 +83,10 @@ def move(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
     new[0, 0] = old[0, 0]
 
 
-def made_fields(points: int, count: int = 5) -> list[Field]:
+def made_fields(points: int, count: int = 5, device: str | None = None) -> list[Field]:
     """Return some fields, with values."""
     random = np.random.default_rng(1)
-    grid = Grid((points, points))
+    grid = Grid((points, points), device=device)
     return [Field(grid, values=random.random((points, points))) for _ in range(count)]
 
 
@@ -115,26 +118,47 @@ def costs() -> None:
     few, many = made_fields(8), made_fields(8, 25)
     cost_of("5 fields", "FLOW", (*few, 0.1), lambda: flow(*few))
     cost_of("25 fields and 13 kernels", "MOVES", tuple(many), lambda: moves(many))
+    use_device("emulated")
+    configure(distributed=False, target="cuda")
+    few, many = made_fields(8, 5, "gpu"), made_fields(8, 25, "gpu")
+    cost_of("5 fields", "FLOW", (*few, 0.1), lambda: flow(*few), on_device=True)
+    cost_of("25 fields and 13 kernels", "MOVES", tuple(many), lambda: moves(many), on_device=True)
+    configure()
 
 
-def cost_of(what: str, name: str, passed: tuple[Any, ...], where_it_stands: Any) -> None:
-    """Print what one invoke costs beyond its bare call."""
+def cost_of(
+    what: str,
+    name: str,
+    passed: tuple[Any, ...],
+    where_it_stands: Any,
+    *,
+    on_device: bool = False,
+) -> None:
+    """Print what one invoke costs beyond its bare calls."""
     from psyclone_storage.driver import invokes  # noqa: PLC0415
 
     where_it_stands()
     ahead = list(invokes._known().values())[-1].routine  # noqa: SLF001
     prepared = next(iter(ahead.__globals__[f"_INVOKE_{name}"]._known.values()))  # noqa: SLF001
     numbers = [one for one in passed if isinstance(one, float)]
-    (function,) = prepared.functions
-    bare = least(lambda: function(*prepared.tables, *numbers), CALLS)
-    print(f"an invoke of {what}, in us ({'compiled core' if COMPILED else 'core in Python'})")
+
+    def functions() -> None:
+        for function in prepared.functions:
+            function(*prepared.tables, *numbers)
+
+    calls = CALLS // 10 if on_device else CALLS
+    bare = least(functions, calls)
+    place = ", on an emulated device" if on_device else ""
+    print(
+        f"an invoke of {what}{place}, in us ({'compiled core' if COMPILED else 'core in Python'})"
+    )
     print(f"  {'bare call':18}{bare:8.2f}")
-    asked = GOALS[what] * (1 if COMPILED else 4)
+    asked = GOALS[what] * (1 if COMPILED else 4) * (2 if on_device else 1)
     for how, call in (
         ("compiled ahead", lambda: ahead(*passed)),
         ("where it stands", where_it_stands),
     ):
-        print(f"  {how:18}{least(call, CALLS) - bare:8.2f} more, asked {asked:g}")
+        print(f"  {how:18}{least(call, calls) - bare:8.2f} more, asked {asked:g}")
 
 
 def first_uses() -> None:

@@ -89,10 +89,18 @@ def why_held(context: LoweringContext, datum: Datum, action: AcquireData) -> str
         isinstance(one.action, PrefetchData) and one.action.datum == datum.name
         for one in context.held.placed
     ):
-        found += f"; on its way from the beginning, waited for by {action.users[0]}"
+        found += (
+            f"; on its way from the beginning, waited for by {_named(context, action.users[0])}"
+        )
     if action.covered is not Fresh.NO:
         return f"{found}; not brought, as {action.why}"
     return f"{found}; brought, as {action.why}" if datum.access is Access.WRITE else found
+
+
+def _named(context: LoweringContext, user: str) -> str:
+    """Return the kernel of a call, or what else uses a datum."""
+    calls = {call.uid: call.kernel.name for call in kernel_calls(context.schedule)}
+    return calls.get(user, user)
 
 
 _VERBS = {Access.READ: "read", Access.WRITE: "written", Access.REDUCTION: "set"}

@@ -10,9 +10,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from itertools import chain
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
