@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ _NUMPY = "numpy"
 _WITHOUT_COMPILER = ("gocean",)
 """The APIs whose invokes NumPy can compute."""
 _APART = "numbers apart"
+_ARGS, _KERNEL = attrgetter("args"), attrgetter("kernel")
 _FEWEST = 2
 """So many objects `itemgetter` needs to return all that it gets together."""
 
@@ -44,17 +45,19 @@ _FEWEST = 2
 class _LastCall:
     """What an invoke was given when it last ran, none of it a sequence, and what it became.
 
-    `objects` gets those of the values that are no numbers, of which `ids` are the identities; what
-    is compiled is the same for all of them that are as many, in the same places.
+    `objects` gets those of the values that are no numbers, of which `ids` are the identities, and
+    `taken` those that the routine takes.
     """
 
     asked: TracingRequest
     label: str
-    calls: list[tuple[Any, int]]
+    kernels: list[Any]
+    lengths: list[int]
     kinds: list[type]
     objects: Callable[[list[Any]], Any]
     ids: list[int]
     compiled: Compiled
+    taken: Callable[[list[Any]], tuple[Any, ...]]
 
     def was(
         self, asked: TracingRequest, label: str, calls: Sequence[TracedCall], values: list[Any]
@@ -64,7 +67,8 @@ class _LastCall:
             self.asked is asked
             and self.kinds == [*map(type, values)]
             and self.ids == [*map(id, self.objects(values))]
-            and self.calls == [(call.kernel, len(call.args)) for call in calls]
+            and self.kernels == [*map(_KERNEL, calls)]
+            and self.lengths == [*map(len, map(_ARGS, calls))]
             and self.label == label
             and self.compiled.holds(values)
         )
@@ -79,16 +83,17 @@ def run_invoke(
         CompileError: everything that is wrong with the kernels or the calls, with a note that
             shows where.
     """
-    values = [*chain.from_iterable([call.args for call in calls])]
+    values = [*chain.from_iterable(map(_ARGS, calls))]
     place = id(frame.f_code), frame.f_lasti
     last = _last_calls().get(place)
     if last is not None and last.was(asked, label, calls, values):
-        compiled = last.compiled
+        compiled, taken = last.compiled, last.taken(values)
     else:
         compiled = _looked_up(calls, label, frame, asked)
+        taken = _taken(compiled, values)
         _keep_last(place, (calls, label, asked), values, compiled)
     try:
-        compiled.routine(*compiled.in_order(values))
+        compiled.routine(*taken)
     except NoCompilerError as error:
         if asked.api not in _WITHOUT_COMPILER:
             raise
@@ -96,7 +101,12 @@ def run_invoke(
         key = _key(calls, values, (label, frame, asked))
         compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
         _last_calls().pop(place, None)
-        compiled.routine(*compiled.in_order(values))
+        compiled.routine(*_taken(compiled, values))
+
+
+def _taken(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
+    """Return the data among all arguments, as a routine takes them."""
+    return tuple([values[at] for at in compiled.order])
 
 
 def _looked_up(
@@ -129,17 +139,21 @@ def _keep_last(
     kinds = [*map(type, values)]
     ways = [passed_as(value.__class__) for value in values]
     objects = [at for at, way in enumerate(ways) if way is OBJECT]
-    if len(objects) < _FEWEST or any(way not in (NUMBER, OBJECT) for way in ways):
+    if min(len(objects), len(compiled.order)) < _FEWEST or any(
+        way not in (NUMBER, OBJECT) for way in ways
+    ):
         return
     getter = itemgetter(*objects)
     _last_calls()[place] = _LastCall(
         asked,
         label,
-        [(call.kernel, len(call.args)) for call in calls],
+        [*map(_KERNEL, calls)],
+        [*map(len, map(_ARGS, calls))],
         kinds,
         getter,
         [*map(id, getter(values))],
         compiled,
+        itemgetter(*compiled.order),
     )
 
 

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 _NUMBERS = (bool, int, float, complex, str)
 
 
-_COUNTED = tuple(range(256))
-"""The order of arguments that are passed on as they are; those of more are looked up."""
-
-
 class PassedAs(Enum):
     """How a program passes something: by value, as one object, or as several together."""
 
@@ -81,12 +77,6 @@ class Compiled:
     code: CodeType
     written: tuple[tuple[int, Any], ...] = ()
     equal: tuple[tuple[int, int], ...] = ()
-
-    def in_order(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Return the data among all arguments, as the routine takes them."""
-        if self.order == _COUNTED[: len(values)]:
-            return values
-        return [values[at] for at in self.order]
 
     def holds(self, values: Sequence[Any]) -> bool:
         """Return whether numbers are what was written, or one, where they were when it was made."""

@@ -401,6 +401,29 @@ def test_what_is_compiled_for_equal_numbers_is_not_used_for_others() -> None:
     assert second.values.max() == 10.0
 
 
+def test_what_is_like_the_last_call_is_compared_with_it() -> None:
+    grid = Grid((4, 4))
+    one, other = (Field(grid, values=np.ones((4, 4))) for _ in range(2))
+
+    def scaled(first: Any, second: Any) -> tuple[float, float]:
+        invoke(scale(one, first), scale(other, second))
+        found = one.values[1, 1].item(), other.values[1, 1].item()
+        for each in (one, other):
+            each.storage[...] = 1.0
+        return found
+
+    assert [scaled(2.0, 2.0) for _ in range(3)] == [(4.0, 4.0)] * 3
+    assert scaled(2.0, 3.0) == (4.0, 6.0)
+    assert scaled(2.0, 2.0) == (4.0, 4.0)
+    before = len(compiled_so_far())
+    configure(target="numpy")
+    assert scaled(2.0, 2.0) == (4.0, 4.0)
+    assert len(compiled_so_far()) == before + 1
+    for wrong in (one, "2"):
+        with pytest.raises(TypeError, match="'scale' takes a number"):
+            scaled(2.0, wrong)
+
+
 def test_a_name_of_a_number_is_not_that_of_a_field() -> None:
     (new, _), by = ones(), 2.0
 

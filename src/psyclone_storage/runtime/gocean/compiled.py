@@ -206,6 +206,12 @@ class _Run:
         """
         prepared = self._prepared
         function, tables = prepared.functions[number], prepared.tables
+        try:
+            if prepared.device is None:
+                function(*tables, *scalars)
+                return
+        except ctypes.ArgumentError:
+            pass  # a scalar that is no number of Python yet
         call(prepared, self._binding, function, tables, scalars, prepared.places[number])
 
     def __exit__(self, *error: Any) -> None:
