@@ -1,4 +1,4 @@
-!> Owns the values of one field as bytes, on the host and on the device, and keeps them coherent.
+!> Owns the values of one field as bytes, on the host and on devices, and keeps them coherent.
 !>
 !> Who wants to use the values asks for access in a space, and gets a copy there that is current:
 !> moved if it is stale, allocated if it is not there yet. Types and shapes are for those who extend
@@ -9,17 +9,18 @@ module coherent_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
   use storage_coherence_mod, only: coherence_type
-  use storage_device_mod, only: device_has_memory, start_queue
+  use storage_device_mod, only: count_devices, device_has_memory, home_of, start_queue
   use storage_errors_mod, only: report_error
   use storage_parts_mod, only: strip_type
-  use storage_replicas_mod, only: home_of
   use storage_state_mod, only: storage_state_type
   use storage_statistics_mod, only: count_avoided, print_totals => print_statistics, &
                                     storage_statistics_type
   use storage_words_mod, only: access_read, access_read_write, error_access_conflict, &
                                error_lost_values, error_memory, error_memory_in_use, &
                                error_no_access, error_read_only, error_unknown_word, &
-                               name_of_access, name_of_space, no_error, space_device, space_host
+                               first_device_space, last_space, &
+                               name_of_access, name_of_space, no_error, space_beyond, &
+                               space_device, space_host
 
   implicit none
   private
@@ -56,9 +57,11 @@ module coherent_storage_mod
     procedure, public :: touch
     procedure, public :: assume_valid
     procedure, public :: is_valid
+    procedure, public :: is_valid_on_a_device
     procedure, public :: is_initialised
     procedure, public :: is_written
     procedure, public :: has_device_memory
+    procedure, public :: has_memory_elsewhere
     procedure, public :: get_version
     procedure, public :: get_address
     procedure, public :: get_kernel_address
@@ -106,8 +109,8 @@ contains
     if (options%has_values) call self%state%coherence%note_copy(space_host)
   end subroutine set_up
 
-  !> Use memory of the device that exists already for the copy there, without a copy; it is never
-  !> freed, and holds no current values unless `assume_valid` says so.
+  !> Use memory of the device that this thread uses, which exists already, for the copy there,
+  !> without a copy; it is never freed, and holds no current values unless `assume_valid` says so.
   !>
   !> Errors: 205 if there is memory on the device already, 207 for a null address, or if the build
   !> has no device.
@@ -120,17 +123,19 @@ contains
     call self%state%coherence%lock()
     if (.not. device_has_memory) then
       call self%refuse(error_memory, 'cannot use memory of a device: this build has none', status)
-    else if (self%state%replicas%is_on_device()) then
+    else if (home_of(space_device) == space_beyond) then
+      call self%refuse(error_memory, 'has no place for ' // name_of_space(space_beyond), status)
+    else if (self%state%replicas%is_at(home_of(space_device))) then
       call self%refuse(error_memory_in_use, 'has memory on the device already', status)
     else if (self%state%replicas%get_bytes() > 0 .and. .not. c_associated(address)) then
       call self%refuse(error_memory, 'cannot use memory of a device at a null address', status)
     else
-      call self%state%replicas%attach_device(address)
+      call self%state%replicas%attach_device(home_of(space_device), address)
     end if
     call self%state%coherence%unlock()
   end subroutine attach_device
 
-  !> Give up the memory on the device; does nothing where there is none.
+  !> Give up the memory on the device that this thread uses; does nothing where there is none.
   !>
   !> Errors: 201 while the storage is used, 205 for memory that was attached, 200 if the only
   !> current values are there.
@@ -138,21 +143,24 @@ contains
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), optional, intent(out) :: status
 
+    integer(c_int) :: home
+
     if (.not. is_usable(self, space_device, status)) return
+    home = home_of(space_device)
     call self%state%coherence%lock()
     if (self%state%coherence%is_used()) then
       call self%refuse(error_access_conflict, 'cannot leave the device: there is ' // &
                        self%state%coherence%describe_users(), status)
-    else if (self%state%replicas%is_attached()) then
+    else if (self%state%replicas%is_attached(home)) then
       call self%refuse(error_memory_in_use, 'cannot free its memory on the device, which ' // &
                        'belongs to somebody else', status)
-    else if (self%state%coherence%is_sole_truth(space_device)) then
+    else if (home /= space_host .and. self%state%coherence%is_sole_truth(home)) then
       call self%refuse(error_lost_values, 'has its only current values on the device: acquire ' // &
                        'them on the host first', status)
     else
       call self%state%wait_unless()
-      call self%state%replicas%free_device()
-      if (device_has_memory) call self%state%coherence%forget(space_device)
+      call self%state%replicas%free_device(home)
+      if (device_has_memory) call self%state%coherence%forget(home)
     end if
     call self%state%coherence%unlock()
   end subroutine leave_device
@@ -198,7 +206,7 @@ contains
   !> Begin to use the values in a space, where they are current from then on.
   !>
   !> A stale copy gets the current values, unless `access_write` promises to write all of them anew.
-  !> A write makes at once the other copy stale, and the halo dirty to all its depths. With a
+  !> A write makes at once all other copies stale, and the halo dirty to all its depths. With a
   !> `queue` of 1 or more the host waits for no transfer: what is put into that queue finds the
   !> values.
   !>
@@ -214,7 +222,7 @@ contains
     if (.not. is_access(self, space, access, status)) return
     if (access == access_read .or. .not. self%read_only) then
       if (self%state%coherence%enters(home_of(space), access)) then
-        if (self%state%replicas%is_on_device()) call count_avoided(self%state%done)
+        if (self%state%replicas%is_on_a_device()) call count_avoided(self%state%done)
         return
       end if
     end if
@@ -250,7 +258,7 @@ contains
     call self%state%coherence%lock()
     if (.not. self%state%coherence%may_acquire(home_of(space), access)) then
       call self%refuse(error_access_conflict, 'cannot give ' // name_of_access(access) // &
-                       ' access at ' // name_of_space(space) // ': there is ' // &
+                       ' access at ' // name_used(space) // ': there is ' // &
                        self%state%coherence%describe_users(), status)
     else if (self%read_only .and. access /= access_read) then
       call self%refuse(error_read_only, 'is read-only', status)
@@ -281,7 +289,7 @@ contains
     if (self%state%coherence%may_release(home)) then
       call self%state%end_access(home, queue)
     else
-      call self%refuse(error_no_access, 'is released at ' // name_of_space(space) // &
+      call self%refuse(error_no_access, 'is released at ' // name_used(space) // &
                        ', but nobody acquired it there', status)
     end if
     call self%state%coherence%unlock()
@@ -300,10 +308,10 @@ contains
     call self%state%coherence%unlock()
   end subroutine wait
 
-  !> Note that all values in a space are new: nothing is moved, the other copy is stale, the halo is
-  !> dirty. This is for values that were written without an access.
+  !> Note that all values in a space are new: nothing is moved, all other copies are stale, the halo
+  !> is dirty. This is for values that were written without an access.
   !>
-  !> Errors: 201 if there is an access in the other space or an exchange, 204 if it is read-only,
+  !> Errors: 201 if there is an access in another space or an exchange, 204 if it is read-only,
   !> 207 without enough memory.
   subroutine touch(self, space, status)
     class(coherent_storage_type), intent(inout) :: self
@@ -316,7 +324,7 @@ contains
     home = home_of(space)
     call self%state%coherence%lock()
     if (.not. self%state%coherence%may_touch(home)) then
-      call self%refuse(error_access_conflict, 'cannot be touched at ' // name_of_space(space) // &
+      call self%refuse(error_access_conflict, 'cannot be touched at ' // name_used(space) // &
                        ': there is ' // self%state%coherence%describe_users(), status)
     else if (self%read_only) then
       call self%refuse(error_read_only, 'is read-only', status)
@@ -326,7 +334,8 @@ contains
     call self%state%coherence%unlock()
   end subroutine touch
 
-  !> Take the caller's word for where the values are current; nothing is moved, the halo stays.
+  !> Take the caller's word for where the values are current, the host and the device that this
+  !> thread uses, or one of them; nothing is moved, the halo stays.
   !>
   !> Errors: 201 while the storage is used, 207 without enough memory.
   subroutine assume_valid(self, on_host, on_device, status)
@@ -347,8 +356,7 @@ contains
       if (on_device) has_room = self%has_room(home_of(space_device), status)
       if (has_room) then
         call self%state%wait_unless()
-        call self%state%coherence%forget(space_host)
-        call self%state%coherence%forget(space_device)
+        call self%state%coherence%forget_all()
         if (on_host) call self%state%coherence%note_copy(space_host)
         if (on_device) call self%state%coherence%note_copy(home_of(space_device))
       end if
@@ -367,6 +375,15 @@ contains
     is_valid = self%state%coherence%is_valid(home_of(space))
   end function is_valid
 
+  !> Say whether the copy on some device has the current values.
+  pure function is_valid_on_a_device(self)
+    class(coherent_storage_type), intent(in) :: self
+    logical :: is_valid_on_a_device
+
+    is_valid_on_a_device = device_has_memory .and. self%state%coherence%is_initialised() .and. &
+                           .not. self%state%coherence%is_sole_truth(space_host)
+  end function is_valid_on_a_device
+
   !> Say whether there are values anywhere.
   pure function is_initialised(self)
     class(coherent_storage_type), intent(in) :: self
@@ -384,19 +401,26 @@ contains
     if (present(space)) then
       is_written = self%state%coherence%is_written(home_of(space))
     else
-      is_written = self%state%coherence%is_written(space_host) .or. &
-                   self%state%coherence%is_written(space_device)
+      is_written = self%state%coherence%has_writer()
     end if
     is_written = is_written .and. .not. self%state%coherence%is_of_parts()
   end function is_written
 
-  !> Say whether there is memory for a copy on the device, be it stale or current.
+  !> Say whether there is memory for a copy on some device, be it stale or current.
   pure function has_device_memory(self)
     class(coherent_storage_type), intent(in) :: self
     logical :: has_device_memory
 
-    has_device_memory = self%state%replicas%is_on_device()
+    has_device_memory = self%state%replicas%is_on_a_device()
   end function has_device_memory
+
+  !> Say whether there is memory on some device that is not the host's, too.
+  pure function has_memory_elsewhere(self)
+    class(coherent_storage_type), intent(in) :: self
+    logical :: has_memory_elsewhere
+
+    has_memory_elsewhere = self%state%replicas%is_elsewhere()
+  end function has_memory_elsewhere
 
   !> Return how many writes have ended: a write access, a touch and an exchange each are one.
   pure function get_version(self) result(version)
@@ -427,13 +451,14 @@ contains
     address = c_null_ptr
     if (.not. is_usable(self, space, status)) return
     if (.not. self%state%coherence%is_used_at(home_of(space))) then
-      call self%refuse(error_no_access, 'is used at ' // name_of_space(space) // &
+      call self%refuse(error_no_access, 'is used at ' // name_used(space) // &
                        ', but nobody acquired it there', status)
       return
     end if
     address = self%state%replicas%get_kernel_address(home_of(space))
     if (space == space_host .or. self%state%coherence%get_queue() == 0) return
-    call start_queue(self%state%coherence%get_queue())
+    call start_queue(self%state%coherence%get_queue_space() - first_device_space, &
+                     self%state%coherence%get_queue())
   end function get_kernel_address
 
   !> Return the name, for messages.
@@ -503,14 +528,23 @@ contains
     logical :: is_usable
 
     if (present(status)) status = no_error
-    is_usable = self%is_there .and. space >= space_host .and. space <= space_device
+    is_usable = self%is_there .and. space >= space_host .and. space <= last_space
     if (is_usable) return
     if (self%is_there) then
-      call self%refuse(error_unknown_word, 'is asked for an unknown space', status)
+      call self%refuse(error_unknown_word, 'is asked for an unknown space, or for a device ' // &
+                       'beyond those that may have copies', status)
     else
       call self%refuse(error_memory, 'has no memory: create it, or wrap some', status)
     end if
   end function is_usable
+
+  !> Return the name of a space as its user sees it, and of the device if there is more than one.
+  pure function name_used(space) result(name)
+    integer(c_int), intent(in) :: space
+    character(:), allocatable :: name
+
+    name = name_of_space(max(space, home_of(space)))
+  end function name_used
 
   !> Say whether there is memory at `home`, which is taken if need be; report it if none is left.
   function has_room(self, home, status)
@@ -519,7 +553,16 @@ contains
     integer(c_int), optional, intent(out) :: status
     logical :: has_room
 
+    integer(c_int) :: devices
+
     if (present(status)) status = no_error
+    has_room = self%state%replicas%is_at(home)
+    if (has_room) return
+    devices = count_devices()
+    if (home == space_beyond .or. home - first_device_space >= devices) then
+      call self%refuse(error_memory, 'finds no ' // name_of_space(home), status)
+      return
+    end if
     has_room = self%state%replicas%allocate_at(home)
     if (has_room) return
     call self%refuse(error_memory, 'finds no memory left on the device', status)

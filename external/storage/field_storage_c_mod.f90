@@ -10,11 +10,11 @@ module field_storage_c_mod
                                          c_loc, c_null_char, c_null_ptr, c_ptr
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: box_type, field_storage_type
-  use storage_device_mod, only: device_kind
+  use storage_device_mod, only: count_devices, device_kind, choose_device => use_device
   use storage_errors_mod, only: last_error, report_error
   use storage_statistics_mod, only: get_total_statistics, reset_total_statistics, &
                                     storage_statistics_type
-  use storage_words_mod, only: error_memory, error_window, no_error
+  use storage_words_mod, only: error_memory, error_unknown_word, error_window, no_error
 
   implicit none
   private
@@ -349,6 +349,29 @@ contains
 
     call set_text(text, device_kind)
   end subroutine get_device_kind
+
+  !> Let this thread use the device with a number from now on.
+  function use_device(number) bind(c, name='field_storage_use_device') result(status)
+    integer(c_int), value, intent(in) :: number
+    integer(c_int) :: status
+
+    integer(c_int) :: devices
+
+    status = no_error
+    devices = count_devices()
+    if (number >= 0 .and. number < max(devices, 1)) then
+      call choose_device(number)
+    else
+      call report_error(error_unknown_word, 'There is no such device.', status)
+    end if
+  end function use_device
+
+  !> Return how many devices there are.
+  function get_device_count() bind(c, name='field_storage_devices') result(devices)
+    integer(c_int) :: devices
+
+    devices = count_devices()
+  end function get_device_count
 
   !> Return the characters before the null character.
   pure function fortran_text(text) result(copy)

@@ -4,8 +4,8 @@ module halo_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
   use coherent_storage_mod, only: coherent_storage_type
+  use storage_device_mod, only: home_of
   use storage_parts_mod, only: strip_type
-  use storage_replicas_mod, only: home_of
   use storage_words_mod, only: error_access_conflict, error_halo, error_no_access, &
                                error_read_only, no_error, space_host
 

@@ -1,11 +1,12 @@
 !> Owns which replica of a field is current, and who uses which: rules only, no memory.
 !>
-!> A field has one true value and two kinds of replica: the copies in other memory spaces, and the
-!> halo copies on other ranks. A write makes all the replicas of both kinds stale. Reading needs a
-!> replica that was made current before, by a transfer or by an exchange.
+!> A field has one true value and two kinds of replica: the copies in other memory spaces, which are
+!> the host's and those of devices, and the halo copies on other ranks. A write makes all the
+!> replicas of both kinds stale. Reading needs a replica that was made current before, by a transfer
+!> or by an exchange.
 !>
 !> Who writes or exchanges parts alone leaves each copy as current as it was: what it changes is
-!> copied to the other one in the end, if that is current, too.
+!> copied in the end to the others that are current, too.
 !>
 !> Nothing here is checked: whoever calls what changes the state has asked before whether it may,
 !> and holds the latch, which one thread at a time does. Only `enters` and `leaves`, the ways in and
@@ -13,7 +14,7 @@
 module storage_coherence_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
-  use storage_words_mod, only: access_read, name_of_space, space_device, space_host
+  use storage_words_mod, only: access_read, last_space, name_of_space, space_beyond, space_host
 
   implicit none
   private
@@ -21,19 +22,22 @@ module storage_coherence_mod
   !> No space: what `writer` and `exchange` are while nobody writes or exchanges.
   integer(c_int), parameter :: nowhere = 0
 
-  !> The state of one field. `version` counts the writes that have ended; `of_parts` says that who
-  !> writes or exchanges does so with parts; `queue` is the one that may not have ended what it was
-  !> given to do, 0 if there is none.
+  !> The state of one field. The bit of each space in `valid` says whether its copy is current, and
+  !> `reading` is the sum of `readers`. `version` counts the writes that have ended; `of_parts` says
+  !> that who writes or exchanges does so with parts; `queue`, of the device of `queue_space`, is
+  !> the one that may not have ended what it was given to do, 0 if there is none.
   type, public :: coherence_type
     private
     integer(c_int) :: latch = 0
-    logical :: valid(space_host:space_device) = .false.
-    integer :: readers(space_host:space_device) = 0
+    integer :: valid = 0
+    integer :: readers(space_host:space_beyond) = 0
+    integer :: reading = 0
     integer(c_int) :: writer = nowhere
     integer(c_int) :: exchange = nowhere
     integer(c_int) :: exchanged_depth = 0
     logical :: of_parts = .false.
     integer(c_int) :: queue = 0
+    integer(c_int) :: queue_space = nowhere
     integer(c_int64_t) :: version = 0
     integer(c_int) :: halo_depth = 0
     integer(c_int) :: clean_depth = 0
@@ -50,6 +54,7 @@ module storage_coherence_mod
     procedure, public :: is_used
     procedure, public :: is_used_at
     procedure, public :: is_written
+    procedure, public :: has_writer
     procedure, public :: is_of_parts
     procedure, public :: may_acquire
     procedure, public :: may_touch
@@ -67,8 +72,12 @@ module storage_coherence_mod
     procedure, public :: note_touch
     procedure, public :: note_copy
     procedure, public :: note_queue
+    procedure, public :: forget_queue
     procedure, public :: get_queue
+    procedure, public :: get_queue_space
     procedure, public :: forget
+    procedure, public :: forget_all
+    procedure, public :: get_source
     procedure, public :: get_version
     procedure, public :: get_halo_depth
     procedure, public :: set_halo_depth
@@ -85,8 +94,9 @@ contains
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: halo_depth
 
-    self%valid = .false.
+    self%valid = 0
     self%readers = 0
+    self%reading = 0
     self%writer = nowhere
     self%exchange = nowhere
     self%of_parts = .false.
@@ -124,12 +134,12 @@ contains
     logical :: enters
 
     call close_latch(self%latch)
-    enters = self%valid(space) .and. self%writer == nowhere .and. self%queue == 0
+    enters = btest(self%valid, space) .and. self%writer == nowhere .and. self%queue == 0
     if (access == access_read) then
-      if (enters) self%readers(space) = self%readers(space) + 1
+      if (enters) call add_reader(self, space)
     else if (enters) then
-      enters = self%exchange == nowhere .and. self%readers(other(space)) == 0 .and. &
-               .not. self%valid(other(space))
+      enters = self%exchange == nowhere .and. self%valid == ibset(0, space) .and. &
+               self%reading == self%readers(space)
       if (enters) then
         self%writer = space
         self%clean_depth = 0
@@ -146,7 +156,7 @@ contains
     logical :: leaves
 
     call close_latch(self%latch)
-    leaves = .not. self%of_parts .and. self%valid(space) .and. may_release(self, space)
+    leaves = .not. self%of_parts .and. btest(self%valid, space) .and. may_release(self, space)
     if (leaves) call end_access(self, space)
     call open_latch(self%latch)
   end function leaves
@@ -159,7 +169,7 @@ contains
     integer(c_int), intent(in) :: space
     logical :: is_valid
 
-    is_valid = self%valid(space)
+    is_valid = btest(self%valid, space)
   end function is_valid
 
   !> Say whether there are values anywhere.
@@ -167,7 +177,7 @@ contains
     class(coherence_type), intent(in) :: self
     logical :: is_initialised
 
-    is_initialised = any(self%valid)
+    is_initialised = self%valid /= 0
   end function is_initialised
 
   !> Say whether there are values, but not in `space`: reading there needs a transfer.
@@ -176,7 +186,7 @@ contains
     integer(c_int), intent(in) :: space
     logical :: is_stale
 
-    is_stale = any(self%valid) .and. .not. self%valid(space)
+    is_stale = self%valid /= 0 .and. .not. btest(self%valid, space)
   end function is_stale
 
   !> Say whether the only current values are those in `space`.
@@ -185,7 +195,7 @@ contains
     integer(c_int), intent(in) :: space
     logical :: is_sole_truth
 
-    is_sole_truth = self%valid(space) .and. count(self%valid) == 1
+    is_sole_truth = self%valid == ibset(0, space)
   end function is_sole_truth
 
   !> Say whether an access or an exchange has begun and not ended.
@@ -193,7 +203,7 @@ contains
     class(coherence_type), intent(in) :: self
     logical :: is_used
 
-    is_used = self%writer /= nowhere .or. self%exchange /= nowhere .or. any(self%readers > 0)
+    is_used = self%writer /= nowhere .or. self%exchange /= nowhere .or. self%reading > 0
   end function is_used
 
   !> Say whether somebody has access, or exchanges, in `space`.
@@ -214,6 +224,14 @@ contains
     is_written = self%writer == space
   end function is_written
 
+  !> Say whether there is an access that writes.
+  pure function has_writer(self)
+    class(coherence_type), intent(in) :: self
+    logical :: has_writer
+
+    has_writer = self%writer /= nowhere
+  end function has_writer
+
   !> Say whether who writes or exchanges does so with parts.
   pure function is_of_parts(self)
     class(coherence_type), intent(in) :: self
@@ -224,7 +242,8 @@ contains
 
   !> Say whether an access may begin. Reading goes with reading everywhere, and with an exchange
   !> that is under way; writing only with reading in the same space that began before. An exchange
-  !> of parts of a copy that is stale goes with nobody who would have all of it made current.
+  !> of parts of a copy that is stale goes with nobody who would have all of it made current, as
+  !> the host's is on the way from one device to another.
   pure function may_acquire(self, space, access)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -233,9 +252,11 @@ contains
 
     may_acquire = self%writer == nowhere
     if (access /= access_read) then
-      may_acquire = may_acquire .and. self%exchange == nowhere .and. self%readers(other(space)) == 0
-    else if (self%exchange == space .and. self%of_parts) then
-      may_acquire = may_acquire .and. self%valid(space)
+      may_acquire = may_acquire .and. self%exchange == nowhere .and. &
+                    self%reading == self%readers(space)
+    else if (self%of_parts .and. (self%exchange == space .or. self%exchange == space_host)) then
+      may_acquire = may_acquire .and. (btest(self%valid, space) .or. &
+                                       btest(self%valid, self%exchange))
     end if
   end function may_acquire
 
@@ -245,8 +266,9 @@ contains
     integer(c_int), intent(in) :: space
     logical :: may_touch
 
-    may_touch = self%exchange == nowhere .and. self%writer /= other(space) .and. &
-                .not. self%of_parts .and. self%readers(other(space)) == 0
+    may_touch = self%exchange == nowhere .and. &
+                (self%writer == nowhere .or. self%writer == space) .and. &
+                .not. self%of_parts .and. self%reading == self%readers(space)
   end function may_touch
 
   !> Say whether an exchange may begin: it reads, and what it will write is read by nobody.
@@ -271,7 +293,7 @@ contains
     class(coherence_type), intent(in) :: self
     logical :: may_end_exchange
 
-    may_end_exchange = all(self%readers == 0)
+    may_end_exchange = self%reading == 0
   end function may_end_exchange
 
   !> Say whether an exchange has begun and not ended.
@@ -293,9 +315,9 @@ contains
   !> Return how many read in each space.
   pure function get_readers(self) result(readers)
     class(coherence_type), intent(in) :: self
-    integer :: readers(space_host:space_device)
+    integer :: readers(space_host:last_space)
 
-    readers = self%readers
+    readers = self%readers(:last_space)
   end function get_readers
 
   !> Return who uses the field, for messages.
@@ -309,7 +331,7 @@ contains
     if (self%writer /= nowhere) text = ' and a write access at ' // name_of_space(self%writer)
     if (self%exchange /= nowhere) text = text // ' and an exchange at ' // &
                                          name_of_space(self%exchange)
-    do space = space_host, space_device
+    do space = space_host, last_space
       if (self%readers(space) > 0) text = text // ' and a read access at ' // name_of_space(space)
     end do
     text = text(6:)
@@ -325,13 +347,22 @@ contains
     logical, intent(in) :: of_parts
 
     if (access == access_read) then
-      self%readers(space) = self%readers(space) + 1
+      call add_reader(self, space)
     else
       self%writer = space
       self%of_parts = of_parts
       call note_write(self, space)
     end if
   end subroutine begin_access
+
+  !> Begin a read access.
+  pure subroutine add_reader(self, space)
+    type(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+
+    self%readers(space) = self%readers(space) + 1
+    self%reading = self%reading + 1
+  end subroutine add_reader
 
   !> End the access in `space` that began last.
   pure subroutine end_access(self, space)
@@ -344,6 +375,7 @@ contains
       self%version = self%version + 1
     else
       self%readers(space) = self%readers(space) - 1
+      self%reading = self%reading - 1
     end if
   end subroutine end_access
 
@@ -364,10 +396,7 @@ contains
   pure subroutine end_exchange(self)
     class(coherence_type), intent(inout) :: self
 
-    if (.not. self%of_parts .or. .not. any(self%valid)) then
-      self%valid = .false.
-      self%valid(self%exchange) = .true.
-    end if
+    if (.not. self%of_parts .or. self%valid == 0) self%valid = ibset(0, self%exchange)
     self%exchange = nowhere
     self%of_parts = .false.
     self%version = self%version + 1
@@ -389,10 +418,7 @@ contains
     type(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
 
-    if (.not. self%of_parts .or. .not. any(self%valid)) then
-      self%valid = .false.
-      self%valid(space) = .true.
-    end if
+    if (.not. self%of_parts .or. self%valid == 0) self%valid = ibset(0, space)
     self%clean_depth = 0
   end subroutine note_write
 
@@ -401,16 +427,26 @@ contains
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
 
-    self%valid(space) = .true.
+    self%valid = ibset(self%valid, space)
   end subroutine note_copy
 
-  !> Note the queue that has something to do with the values, 0 for none.
-  pure subroutine note_queue(self, queue)
+  !> Note the queue, of the device of a space, that has something to do with the values.
+  pure subroutine note_queue(self, queue, space)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: queue
+    integer(c_int), intent(in) :: space
 
     self%queue = queue
+    self%queue_space = space
   end subroutine note_queue
+
+  !> Note that no queue has anything to do with the values.
+  pure subroutine forget_queue(self)
+    class(coherence_type), intent(inout) :: self
+
+    self%queue = 0
+    self%queue_space = nowhere
+  end subroutine forget_queue
 
   !> Return the queue that may have something to do with the values, 0 for none.
   pure function get_queue(self) result(queue)
@@ -420,13 +456,36 @@ contains
     queue = self%queue
   end function get_queue
 
+  !> Return the space whose device has that queue.
+  pure function get_queue_space(self) result(space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int) :: space
+
+    space = self%queue_space
+  end function get_queue_space
+
   !> Note that the copy in `space` is gone.
   pure subroutine forget(self, space)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
 
-    self%valid(space) = .false.
+    self%valid = ibclr(self%valid, space)
   end subroutine forget
+
+  !> Note that no copy is current.
+  pure subroutine forget_all(self)
+    class(coherence_type), intent(inout) :: self
+
+    self%valid = 0
+  end subroutine forget_all
+
+  !> Return a space whose copy is current, the host if that is one of them; there is one.
+  pure function get_source(self) result(space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int) :: space
+
+    space = trailz(self%valid)
+  end function get_source
 
   !> Return how many writes have ended: a write access, a touch and an exchange each are one.
   pure function get_version(self) result(version)
@@ -484,13 +543,5 @@ contains
 
     self%clean_depth = max(self%clean_depth, depth)
   end subroutine set_clean
-
-  !> Return the space that is not this one.
-  pure function other(space)
-    integer(c_int), intent(in) :: space
-    integer(c_int) :: other
-
-    other = space_host + space_device - space
-  end function other
 
 end module storage_coherence_mod

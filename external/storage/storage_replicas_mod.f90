@@ -1,30 +1,34 @@
-!> Owns the memory of one field on the host and on the device, and the moving of bytes between them;
-!> it does not know which of them are current.
+!> Owns the memory of one field on the host and on devices, and the moving of bytes between them; it
+!> does not know which of them are current.
 module storage_replicas_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
   use storage_device_mod, only: attach_to_device, copy_strips_to_device, copy_strips_to_host, &
                                 copy_to_device, copy_to_host, create_on_device, &
-                                delete_on_device, detach_from_device, device_has_memory, &
+                                delete_on_device, detach_from_device, &
                                 kernel_address, spoil
   use storage_memory_mod, only: give_memory, take_memory
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: space_device, space_host
+  use storage_words_mod, only: first_device_space, last_space, space_beyond, space_host
 
   implicit none
   private
 
-  public :: home_of
+  !> The bytes on one device, if they were needed there.
+  type :: device_copy_type
+    type(c_ptr) :: address = c_null_ptr
+    logical :: is_there = .false.
+    logical :: is_owned = .false.
+  end type device_copy_type
 
-  !> The bytes on the host, and on the device if they were needed there.
+  !> The bytes on the host, and on devices; `copies` says on how many.
   type, public :: replicas_type
     private
     type(c_ptr) :: host = c_null_ptr
-    type(c_ptr) :: device = c_null_ptr
     integer(c_size_t) :: bytes = 0
-    logical :: on_device = .false.
+    type(device_copy_type) :: on(first_device_space:space_beyond)
+    integer :: copies = 0
     logical :: owns_host = .false.
-    logical :: owns_device = .false.
     logical :: spoils_host = .false.
   contains
     procedure, public :: set_up
@@ -32,11 +36,13 @@ module storage_replicas_mod
     procedure, public :: attach_device
     procedure, public :: free_device
     procedure, public :: free_all
-    procedure, public :: move_to
-    procedure, public :: move_strips_to
+    procedure, public :: move
+    procedure, public :: move_strips
     procedure, public :: spoil_at
     procedure, public :: get_bytes
-    procedure, public :: is_on_device
+    procedure, public :: is_on_a_device
+    procedure, public :: is_elsewhere
+    procedure, public :: is_at
     procedure, public :: is_attached
     procedure, public :: get_address
     procedure, public :: get_kernel_address
@@ -68,74 +74,88 @@ contains
     integer(c_int), intent(in) :: space
     logical :: is_there
 
-    is_there = space == space_host .or. self%on_device
+    is_there = self%is_at(space)
     if (is_there) return
-    if (self%bytes > 0) self%device = create_on_device(self%host, self%bytes)
-    is_there = c_associated(self%device) .or. self%bytes == 0
-    self%on_device = is_there
-    self%owns_device = is_there
+    if (self%bytes > 0) then
+      self%on(space)%address = create_on_device(number_of(space), self%host, self%bytes)
+      if (.not. c_associated(self%on(space)%address)) return
+    end if
+    is_there = .true.
+    self%on(space) = device_copy_type(self%on(space)%address, .true., .true.)
+    self%copies = self%copies + 1
   end function allocate_at
 
-  !> Use memory of the device that is there already; it is never freed.
-  subroutine attach_device(self, address)
+  !> Use memory of a device that is there already; it is never freed.
+  subroutine attach_device(self, space, address)
     class(replicas_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
     type(c_ptr), intent(in) :: address
 
-    if (self%bytes > 0) call attach_to_device(self%host, address, self%bytes)
-    self%device = address
-    self%on_device = .true.
-    self%owns_device = .false.
+    if (self%bytes > 0) then
+      call attach_to_device(number_of(space), self%host, address, self%bytes)
+    end if
+    self%on(space) = device_copy_type(address, .true., .false.)
+    self%copies = self%copies + 1
   end subroutine attach_device
 
-  !> Give up the memory on the device, or leave it to its owner; do nothing if there is none.
-  subroutine free_device(self)
+  !> Give up the memory on a device, or leave it to its owner; do nothing if there is none.
+  subroutine free_device(self, space)
     class(replicas_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
 
-    if (self%on_device .and. self%bytes > 0) then
-      if (self%owns_device) then
-        call delete_on_device(self%host, self%device, self%bytes)
+    if (space == space_host .or. .not. self%is_at(space)) return
+    if (self%bytes > 0) then
+      if (self%on(space)%is_owned) then
+        call delete_on_device(number_of(space), self%host, self%on(space)%address, self%bytes)
       else
-        call detach_from_device(self%host)
+        call detach_from_device(number_of(space), self%host)
       end if
     end if
-    self%device = c_null_ptr
-    self%on_device = .false.
+    self%on(space) = device_copy_type()
+    self%copies = self%copies - 1
   end subroutine free_device
 
-  !> Give up all memory, that of the device first.
+  !> Give up all memory, that of devices first.
   subroutine free_all(self)
     class(replicas_type), intent(inout) :: self
 
-    call self%free_device()
+    integer(c_int) :: space
+
+    do space = first_device_space, last_space
+      call self%free_device(space)
+    end do
     if (self%owns_host) call give_memory(self%host)
     self%host = c_null_ptr
   end subroutine free_all
 
-  !> Copy the bytes to a space from the other one; with a queue, nobody waits for it.
-  subroutine move_to(self, space, queue)
+  !> Copy the bytes from one space to another, of which one is the host; with a queue, nobody waits
+  !> for it.
+  subroutine move(self, from, to, queue)
     class(replicas_type), intent(in) :: self
-    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: from
+    integer(c_int), intent(in) :: to
     integer(c_int), optional, intent(in) :: queue
 
-    if (space == space_device) then
-      call copy_to_device(self%host, self%device, self%bytes, queue)
+    if (to == space_host) then
+      call copy_to_host(number_of(from), self%host, self%on(from)%address, self%bytes, queue)
     else
-      call copy_to_host(self%host, self%device, self%bytes, queue)
+      call copy_to_device(number_of(to), self%host, self%on(to)%address, self%bytes, queue)
     end if
-  end subroutine move_to
+  end subroutine move
 
-  !> Copy strips of the bytes to a space from the other one.
-  subroutine move_strips_to(self, space, strips)
+  !> Copy strips of the bytes from one space to another, of which one is the host.
+  subroutine move_strips(self, from, to, strips)
     class(replicas_type), intent(in) :: self
-    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: from
+    integer(c_int), intent(in) :: to
     type(strip_type), intent(in) :: strips(:)
 
-    if (space == space_device) then
-      call copy_strips_to_device(self%host, self%device, strips)
+    if (to == space_host) then
+      call copy_strips_to_host(number_of(from), self%host, self%on(from)%address, strips)
     else
-      call copy_strips_to_host(self%host, self%device, strips)
+      call copy_strips_to_device(number_of(to), self%host, self%on(to)%address, strips)
     end if
-  end subroutine move_strips_to
+  end subroutine move_strips
 
   !> Spoil the bytes in a space if the build does so, unless they belong to somebody else.
   subroutine spoil_at(self, space)
@@ -144,8 +164,8 @@ contains
 
     if (space == space_host) then
       if (self%spoils_host) call spoil(self%host, self%bytes)
-    else if (self%on_device .and. self%owns_device) then
-      call spoil(self%device, self%bytes)
+    else if (self%on(space)%is_owned) then
+      call spoil(self%on(space)%address, self%bytes)
     end if
   end subroutine spoil_at
 
@@ -157,20 +177,49 @@ contains
     bytes = self%bytes
   end function get_bytes
 
-  !> Say whether there is memory on the device.
-  pure function is_on_device(self)
+  !> Say whether there is memory on some device.
+  pure function is_on_a_device(self)
     class(replicas_type), intent(in) :: self
-    logical :: is_on_device
+    logical :: is_on_a_device
 
-    is_on_device = self%on_device
-  end function is_on_device
+    is_on_a_device = self%copies > 0
+  end function is_on_a_device
 
-  !> Say whether there is memory on the device that belongs to somebody else.
-  pure function is_attached(self)
+  !> Say whether there is memory on some device that is not the host's.
+  pure function is_elsewhere(self)
     class(replicas_type), intent(in) :: self
+    logical :: is_elsewhere
+
+    integer(c_int) :: space
+
+    is_elsewhere = .false.
+    if (self%copies == 0 .or. self%bytes == 0) return
+    do space = first_device_space, last_space
+      if (self%on(space)%is_there) then
+        is_elsewhere = is_elsewhere .or. .not. c_associated(self%on(space)%address, self%host)
+      end if
+    end do
+  end function is_elsewhere
+
+  !> Say whether there is memory in a space.
+  pure function is_at(self, space)
+    class(replicas_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    logical :: is_at
+
+    is_at = space == space_host
+    if (.not. is_at) is_at = self%on(space)%is_there
+  end function is_at
+
+  !> Say whether there is memory on a device that belongs to somebody else.
+  pure function is_attached(self, space)
+    class(replicas_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
     logical :: is_attached
 
-    is_attached = self%on_device .and. .not. self%owns_device
+    is_attached = .false.
+    if (space == space_host) return
+    is_attached = self%on(space)%is_there .and. .not. self%on(space)%is_owned
   end function is_attached
 
   !> Return the address in a space as it is known there; null where there is no memory.
@@ -180,7 +229,7 @@ contains
     type(c_ptr) :: address
 
     address = self%host
-    if (space == space_device .and. self%bytes > 0) address = self%device
+    if (space /= space_host .and. self%bytes > 0) address = self%on(space)%address
   end function get_address
 
   !> Return the address that code for a space works on.
@@ -190,16 +239,17 @@ contains
     type(c_ptr) :: address
 
     address = self%host
-    if (space == space_device .and. self%bytes > 0) address = kernel_address(self%host, self%device)
+    if (space /= space_host .and. self%bytes > 0) then
+      address = kernel_address(self%host, self%on(space)%address)
+    end if
   end function get_kernel_address
 
-  !> Return the space whose memory serves a space.
-  pure function home_of(space) result(home)
+  !> Return the number of the device of a space.
+  pure function number_of(space) result(number)
     integer(c_int), intent(in) :: space
-    integer(c_int) :: home
+    integer(c_int) :: number
 
-    home = space
-    if (.not. device_has_memory) home = space_host
-  end function home_of
+    number = space - first_device_space
+  end function number_of
 
 end module storage_replicas_mod

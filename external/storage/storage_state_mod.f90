@@ -4,12 +4,13 @@ module storage_state_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_size_t
   use storage_coherence_mod, only: coherence_type
-  use storage_device_mod, only: wait_for_queue
+  use storage_device_mod, only: home_of, wait_for_queue
   use storage_parts_mod, only: strip_bytes, strip_type, strips_beside
   use storage_replicas_mod, only: replicas_type
   use storage_statistics_mod, only: count_avoided, count_exchange, count_transfer, &
                                     storage_statistics_type
-  use storage_words_mod, only: access_read, access_write, space_device, space_host
+  use storage_words_mod, only: access_read, access_write, first_device_space, last_space, &
+                               space_device, space_host
 
   implicit none
   private
@@ -41,7 +42,7 @@ contains
     type(strip_type), optional, intent(in) :: strips(:)
     integer(c_int), optional, intent(in) :: queue
 
-    call self%wait_unless(queue)
+    call self%wait_unless(queue, home)
     call make_current(self, home, access, strips, queue)
     if (access /= access_read) then
       if (present(strips)) then
@@ -59,7 +60,7 @@ contains
     integer(c_int), intent(in) :: home
     integer(c_int), optional, intent(in) :: queue
 
-    if (present(queue)) call self%coherence%note_queue(queue)
+    if (present(queue)) call note_queue(self, home, queue)
     if (self%coherence%is_written(home) .and. self%coherence%is_of_parts()) then
       call pass_parts(self, home)
     end if
@@ -99,7 +100,8 @@ contains
     integer(c_int) :: home
 
     home = self%coherence%get_exchanged_space()
-    call move_strips(self, home, strips_beside(self%parts, self%replicas%get_bytes()))
+    call move_strips(self, self%coherence%get_source(), home, &
+                     strips_beside(self%parts, self%replicas%get_bytes()))
     call self%coherence%note_copy(home)
   end subroutine complete_exchange
 
@@ -123,21 +125,38 @@ contains
     call count_exchange(self%done, messages, bytes)
   end subroutine end_exchange
 
-  !> Wait for the queue that has something to do with the values, unless it is this one.
-  subroutine wait_unless(self, queue)
+  !> Wait for the queue that has something to do with the values, unless it is this one, of the
+  !> device at `home` if that is one.
+  subroutine wait_unless(self, queue, home)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), optional, intent(in) :: queue
+    integer(c_int), optional, intent(in) :: home
 
-    integer(c_int) :: busy
+    integer(c_int) :: busy, place
 
     busy = self%coherence%get_queue()
     if (busy == 0) return
-    if (present(queue)) then
-      if (busy == queue) return
+    place = self%coherence%get_queue_space()
+    if (present(queue) .and. present(home)) then
+      if (busy == queue .and. (home == place .or. home == space_host)) return
     end if
-    call wait_for_queue(busy)
-    call self%coherence%note_queue(0)
+    call wait_for_queue(place - first_device_space, busy)
+    call self%coherence%forget_queue()
   end subroutine wait_unless
+
+  !> Note that a queue may go on using the values at `home`. On the host that is the one which
+  !> brought them, if there is one, else one of the device that this thread uses.
+  subroutine note_queue(self, home, queue)
+    class(storage_state_type), intent(inout) :: self
+    integer(c_int), intent(in) :: home
+    integer(c_int), intent(in) :: queue
+
+    if (home /= space_host) then
+      call self%coherence%note_queue(queue, home)
+    else if (self%coherence%get_queue() /= queue .and. home_of(space_device) /= space_host) then
+      call self%coherence%note_queue(queue, home_of(space_device))
+    end if
+  end subroutine note_queue
 
   !> Make the copy at `home`, which has memory, current if it is read, or strips of it.
   subroutine make_current(self, home, access, strips, queue)
@@ -148,50 +167,106 @@ contains
     integer(c_int), optional, intent(in) :: queue
 
     if (access == access_write .or. .not. self%coherence%is_stale(home)) then
-      if (self%replicas%is_on_device() .and. self%coherence%is_initialised()) then
+      if (self%replicas%is_on_a_device() .and. self%coherence%is_initialised()) then
         call count_avoided(self%done)
       end if
     else if (present(strips)) then
-      call move_strips(self, home, strips)
+      call move_strips(self, self%coherence%get_source(), home, strips)
     else
-      if (self%replicas%get_bytes() > 0) then
-        call self%replicas%move_to(home, queue)
-        if (present(queue)) call self%coherence%note_queue(queue)
-        call count_transfer(self%done, home, self%replicas%get_bytes())
-      end if
-      call self%coherence%note_copy(home)
+      call make_all_current(self, home, queue)
     end if
   end subroutine make_current
 
-  !> Copy the parts that were written at `home` to the other side, if it is to stay current. Where
+  !> Make all of a stale copy current. What comes from another device passes through the host, which
+  !> has it then, too.
+  subroutine make_all_current(self, home, queue)
+    class(storage_state_type), intent(inout) :: self
+    integer(c_int), intent(in) :: home
+    integer(c_int), optional, intent(in) :: queue
+
+    integer(c_int) :: source
+
+    source = self%coherence%get_source()
+    if (source /= space_host .and. home /= space_host) then
+      call copy_all(self, source, space_host)
+      source = space_host
+    end if
+    call copy_all(self, source, home, queue)
+  end subroutine make_all_current
+
+  !> Copy all values from a space where they are current to one where they are stale, of which one
+  !> is the host.
+  subroutine copy_all(self, from, to, queue)
+    class(storage_state_type), intent(inout) :: self
+    integer(c_int), intent(in) :: from
+    integer(c_int), intent(in) :: to
+    integer(c_int), optional, intent(in) :: queue
+
+    if (self%replicas%get_bytes() > 0) then
+      call self%replicas%move(from, to, queue)
+      if (present(queue)) call self%coherence%note_queue(queue, max(from, to))
+      call count_transfer(self%done, to, self%replicas%get_bytes())
+    end if
+    call self%coherence%note_copy(to)
+  end subroutine copy_all
+
+  !> Copy the parts that were written at `home` to all other copies that are to stay current. Where
   !> there are no values but those parts, nothing has them.
   subroutine pass_parts(self, home)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
 
-    if (self%coherence%is_valid(elsewhere(home))) then
-      call move_strips(self, elsewhere(home), self%parts)
-    end if
+    integer(c_int) :: space
+
+    do space = space_host, last_space
+      if (space /= home .and. self%coherence%is_valid(space)) then
+        call move_strips(self, home, space, self%parts)
+      end if
+    end do
     deallocate (self%parts)
   end subroutine pass_parts
 
-  !> Copy strips to a space from the other one; empty ones are no transfer.
-  subroutine move_strips(self, space, strips)
+  !> Copy strips from one space to another; empty ones are no transfer. From one device to another
+  !> they pass through the host, whose copy stays as stale as it is.
+  subroutine move_strips(self, from, to, strips)
     class(storage_state_type), intent(inout) :: self
-    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: from
+    integer(c_int), intent(in) :: to
     type(strip_type), intent(in) :: strips(:)
 
     if (strip_bytes(strips) == 0) return
-    call self%replicas%move_strips_to(space, strips)
-    call count_transfer(self%done, space, strip_bytes(strips))
+    if (from /= space_host .and. to /= space_host) then
+      if (.not. self%coherence%is_valid(space_host)) then
+        call copy_strips(self, from, space_host, strips)
+      end if
+      call copy_strips(self, space_host, to, strips)
+      call spoil_unused(self, space_host)
+    else
+      call copy_strips(self, from, to, strips)
+    end if
   end subroutine move_strips
 
-  !> Spoil the copy that a write at `home` makes stale, if it was current until now.
+  !> Copy strips from one space to another, of which one is the host.
+  subroutine copy_strips(self, from, to, strips)
+    class(storage_state_type), intent(inout) :: self
+    integer(c_int), intent(in) :: from
+    integer(c_int), intent(in) :: to
+    type(strip_type), intent(in) :: strips(:)
+
+    call self%replicas%move_strips(from, to, strips)
+    call count_transfer(self%done, to, strip_bytes(strips))
+  end subroutine copy_strips
+
+  !> Spoil the copies that a write at `home` makes stale, if they were current until now.
   subroutine spoil_stale(self, home)
     class(storage_state_type), intent(in) :: self
     integer(c_int), intent(in) :: home
 
-    if (self%coherence%is_valid(elsewhere(home))) call self%replicas%spoil_at(elsewhere(home))
+    integer(c_int) :: space
+
+    do space = space_host, last_space
+      if (space /= home .and. self%coherence%is_valid(space)) call self%replicas%spoil_at(space)
+    end do
   end subroutine spoil_stale
 
   !> Spoil a stale copy again, of which parts were used.
@@ -203,13 +278,5 @@ contains
       call self%replicas%spoil_at(home)
     end if
   end subroutine spoil_unused
-
-  !> Return the space that is not this one.
-  pure function elsewhere(home)
-    integer(c_int), intent(in) :: home
-    integer(c_int) :: elsewhere
-
-    elsewhere = space_host + space_device - home
-  end function elsewhere
 
 end module storage_state_mod

@@ -3,7 +3,7 @@ module storage_statistics_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_size_t
   use, intrinsic :: iso_fortran_env, only: output_unit
-  use storage_words_mod, only: space_device
+  use storage_words_mod, only: space_host
 
   implicit none
   private
@@ -110,7 +110,7 @@ contains
     integer(c_int), intent(in) :: space
     integer(c_size_t), intent(in) :: bytes
 
-    if (space == space_device) then
+    if (space /= space_host) then
       sums%to_device = sums%to_device + 1
       sums%to_device_bytes = sums%to_device_bytes + int(bytes, c_int64_t)
     else

@@ -6,8 +6,17 @@ module storage_words_mod
   implicit none
   public
 
-  !> The places where a copy of the values may be.
+  !> The places where a copy of the values may be. `space_device` is the device that the calling
+  !> thread uses; `space_of_device` gives each device's own.
   integer(c_int), parameter :: space_host = 1, space_device = 2
+
+  !> As many devices of a process may have copies, those with the numbers from 0 on.
+  integer(c_int), parameter :: most_devices = 8
+  integer(c_int), parameter :: first_device_space = space_device + 1
+  integer(c_int), parameter :: last_space = space_device + most_devices
+
+  !> Where no copy can be: the devices beyond those.
+  integer(c_int), parameter :: space_beyond = last_space + 1
 
   !> What somebody is going to do with the values. `access_write` promises to write all of them, so
   !> that nothing is copied there first.
@@ -32,12 +41,23 @@ module storage_words_mod
 
 contains
 
-  !> Return the name of a space, for messages.
+  !> Return the space of the device with a number, which is 0 for the first.
+  pure function space_of_device(number) result(space)
+    integer(c_int), intent(in) :: number
+    integer(c_int) :: space
+
+    space = first_device_space + number
+  end function space_of_device
+
+  !> Return the name of a space, for messages: the first device is "the device" there, too.
   pure function name_of_space(space) result(name)
     integer(c_int), intent(in) :: space
     character(:), allocatable :: name
 
     name = trim(merge('the host  ', 'the device', space == space_host))
+    if (space > first_device_space) then
+      name = 'device ' // achar(iachar('0') + space - first_device_space)
+    end if
   end function name_of_space
 
   !> Return the name of an access, for messages.

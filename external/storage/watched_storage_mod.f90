@@ -5,13 +5,13 @@
 !> the host has overwritten altogether is new, and current there.
 module watched_storage_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
   use field_storage_mod, only: field_storage_type
   use storage_device_mod, only: device_has_memory
   use storage_errors_mod, only: last_error, report_error
   use storage_watch_mod, only: count_marks, digest_of, mark_host
   use storage_words_mod, only: access_read, error_access_conflict, error_lost_values, no_error, &
-                               space_device, space_host
+                               space_host
 
   implicit none
   private
@@ -53,7 +53,7 @@ contains
     integer(c_size_t) :: left, all_marks
 
     if (.not. device_has_memory) return
-    if (self%is_used() .or. .not. self%storage%is_valid(space_device)) return
+    if (self%is_used() .or. .not. self%storage%is_valid_on_a_device()) return
     if (.not. is_in_two_memories(self)) return
     if (self%storage%is_valid(space_host)) then
       if (takes_over .or. self%digested_version /= self%storage%get_version()) return
@@ -88,7 +88,7 @@ contains
       call self%storage%wait()
       call count_marks(self%address, self%bytes, left, all_marks)
       if (left < all_marks) call mark_host(self%address, self%bytes)
-    else if (self%storage%is_valid(space_device)) then
+    else if (self%storage%is_valid_on_a_device()) then
       self%digest = digest_of(self%address, self%bytes)
       self%digested_version = self%storage%get_version()
     end if
@@ -155,8 +155,7 @@ contains
 
     is_in_two_memories = device_has_memory .and. self%bytes > 0
     if (.not. is_in_two_memories) return
-    is_in_two_memories = self%storage%has_device_memory() .and. .not. &
-                         c_associated(self%storage%get_address(space_device), self%address)
+    is_in_two_memories = self%storage%has_memory_elsewhere()
   end function is_in_two_memories
 
   !> Say whether the device alone has the current values.
@@ -165,7 +164,7 @@ contains
     logical :: is_on_device_alone
 
     is_on_device_alone = is_in_two_memories(self)
-    if (is_on_device_alone) is_on_device_alone = self%storage%is_valid(space_device) .and. .not. &
+    if (is_on_device_alone) is_on_device_alone = self%storage%is_valid_on_a_device() .and. .not. &
                                                  self%storage%is_valid(space_host)
   end function is_on_device_alone
 
@@ -174,7 +173,7 @@ contains
     class(watched_storage_type), intent(inout) :: self
 
     if (self%is_used()) return
-    if (self%storage%is_valid(space_device)) call self%storage%assume_valid(.true., .false.)
+    if (self%storage%is_valid_on_a_device()) call self%storage%assume_valid(.true., .false.)
   end subroutine assume_host_alone
 
   !> Say whether somebody has access, or exchanges.

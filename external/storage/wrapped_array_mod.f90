@@ -12,7 +12,7 @@ module wrapped_array_mod
   use storage_device_mod, only: device_has_memory
   use storage_parts_mod, only: box_type, boxes_around
   use storage_words_mod, only: access_read, access_read_write, access_write, &
-                               error_access_conflict, error_lost_values, space_device, space_host
+                               error_access_conflict, error_lost_values, last_space, space_host
   use watched_storage_mod, only: watched_storage_type
 
   implicit none
@@ -155,7 +155,7 @@ contains
       call complete_if_exchanged(self, space)
       call self%storage%acquire(space, access_read, queue=1)
       call self%storage%release(space, queue=1)
-      if (space == space_device) then
+      if (space /= space_host) then
         call self%watch()
       else
         call self%forget_digest()
@@ -269,7 +269,7 @@ contains
     logical, optional, intent(in) :: stay
 
     integer(c_int64_t) :: sent_messages, sent_bytes
-    integer :: readers(space_host:space_device)
+    integer :: readers(space_host:last_space)
     integer(c_int) :: space, status
     integer :: n
 
@@ -287,14 +287,14 @@ contains
     end if
     readers = 0
     if (self%thread == this_thread()) readers = self%storage%state%coherence%get_readers()
-    do space = space_host, space_device
+    do space = space_host, last_space
       do n = 1, readers(space)
         call self%storage%release(space)
       end do
     end do
     call self%storage%end_exchange(sent_messages, sent_bytes, status)
     call self%stop_unless_done(status)
-    do space = space_host, space_device
+    do space = space_host, last_space
       do n = 1, readers(space)
         call self%storage%acquire(space, access_read)
       end do

@@ -6,7 +6,8 @@ import pytest
 
 from psyclone_storage.base.events import PARTS, Holders, MemoryOutcome, PartEvent
 from psyclone_storage.storage.core.locks import AccessMode
-from psyclone_storage.storage.interop.fortran import Box, FortranOptions, FortranStorage
+from psyclone_storage.storage.interop.fortran import FortranOptions, FortranStorage
+from psyclone_storage.storage.interop.fortran_functions import Box
 from runtime.storage_fortran.conftest import Load, build, load  # noqa: F401
 
 READ, WRITE, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE

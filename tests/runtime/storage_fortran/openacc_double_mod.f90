@@ -11,8 +11,11 @@ module openacc_double_mod
 
   integer, parameter :: room = 1000
 
-  !> One range of bytes that is on the device.
+  integer(c_int), parameter :: some_kind = 4
+
+  !> One range of bytes that is on a device.
   type :: mapping_type
+    integer(c_int) :: number = 0
     type(c_ptr) :: host = c_null_ptr
     type(c_ptr) :: device = c_null_ptr
     integer(c_size_t) :: bytes = 0
@@ -21,7 +24,43 @@ module openacc_double_mod
 
   type(mapping_type), save :: mappings(room)
 
+  integer(c_int), save :: used = 0
+  !$omp threadprivate(used)
+
 contains
+
+  !> Return the kind of device that a thread uses.
+  function get_device_type() bind(c, name='acc_get_device_type') result(kind)
+    integer(c_int) :: kind
+
+    kind = some_kind
+  end function get_device_type
+
+  !> Return how many devices there are of a kind.
+  function get_num_devices(kind) bind(c, name='acc_get_num_devices') result(number)
+    integer(c_int), value, intent(in) :: kind
+    integer(c_int) :: number
+
+    if (kind /= some_kind) error stop 'no such kind of device'
+    number = 3
+  end function get_num_devices
+
+  !> Let this thread use another device.
+  subroutine set_device_num(number, kind) bind(c, name='acc_set_device_num')
+    integer(c_int), value, intent(in) :: number, kind
+
+    if (kind /= some_kind .or. number < 0 .or. number > 2) error stop 'no such device'
+    used = number
+  end subroutine set_device_num
+
+  !> Return the number of the device that this thread uses.
+  function get_device_num(kind) bind(c, name='acc_get_device_num') result(number)
+    integer(c_int), value, intent(in) :: kind
+    integer(c_int) :: number
+
+    if (kind /= some_kind) error stop 'no such kind of device'
+    number = used
+  end function get_device_num
 
   !> Map bytes that are not mapped yet, onto new memory of the device.
   function create(host, bytes) bind(c, name='acc_create') result(device)
@@ -118,11 +157,13 @@ contains
     integer :: n
 
     do n = 1, room
-      if (c_associated(mappings(n)%host, host)) error stop 'mapped twice'
+      if (c_associated(mappings(n)%host, host) .and. mappings(n)%number == used) then
+        error stop 'mapped twice'
+      end if
     end do
     do n = 1, room
       if (c_associated(mappings(n)%host)) cycle
-      mappings(n) = mapping_type(host, device, bytes, is_ours)
+      mappings(n) = mapping_type(used, host, device, bytes, is_ours)
       return
     end do
     error stop 'no room for another mapping'
@@ -134,7 +175,7 @@ contains
     integer :: n
 
     do n = 1, room
-      if (c_associated(mappings(n)%host, host)) return
+      if (c_associated(mappings(n)%host, host) .and. mappings(n)%number == used) return
     end do
     error stop 'not mapped'
   end function find
@@ -151,6 +192,7 @@ contains
     do n = 1, room
       if (.not. c_associated(mappings(n)%host)) cycle
       distance = transfer(host, distance) - transfer(mappings(n)%host, distance)
+      if (mappings(n)%number /= used) cycle
       if (distance < 0 .or. distance + bytes > mappings(n)%bytes) cycle
       device = transfer(transfer(mappings(n)%device, distance) + distance, device)
       return

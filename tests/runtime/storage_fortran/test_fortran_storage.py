@@ -78,7 +78,7 @@ def perform(f90: tuple[str, ...], build: Build, tmp_path: Path) -> Perform:
 
 @pytest.mark.fortran
 @pytest.mark.parametrize("kind", DEVICES)
-@pytest.mark.parametrize("name", ["windows", "halos", "parts", "threads"])
+@pytest.mark.parametrize("name", ["windows", "halos", "parts", "threads", "devices"])
 def test_a_program_finds_what_it_checks(perform: Perform, name: str, kind: str) -> None:
     done = perform(PROGRAMS / f"{name}.f90", kind)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)

@@ -23,13 +23,13 @@ HALO = "halo_storage_mod.f90"
 MUTANTS = {
     "a write leaves the other copy valid": (
         COHERENCE,
-        "      self%valid = .false.\n      self%valid(space) = .true.\n    end if\n",
-        "      self%valid(space) = .true.\n    end if\n",
+        "self%valid == 0) self%valid = ibset(0, space)\n",
+        "self%valid == 0) self%valid = ibset(self%valid, space)\n",
     ),
     "a write leaves the halo clean": (
         COHERENCE,
-        "    end if\n    self%clean_depth = 0\n  end subroutine note_write",
-        "    end if\n  end subroutine note_write",
+        "    self%clean_depth = 0\n  end subroutine note_write",
+        "  end subroutine note_write",
     ),
     "a touch is not noted": (STATE, "    call self%coherence%note_touch(home)\n", ""),
     "a touch is no version": (
@@ -39,8 +39,8 @@ MUTANTS = {
     ),
     "an exchange leaves the other copy valid": (
         COHERENCE,
-        "      self%valid = .false.\n      self%valid(self%exchange) = .true.\n",
-        "      self%valid(self%exchange) = .true.\n",
+        "self%valid = ibset(0, self%exchange)\n",
+        "self%valid = ibset(self%valid, self%exchange)\n",
     ),
     "an exchange cleans one depth less": (
         COHERENCE,
@@ -60,12 +60,12 @@ MUTANTS = {
     ),
     "a write goes with a read elsewhere": (
         COHERENCE,
-        "self%exchange == nowhere .and. self%readers(other(space)) == 0\n    else",
-        "self%exchange == nowhere\n    else",
+        "self%reading == self%readers(space)\n    else",
+        ".true.\n    else",
     ),
     "a touch goes with a read elsewhere": (
         COHERENCE,
-        ".not. self%of_parts .and. self%readers(other(space)) == 0",
+        ".not. self%of_parts .and. self%reading == self%readers(space)",
         ".not. self%of_parts",
     ),
     "a read access cannot end": (
@@ -90,29 +90,29 @@ MUTANTS = {
     ),
     "a copy is made anew each time": (
         STATE,
-        "      call self%coherence%note_copy(home)\n    end if",
-        "    end if",
+        "    call self%coherence%note_copy(to)\n  end subroutine copy_all",
+        "  end subroutine copy_all",
     ),
-    "a copy is not made": (STATE, "        call self%replicas%move_to(home, queue)\n", ""),
+    "a copy is not made": (STATE, "      call self%replicas%move(from, to, queue)\n", ""),
     "a copy goes the wrong way": (
         REPLICAS,
-        "    if (space == space_device) then\n      call copy_to",
-        "    if (space == space_host) then\n      call copy_to",
+        "call copy_to_host(number_of(from), ",
+        "call copy_to_device(number_of(from), ",
     ),
     "the only values are given up": (
         STORAGE,
-        "self%state%coherence%is_sole_truth(space_device)",
+        "self%state%coherence%is_sole_truth(home)",
         ".false.",
     ),
     "memory of somebody else is given up": (
         STORAGE,
-        "self%state%replicas%is_attached()",
+        "self%state%replicas%is_attached(home)",
         ".false.",
     ),
     "what enters at once meets a writer": (
         COHERENCE,
-        "enters = self%valid(space) .and. self%writer == nowhere .and.",
-        "enters = self%valid(space) .and.",
+        "enters = btest(self%valid, space) .and. self%writer == nowhere .and.",
+        "enters = btest(self%valid, space) .and.",
     ),
     "what enters at once leaves the halo clean": (
         COHERENCE,
@@ -121,8 +121,8 @@ MUTANTS = {
     ),
     "what enters at once to write leaves the other copy valid": (
         COHERENCE,
-        " .and. &\n               .not. self%valid(other(space))",
-        "",
+        "self%exchange == nowhere .and. self%valid == ibset(0, space) .and. &",
+        "self%exchange == nowhere .and. &",
     ),
     "what is stale is not spoilt": (
         STATE,

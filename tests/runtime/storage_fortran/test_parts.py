@@ -1,9 +1,9 @@
-"""Parts of a field move alone: at random, against two arrays and a list of which is current.
+"""Parts of a field move alone: at random, against its copies and a list of which are current.
 
-The model is as plain as can be: the true values, and for each side whether its copy has them. It
-says what must be moved, element by element; what the library moves is compared with that, and every
-value that may be read is compared with the truth. What may not be read is poison, where the build
-has any.
+The model is as plain as can be: the true values, and for the host and for each of three devices
+whether its copy has them. It says what must be moved, element by element; what the library moves is
+compared with that, and every value that may be read is compared with the truth. What may not be
+read is poison, where the build has any.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from psyclone_storage.storage.core.errors import AccessConflictError, StorageError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
-from psyclone_storage.storage.interop.fortran import Box, FortranOptions, FortranStorage
+from psyclone_storage.storage.interop.fortran import FortranOptions, FortranStorage
+from psyclone_storage.storage.interop.fortran_functions import Box
 from runtime.storage_fortran.builds import OPENACC_DOUBLE
 from runtime.storage_fortran.conftest import Load
 from runtime.storage_fortran.pairs import bytes_at
@@ -29,6 +30,7 @@ READ, WRITE, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.REA
 KINDS = ["none", "emulated", OPENACC_DOUBLE]
 SHAPES = [(7,), (5, 4), (3, 4, 3)]
 DTYPES = ["f4", "f8", "i4"]
+SPACES = ["host", "gpu", "gpu:1", "gpu:2"]
 Array = np.ndarray  # of any shape and type
 
 
@@ -47,7 +49,7 @@ class Model:
     storage: FortranStorage
     truth: Array
     moves: bool
-    current: dict[str, bool] = field(default_factory=lambda: {"host": False, "gpu": False})
+    current: dict[str, bool] = field(default_factory=lambda: dict.fromkeys(SPACES, False))
     moved: int = 0
     written: int = 0
     known: Array = field(init=False)
@@ -79,44 +81,57 @@ class Model:
     def stale(self, space: str) -> bool:
         return any(self.current.values()) and not self.current[self.home(space)]
 
+    def bring(self, space: str, mask: Array, whole: bool) -> None:
+        """Make a stale copy current, or parts of it: between devices, through the host."""
+        home = self.home(space)
+        through = home != "host" and not self.current["host"]
+        self.moved += int(mask.sum()) * (2 if through else 1)
+        if whole:
+            self.current[home] = True
+            self.current["host"] = self.current["host"] or through
+
+    def pass_on(self, home: str, mask: Array) -> None:
+        """Copy parts that were written at `home` to the others that are current."""
+        for space in SPACES:
+            if space != home and self.current[space]:
+                through = "host" not in (home, space) and not self.current["host"]
+                self.moved += int(mask.sum()) * (2 if through else 1)
+
     def use(self, space: str, mode: AccessMode, boxes: list[Box] | None) -> None:
         """Use all values or boxes of them."""
         home = self.home(space)
         whole = boxes is None
         mask = np.ones(self.truth.shape, bool) if whole else mask_of(self.truth.shape, boxes or [])
-        there = {"host": "gpu", "gpu": "host"}[home]
         if whole:
             self.storage.acquire(space, mode)
         else:
             self.storage.acquire_part(boxes or [], space, mode)
         if mode.reads and self.stale(space):
-            self.moved += int(mask.sum())
-            self.current[home] = self.current[home] or whole
+            self.bring(space, mask, whole)
         if mode.reads and any(self.current.values()):
             self.expect(space, mask)
         if mode.writes:
             self.write(space, mask)
             if whole or not any(self.current.values()):
-                self.current |= {home: True, there: False}
-            elif self.current[there]:
-                self.moved += int(mask.sum())
+                self.current = {one: one == home for one in SPACES}
+            else:
+                self.pass_on(home, mask)
         self.storage.release(space)
 
     def exchange(self, space: str, sent: list[Box], received: list[Box]) -> None:
         """Exchange by boxes: what is sent is looked at, what is received is other values."""
         home = self.home(space)
-        there = {"host": "gpu", "gpu": "host"}[home]
         self.storage.begin_exchange_of_parts(1, sent, received, space)
         if self.stale(space):
-            self.moved += int(mask_of(self.truth.shape, sent).sum())
+            self.bring(space, mask_of(self.truth.shape, sent), False)
         if any(self.current.values()):
             self.expect(space, mask_of(self.truth.shape, sent))
         self.write(space, mask_of(self.truth.shape, received))
         self.storage.end_exchange(1, 8)
         if not any(self.current.values()):
             self.current[home] = True
-        elif self.current[there]:
-            self.moved += int(mask_of(self.truth.shape, received).sum())
+        else:
+            self.pass_on(home, mask_of(self.truth.shape, received))
         assert not self.storage.is_dirty(1)
 
     def check(self) -> None:
@@ -124,7 +139,7 @@ class Model:
         done = self.storage.statistics
         moved = done.to_device_bytes + done.to_host_bytes
         assert moved == self.moved * self.truth.itemsize
-        for space in ("host", "gpu"):
+        for space in SPACES:
             current = self.current[self.home(space)]
             assert self.storage.is_valid(space) == current
             if current:
@@ -150,7 +165,7 @@ def worlds(draw: st.DrawFn) -> tuple[tuple[int, ...], str, list[tuple[object, ..
 
     steps: list[tuple[object, ...]] = []
     for _ in range(draw(st.integers(1, 8))):
-        space = draw(st.sampled_from(["host", "gpu"]))
+        space = draw(st.sampled_from(SPACES))
         if draw(st.booleans()):
             mode = draw(st.sampled_from([READ, WRITE, READ_WRITE]))
             steps.append((space, mode, boxes() if draw(st.booleans()) else None))
@@ -232,3 +247,16 @@ def test_a_part_of_what_is_read_only_is_not_written(load: Load) -> None:
         storage.acquire_part(EDGE, "gpu", READ)
         storage.release("gpu")
         assert storage.statistics.to_device_bytes == 4 * 8
+
+
+def test_a_device_that_is_not_there_is_refused(load: Load) -> None:
+    library = load(OPENACC_DOUBLE)
+    assert library.devices == 3
+    with library.create((4,), "f8", FortranOptions("field")) as storage:
+        with pytest.raises(StorageError, match="finds no device 5"):
+            storage.acquire("gpu:5", WRITE)
+        storage.acquire("gpu:2", WRITE)
+        storage.release("gpu:2")
+        assert storage.is_valid("gpu:2")
+    with pytest.raises(StorageError, match="no such device"):
+        library.use_device(3)

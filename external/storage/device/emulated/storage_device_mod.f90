@@ -7,6 +7,7 @@ module storage_device_mod
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
   use storage_memory_mod, only: copy_memory, copy_strips, give_memory, spoil_memory, take_memory
   use storage_parts_mod, only: strip_type
+  use storage_words_mod, only: most_devices, space_device, space_of_device
 
   implicit none
   private
@@ -14,13 +15,15 @@ module storage_device_mod
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
   public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
   public :: wait_for_queue, start_queue, kernel_address, spoil
+  public :: use_device, current_device, count_devices, home_of
 
   !> Whether the device has a memory of its own; what kind of device this build has.
   logical, parameter, public :: device_has_memory = .true.
   character(*), parameter, public :: device_kind = 'emulated'
 
-  !> A copy that was put into a queue.
+  !> A copy that was put into a queue of a device; no queue is 0.
   type :: queued_copy_type
+    integer(c_int) :: device = 0
     integer(c_int) :: queue = 0
     type(c_ptr) :: to = c_null_ptr
     type(c_ptr) :: from = c_null_ptr
@@ -32,10 +35,45 @@ module storage_device_mod
   integer, save :: queued = 0
   integer(c_int), save :: latch = 0
 
+  integer(c_int), save :: used = 0
+  !$omp threadprivate(used)
+
 contains
 
+  !> Let this thread use another device from now on.
+  subroutine use_device(number)
+    integer(c_int), intent(in) :: number
+
+    used = number
+  end subroutine use_device
+
+  !> Return the number of the device that this thread uses, which is 0 at first.
+  pure function current_device() result(number)
+    integer(c_int) :: number
+
+    number = used
+  end function current_device
+
+  !> Return the space whose memory serves a space: that of the device which this thread uses for
+  !> `space_device`.
+  pure function home_of(space) result(home)
+    integer(c_int), intent(in) :: space
+    integer(c_int) :: home
+
+    home = space
+    if (space == space_device) home = space_of_device(used)
+  end function home_of
+
+  !> Return how many devices there are.
+  function count_devices() result(devices)
+    integer(c_int) :: devices
+
+    devices = most_devices
+  end function count_devices
+
   !> Return the address of memory for a copy of bytes of the host; null if there is none left.
-  function create_on_device(host, bytes) result(device)
+  function create_on_device(number, host, bytes) result(device)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr) :: device
@@ -45,13 +83,15 @@ contains
   end function create_on_device
 
   !> Take memory that is there as that of the copy; nothing has to be done.
-  subroutine attach_to_device(host, device, bytes)
+  subroutine attach_to_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
   end subroutine attach_to_device
 
   !> Give back the memory of a copy.
-  subroutine delete_on_device(host, device, bytes)
+  subroutine delete_on_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     type(c_ptr), intent(inout) :: device
     integer(c_size_t), intent(in) :: bytes
@@ -60,30 +100,34 @@ contains
   end subroutine delete_on_device
 
   !> Leave memory that was attached; nothing has to be done.
-  subroutine detach_from_device(host)
+  subroutine detach_from_device(number, host)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
   end subroutine detach_from_device
 
   !> Copy the values of the host to the device.
-  subroutine copy_to_device(host, device, bytes, queue)
+  subroutine copy_to_device(number, host, device, bytes, queue)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
     integer(c_int), optional, intent(in) :: queue
 
-    call copy_or_queue(device, host, bytes, queue)
+    call copy_or_queue(number, device, host, bytes, queue)
   end subroutine copy_to_device
 
   !> Copy the values of the device to the host.
-  subroutine copy_to_host(host, device, bytes, queue)
+  subroutine copy_to_host(number, host, device, bytes, queue)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
     integer(c_int), optional, intent(in) :: queue
 
-    call copy_or_queue(host, device, bytes, queue)
+    call copy_or_queue(number, host, device, bytes, queue)
   end subroutine copy_to_host
 
   !> Copy strips of the host's values to the device.
-  subroutine copy_strips_to_device(host, device, strips)
+  subroutine copy_strips_to_device(number, host, device, strips)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     type(strip_type), intent(in) :: strips(:)
 
@@ -91,7 +135,8 @@ contains
   end subroutine copy_strips_to_device
 
   !> Copy strips of the device's values to the host.
-  subroutine copy_strips_to_host(host, device, strips)
+  subroutine copy_strips_to_host(number, host, device, strips)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     type(strip_type), intent(in) :: strips(:)
 
@@ -99,14 +144,15 @@ contains
   end subroutine copy_strips_to_host
 
   !> Do what was put into a queue, in its order.
-  subroutine wait_for_queue(queue)
+  subroutine wait_for_queue(number, queue)
+    integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
 
     integer :: n
 
     call close_latch(latch)
     do n = 1, queued
-      if (queues(n)%queue /= queue) cycle
+      if (queues(n)%device /= number .or. queues(n)%queue /= queue) cycle
       call copy_memory(queues(n)%to, queues(n)%from, queues(n)%bytes)
       queues(n)%queue = 0
     end do
@@ -116,10 +162,11 @@ contains
   end subroutine wait_for_queue
 
   !> Make ready for a kernel in a queue, which runs at once: do what was put there before it.
-  subroutine start_queue(queue)
+  subroutine start_queue(number, queue)
+    integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
 
-    call wait_for_queue(queue)
+    call wait_for_queue(number, queue)
   end subroutine start_queue
 
   !> Return the address that a kernel for the device works on.
@@ -142,7 +189,8 @@ contains
 
   !> Copy bytes, or put that into a queue: nobody finds them before `wait_for_queue`. A queue for
   !> which there is no room left is none.
-  subroutine copy_or_queue(to, from, bytes, queue)
+  subroutine copy_or_queue(number, to, from, bytes, queue)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: to, from
     integer(c_size_t), intent(in) :: bytes
     integer(c_int), optional, intent(in) :: queue
@@ -155,10 +203,10 @@ contains
       waits = queued == room
       if (.not. waits) then
         queued = queued + 1
-        queues(queued) = queued_copy_type(queue, to, from, bytes)
+        queues(queued) = queued_copy_type(number, queue, to, from, bytes)
       end if
       call open_latch(latch)
-      if (waits) call wait_for_queue(queue)
+      if (waits) call wait_for_queue(number, queue)
     end if
     if (waits) call copy_memory(to, from, bytes)
   end subroutine copy_or_queue

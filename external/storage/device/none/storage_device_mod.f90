@@ -3,6 +3,7 @@ module storage_device_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_size_t
   use storage_parts_mod, only: strip_type
+  use storage_words_mod, only: space_host
 
   implicit none
   private
@@ -10,6 +11,7 @@ module storage_device_mod
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
   public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
   public :: wait_for_queue, start_queue, kernel_address, spoil
+  public :: use_device, current_device, count_devices, home_of
 
   !> Whether the device has a memory of its own; what kind of device this build has.
   logical, parameter, public :: device_has_memory = .false.
@@ -17,8 +19,36 @@ module storage_device_mod
 
 contains
 
+  !> Do nothing: there is one memory.
+  subroutine use_device(number)
+    integer(c_int), intent(in) :: number
+  end subroutine use_device
+
+  !> Return the number of the device that this thread uses.
+  pure function current_device() result(number)
+    integer(c_int) :: number
+
+    number = 0
+  end function current_device
+
+  !> Return the space whose memory serves a space: always the host's.
+  pure function home_of(space) result(home)
+    integer(c_int), intent(in) :: space
+    integer(c_int) :: home
+
+    home = space_host
+  end function home_of
+
+  !> Return how many devices there are.
+  function count_devices() result(devices)
+    integer(c_int) :: devices
+
+    devices = 0
+  end function count_devices
+
   !> Return the address of the host: there is no other memory.
-  function create_on_device(host, bytes) result(device)
+  function create_on_device(number, host, bytes) result(device)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr) :: device
@@ -27,56 +57,65 @@ contains
   end function create_on_device
 
   !> Do nothing: memory of a device cannot be given.
-  subroutine attach_to_device(host, device, bytes)
+  subroutine attach_to_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
   end subroutine attach_to_device
 
   !> Do nothing.
-  subroutine delete_on_device(host, device, bytes)
+  subroutine delete_on_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     type(c_ptr), intent(inout) :: device
     integer(c_size_t), intent(in) :: bytes
   end subroutine delete_on_device
 
   !> Do nothing.
-  subroutine detach_from_device(host)
+  subroutine detach_from_device(number, host)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
   end subroutine detach_from_device
 
   !> Do nothing.
-  subroutine copy_to_device(host, device, bytes, queue)
+  subroutine copy_to_device(number, host, device, bytes, queue)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
     integer(c_int), optional, intent(in) :: queue
   end subroutine copy_to_device
 
   !> Do nothing.
-  subroutine copy_to_host(host, device, bytes, queue)
+  subroutine copy_to_host(number, host, device, bytes, queue)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
     integer(c_int), optional, intent(in) :: queue
   end subroutine copy_to_host
 
   !> Do nothing.
-  subroutine copy_strips_to_device(host, device, strips)
+  subroutine copy_strips_to_device(number, host, device, strips)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     type(strip_type), intent(in) :: strips(:)
   end subroutine copy_strips_to_device
 
   !> Do nothing.
-  subroutine copy_strips_to_host(host, device, strips)
+  subroutine copy_strips_to_host(number, host, device, strips)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     type(strip_type), intent(in) :: strips(:)
   end subroutine copy_strips_to_host
 
   !> Do nothing: nothing is put into queues.
-  subroutine wait_for_queue(queue)
+  subroutine wait_for_queue(number, queue)
+    integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
   end subroutine wait_for_queue
 
   !> Do nothing: nothing is put into queues.
-  subroutine start_queue(queue)
+  subroutine start_queue(number, queue)
+    integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
   end subroutine start_queue
 

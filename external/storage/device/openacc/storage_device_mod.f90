@@ -2,11 +2,15 @@
 !>
 !> Directives in kernels find the copy by the address of the host, so that `present(values)` holds
 !> for a window on these values. Where OpenACC has no device, it works on the memory of the host.
+!>
+!> OpenACC has a device that each thread uses, and calls act on that one: for another one it is
+!> changed for the time of a call.
 module storage_device_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int32_t, c_ptr, c_size_t
   use storage_memory_mod, only: address_in
   use storage_parts_mod, only: strip_type
+  use storage_words_mod, only: space_beyond, space_device, space_of_device
 
   implicit none
   private
@@ -14,6 +18,7 @@ module storage_device_mod
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
   public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
   public :: wait_for_queue, start_queue, kernel_address, spoil
+  public :: use_device, current_device, count_devices, home_of
 
   !> Whether the device has a memory of its own; what kind of device this build has.
   logical, parameter, public :: device_has_memory = .true.
@@ -25,7 +30,33 @@ module storage_device_mod
   !> So many rows are moved one by one: about what one kernel and one transfer cost together.
   integer(c_size_t), parameter :: few_rows = 16
 
+  !> How many devices there are, as far as is known.
+  integer(c_int), save :: known_devices = 0
+
   interface
+    ! These two change nothing that a program could see: who asks for the device may be pure.
+    pure function acc_get_device_type() bind(c, name='acc_get_device_type') result(kind)
+      import :: c_int
+      integer(c_int) :: kind
+    end function acc_get_device_type
+
+    pure function acc_get_device_num(kind) bind(c, name='acc_get_device_num') result(number)
+      import :: c_int
+      integer(c_int), value, intent(in) :: kind
+      integer(c_int) :: number
+    end function acc_get_device_num
+
+    function acc_get_num_devices(kind) bind(c, name='acc_get_num_devices') result(number)
+      import :: c_int
+      integer(c_int), value, intent(in) :: kind
+      integer(c_int) :: number
+    end function acc_get_num_devices
+
+    subroutine acc_set_device_num(number, kind) bind(c, name='acc_set_device_num')
+      import :: c_int
+      integer(c_int), value, intent(in) :: number, kind
+    end subroutine acc_set_device_num
+
     function acc_create(host, bytes) bind(c, name='acc_create') result(device)
       import :: c_ptr, c_size_t
       type(c_ptr), value, intent(in) :: host
@@ -91,75 +122,141 @@ module storage_device_mod
 
 contains
 
+  !> Let this thread use another device from now on, for directives, too.
+  subroutine use_device(number)
+    integer(c_int), intent(in) :: number
+
+    call acc_set_device_num(number, acc_get_device_type())
+  end subroutine use_device
+
+  !> Return the number of the device that this thread uses.
+  pure function current_device() result(number)
+    integer(c_int) :: number
+
+    number = 0
+    if (known_devices /= 1) number = acc_get_device_num(acc_get_device_type())
+  end function current_device
+
+  !> Return the space whose memory serves a space: that of the device which this thread uses for
+  !> `space_device`.
+  pure function home_of(space) result(home)
+    integer(c_int), intent(in) :: space
+    integer(c_int) :: home
+
+    home = space
+    if (space == space_device) home = min(space_of_device(current_device()), space_beyond)
+  end function home_of
+
+  !> Return how many devices there are of the kind that this thread uses.
+  function count_devices() result(devices)
+    integer(c_int) :: devices
+
+    devices = acc_get_num_devices(acc_get_device_type())
+    known_devices = devices
+  end function count_devices
+
   !> Return the address, on the device, of memory for a copy of bytes of the host.
-  function create_on_device(host, bytes) result(device)
+  function create_on_device(number, host, bytes) result(device)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr) :: device
 
+    integer(c_int) :: before
+
+    call change_device(number, before)
     device = acc_create(host, bytes)
+    call change_device(before)
   end function create_on_device
 
   !> Take memory that is on the device already as that of the copy.
-  subroutine attach_to_device(host, device, bytes)
+  subroutine attach_to_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
 
+    integer(c_int) :: before
+
+    call change_device(number, before)
     call acc_map_data(host, device, bytes)
+    call change_device(before)
   end subroutine attach_to_device
 
   !> Give back the memory of a copy.
-  subroutine delete_on_device(host, device, bytes)
+  subroutine delete_on_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     type(c_ptr), intent(inout) :: device
     integer(c_size_t), intent(in) :: bytes
 
+    integer(c_int) :: before
+
+    call change_device(number, before)
     ! libgomp's 'acc_delete' and 'acc_unmap_data' fail in a thread that has asked for nothing yet.
     if (acc_is_present(host, bytes) /= 0) call acc_delete(host, bytes)
+    call change_device(before)
   end subroutine delete_on_device
 
   !> Leave memory that was attached.
-  subroutine detach_from_device(host)
+  subroutine detach_from_device(number, host)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
 
+    integer(c_int) :: before
+
+    call change_device(number, before)
     if (acc_is_present(host, 1_c_size_t) /= 0) call acc_unmap_data(host)
+    call change_device(before)
   end subroutine detach_from_device
 
   !> Copy the values of the host to the device.
-  subroutine copy_to_device(host, device, bytes, queue)
+  subroutine copy_to_device(number, host, device, bytes, queue)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
     integer(c_int), optional, intent(in) :: queue
 
+    integer(c_int) :: before
+
+    call change_device(number, before)
     if (present(queue)) then
       call acc_update_device_async(host, bytes, queue)
     else
       call acc_update_device(host, bytes)
     end if
+    call change_device(before)
   end subroutine copy_to_device
 
   !> Copy the values of the device to the host.
-  subroutine copy_to_host(host, device, bytes, queue)
+  subroutine copy_to_host(number, host, device, bytes, queue)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
     integer(c_int), optional, intent(in) :: queue
 
+    integer(c_int) :: before
+
+    call change_device(number, before)
     if (present(queue)) then
       call acc_update_self_async(host, bytes, queue)
     else
       call acc_update_self(host, bytes)
     end if
+    call change_device(before)
   end subroutine copy_to_host
 
   !> Copy strips of the host's values to the device: row by row if these are few, else packed.
-  subroutine copy_strips_to_device(host, device, strips)
+  subroutine copy_strips_to_device(number, host, device, strips)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     type(strip_type), intent(in) :: strips(:)
 
     integer(c_int32_t), pointer, contiguous :: values(:)
     integer(c_size_t) :: row, plane
     integer :: s
+    integer(c_int) :: before
 
+    call change_device(number, before)
     do s = 1, size(strips)
       if (strips(s)%rows * strips(s)%planes > few_rows) then
         call c_f_pointer(host, values, [words_to(strips(s))])
@@ -172,17 +269,21 @@ contains
         end do
       end do
     end do
+    call change_device(before)
   end subroutine copy_strips_to_device
 
   !> Copy strips of the device's values to the host: row by row if these are few, else packed.
-  subroutine copy_strips_to_host(host, device, strips)
+  subroutine copy_strips_to_host(number, host, device, strips)
+    integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     type(strip_type), intent(in) :: strips(:)
 
     integer(c_int32_t), pointer, contiguous :: values(:)
     integer(c_size_t) :: row, plane
     integer :: s
+    integer(c_int) :: before
 
+    call change_device(number, before)
     do s = 1, size(strips)
       if (strips(s)%rows * strips(s)%planes > few_rows) then
         call c_f_pointer(host, values, [words_to(strips(s))])
@@ -195,17 +296,24 @@ contains
         end do
       end do
     end do
+    call change_device(before)
   end subroutine copy_strips_to_host
 
   !> Wait for all that was put into a queue.
-  subroutine wait_for_queue(queue)
+  subroutine wait_for_queue(number, queue)
+    integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
 
+    integer(c_int) :: before
+
+    call change_device(number, before)
     call acc_wait(queue)
+    call change_device(before)
   end subroutine wait_for_queue
 
   !> Do nothing: a kernel in a queue waits by itself for what was put there before it.
-  subroutine start_queue(queue)
+  subroutine start_queue(number, queue)
+    integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
   end subroutine start_queue
 
@@ -224,6 +332,18 @@ contains
   end subroutine spoil
 
   ! -- for this device alone ----------------------------------------------------------------------
+
+  !> Let this thread use a device, and say which it used `before`.
+  subroutine change_device(number, before)
+    integer(c_int), intent(in) :: number
+    integer(c_int), optional, intent(out) :: before
+
+    integer(c_int) :: now
+
+    now = current_device()
+    if (present(before)) before = now
+    if (now /= number) call use_device(number)
+  end subroutine change_device
 
   !> Copy a strip of `values` to the device as one transfer of what is packed.
   subroutine send_packed(values, all_words, strip)

@@ -44,10 +44,17 @@ from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.interop.fortran_functions import (
+    SIGNATURES,
+    TEXTS,
+    Box,
+    Description,
+    boxes_of,
+)
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.registry import memory_of
 
-_HOST, _DEVICE = 1, 2
+_HOST, _FIRST_DEVICE, _MOST_DEVICES = 1, 3, 8
 _ACCESSES = {AccessMode.READ: 1, AccessMode.WRITE_ONLY: 2, AccessMode.READ_WRITE: 3}
 _ELEMENTS = {
     np.dtype(np.float32): 1,
@@ -56,8 +63,6 @@ _ELEMENTS = {
     np.dtype(np.int64): 4,
 }
 _LENGTH_OF_TEXT = 512
-Box = Sequence[tuple[int, int]]
-"""The first and the last index in each dimension of a part, in the order of Fortran, from 1."""
 
 
 class HaloDepthError(StorageError, IndexError):
@@ -124,16 +129,28 @@ class FortranLibrary:
         """
         self.functions = ctypes.CDLL(fspath(path))
         self._ours: dict[str, Callable[..., int]] = {}
-        for name, arguments in _SIGNATURES.items():
+        for name, arguments in SIGNATURES.items():
             function = getattr(self.functions, f"field_storage_{name}")
             function.argtypes = arguments
-            function.restype = None if name in _TEXTS else ctypes.c_int
+            function.restype = None if name in TEXTS else ctypes.c_int
             self._ours[name] = function
 
     @property
     def device(self) -> str:
         """Return the kind of device of the build: `none`, `emulated` or `openacc`."""
         return self._text("device")
+
+    @property
+    def devices(self) -> int:
+        """Return how many devices there are; a storage has room for copies on eight."""
+        return self.status_of("devices")
+
+    def use_device(self, number: int) -> None:
+        """Let this thread's Fortran code use a device from now on, the first of which is 0.
+
+        Raises `StorageError` if there is none of that number.
+        """
+        self.call("use_device", number)
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call the function `field_storage_<name>`; raise the error that its code stands for."""
@@ -193,11 +210,11 @@ class FortranLibrary:
 class FortranStorage:  # pylint: disable=too-many-public-methods
     """A storage in Fortran, used from here by the words that it has there.
 
-    A space is given as everywhere in this runtime; there are two, the host and one device. Every
+    A space is given as everywhere in this runtime; there are the host and the devices. Every
     method raises the error of this runtime that stands for the one in Fortran.
     """
 
-    def __init__(self, library: FortranLibrary, description: _Description, label: str) -> None:
+    def __init__(self, library: FortranLibrary, description: Description, label: str) -> None:
         """Make the storage; libraries call this."""
         self.library = library
         self.owner: object = None
@@ -234,7 +251,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
 
         What is written goes to the other side at the release, if that is current.
         """
-        parts = _boxes(boxes)
+        parts = boxes_of(boxes)
         self._call("acquire_part", _place(space), _ACCESSES[mode], parts, len(parts))
 
     def release(self, space: SpaceLike = None) -> None:
@@ -242,7 +259,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self._call("release", _place(space))
 
     def touch(self, space: SpaceLike = None) -> None:
-        """Note that all values at `space` are new: the other copy is stale, the halo dirty."""
+        """Note that all values at `space` are new: all other copies are stale, the halo dirty."""
         self._call("touch", _place(space))
 
     def assume_valid(self, host: bool, device: bool) -> None:
@@ -266,7 +283,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
     ) -> None:
         """Begin to exchange by boxes: those `sent` are current, those `received` in the end."""
         counts = len(sent), len(received)
-        parts = _boxes((*sent, *received))
+        parts = boxes_of((*sent, *received))
         self._call("begin_exchange_of_parts", _place(space), depth, parts, *counts)
 
     def end_exchange(self, messages: int = 0, nbytes: int = 0) -> None:
@@ -313,7 +330,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
 
     def abandon(self) -> None:
         """End every access and exchange, because whoever had them failed."""
-        for space in (_HOST, _DEVICE):
+        for space in (_HOST, *range(_FIRST_DEVICE, _FIRST_DEVICE + _MOST_DEVICES)):
             while not self.library.status_of("release", self.handle, space):
                 pass
         self.library.status_of("end_exchange", self.handle, 0, 0)
@@ -505,68 +522,9 @@ def _part_of(face: Any) -> _LentRange:
     return _LentRange(start, size)
 
 
-class _BoxRecord(ctypes.Structure):
-    """A record `box_type` of `storage_parts_mod`."""
-
-    _fields_ = (("first", ctypes.c_int64 * 3), ("last", ctypes.c_int64 * 3))
-
-
-def _boxes(parts: Iterable[Box]) -> ctypes.Array[_BoxRecord]:
-    """Return boxes as Fortran takes them."""
-    made = [
-        _BoxRecord(
-            (ctypes.c_int64 * 3)(*(first for first, _ in part)),
-            (ctypes.c_int64 * 3)(*(last for _, last in part)),
-        )
-        for part in parts
-    ]
-    return (_BoxRecord * len(made))(*made)
-
-
-class _Description(ctypes.Structure):
-    """A record `storage_description_type` of `field_storage_c_mod`."""
-
-    _fields_ = (
-        ("element", ctypes.c_int),
-        ("dimensions", ctypes.c_int),
-        ("extents", ctypes.c_int64 * 3),
-        ("halo_depth", ctypes.c_int),
-        ("read_only", ctypes.c_int),
-        ("has_values", ctypes.c_int),
-        ("host", ctypes.c_void_p),
-    )
-
-
-_POINTER, _INT, _LONG = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
-_TEXTS = ("error", "device")
-_SIGNATURES: dict[str, tuple[Any, ...]] = {
-    "make": (_POINTER, ctypes.c_char_p, _POINTER),
-    "free": (_POINTER,),
-    "attach_device": (_POINTER, _POINTER),
-    "leave_device": (_POINTER,),
-    "acquire": (_POINTER, _INT, _INT),
-    "acquire_part": (_POINTER, _INT, _INT, _POINTER, _INT),
-    "release": (_POINTER, _INT),
-    "touch": (_POINTER, _INT),
-    "assume_valid": (_POINTER, _INT, _INT),
-    "begin_exchange": (_POINTER, _INT, _INT),
-    "begin_exchange_of_parts": (_POINTER, _INT, _INT, _POINTER, _INT, _INT),
-    "end_exchange": (_POINTER, _LONG, _LONG),
-    "is_dirty": (_POINTER, _INT, _POINTER),
-    "set_dirty": (_POINTER,),
-    "set_clean": (_POINTER, _INT),
-    "ask": (_POINTER, _INT, _POINTER, _POINTER),
-    "version": (_POINTER, _POINTER),
-    "statistics": (_POINTER, _POINTER),
-    "reset_statistics": (_POINTER,),
-    "error": (ctypes.c_char_p, _INT),
-    "device": (ctypes.c_char_p, _INT),
-}
-
-
 def _description(
     shape: tuple[int, ...], dtype: Any, options: FortranOptions, address: int | None
-) -> _Description:
+) -> Description:
     element = _ELEMENTS.get(np.dtype(dtype))
     if element is None or not 1 <= len(shape) <= 3:
         names = ", ".join(str(known) for known in _ELEMENTS)
@@ -575,7 +533,7 @@ def _description(
             f"to three of {names}."
         )
     extents = (ctypes.c_int64 * 3)(*shape)
-    return _Description(
+    return Description(
         element,
         len(shape),
         extents,
@@ -597,4 +555,5 @@ def _check_device(library: FortranLibrary, space: MemorySpace) -> None:
 
 
 def _place(space: SpaceLike) -> int:
-    return _HOST if memory_space(space).host_accessible else _DEVICE
+    found = memory_space(space)
+    return _HOST if found.host_accessible else _FIRST_DEVICE + (found.device_id or 0)

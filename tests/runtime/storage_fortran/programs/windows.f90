@@ -204,7 +204,7 @@ contains
     call storage%release(space_host, status)
     call storage%acquire(space_host, access_write, status)
     call check_code(status, error_read_only, 'write to what is read-only')
-    call storage%acquire(3_c_int, access_read, status)
+    call storage%acquire(99_c_int, access_read, status)
     call check_code(status, error_unknown_word, 'acquire in an unknown space')
     call storage%acquire(space_host, 4_c_int, status)
     call check_code(status, error_unknown_word, 'acquire with an unknown access')

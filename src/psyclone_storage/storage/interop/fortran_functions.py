@@ -1,0 +1,71 @@
+"""Own how functions of the Fortran storage library are called: names, arguments and records."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+Box = Sequence[tuple[int, int]]
+"""The first and the last index in each dimension of a part, in the order of Fortran, from 1."""
+
+
+class BoxRecord(ctypes.Structure):
+    """A record `box_type` of `storage_parts_mod`."""
+
+    _fields_ = (("first", ctypes.c_int64 * 3), ("last", ctypes.c_int64 * 3))
+
+
+def boxes_of(parts: Iterable[Box]) -> ctypes.Array[BoxRecord]:
+    """Return boxes as Fortran takes them."""
+    made = [
+        BoxRecord(
+            (ctypes.c_int64 * 3)(*(first for first, _ in part)),
+            (ctypes.c_int64 * 3)(*(last for _, last in part)),
+        )
+        for part in parts
+    ]
+    return (BoxRecord * len(made))(*made)
+
+
+class Description(ctypes.Structure):
+    """A record `storage_description_type` of `field_storage_c_mod`."""
+
+    _fields_ = (
+        ("element", ctypes.c_int),
+        ("dimensions", ctypes.c_int),
+        ("extents", ctypes.c_int64 * 3),
+        ("halo_depth", ctypes.c_int),
+        ("read_only", ctypes.c_int),
+        ("has_values", ctypes.c_int),
+        ("host", ctypes.c_void_p),
+    )
+
+
+_POINTER, _INT, _LONG = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
+TEXTS = ("error", "device")
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "devices": (),
+    "use_device": (_INT,),
+    "make": (_POINTER, ctypes.c_char_p, _POINTER),
+    "free": (_POINTER,),
+    "attach_device": (_POINTER, _POINTER),
+    "leave_device": (_POINTER,),
+    "acquire": (_POINTER, _INT, _INT),
+    "acquire_part": (_POINTER, _INT, _INT, _POINTER, _INT),
+    "release": (_POINTER, _INT),
+    "touch": (_POINTER, _INT),
+    "assume_valid": (_POINTER, _INT, _INT),
+    "begin_exchange": (_POINTER, _INT, _INT),
+    "begin_exchange_of_parts": (_POINTER, _INT, _INT, _POINTER, _INT, _INT),
+    "end_exchange": (_POINTER, _LONG, _LONG),
+    "is_dirty": (_POINTER, _INT, _POINTER),
+    "set_dirty": (_POINTER,),
+    "set_clean": (_POINTER, _INT),
+    "ask": (_POINTER, _INT, _POINTER, _POINTER),
+    "version": (_POINTER, _POINTER),
+    "statistics": (_POINTER, _POINTER),
+    "reset_statistics": (_POINTER,),
+    "error": (ctypes.c_char_p, _INT),
+    "device": (ctypes.c_char_p, _INT),
+}
