@@ -53,7 +53,11 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.frontend.fortran.body.read_code",
         "psyclone_storage.frontend.fortran.resolve.resolve_code",
     },
-    "driver/lfric_python.py": {"psyclone_storage.backend.meshes.table.meshes_in_c"},
+    "driver/lfric_python.py": {
+        "psyclone_storage.backend.meshes.on_device.on_device",
+        "psyclone_storage.backend.meshes.table.meshes_in_c",
+        "psyclone_storage.driver.on_columns.not_for_threads",
+    },
     "driver/python.py": {
         "psyclone_storage.backend.native.columns",
         "psyclone_storage.driver.in_python.in_python",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lfric_in_python import CORPUS, KERNELS, NO_FORM, kernels_of, read
 from psyclone_storage.base.diagnostic import CompileError
@@ -24,6 +25,7 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.schedule import Datum, DatumRole, Program
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls
+from translated import translate
 
 SPELLINGS = {"wtheta": "Wtheta", "w2broken": "W2broken", "w2trace": "W2trace"}
 TYPES = ("field_type", "integer_field_type", "operator_type")
@@ -309,6 +311,14 @@ def kernel_modules(found: list[Twin]) -> list[str]:
     return sorted({module for twin in found for module, _ in kernels_of(twin.algorithm).values()})
 
 
+def python_algorithm(found: list[Twin], folder: Path) -> str:
+    """Return the algorithms in Python, translated in a folder."""
+    (folder / "twins_alg_mod.x90").write_text(in_fortran(found))
+    made = folder / "translated.py"
+    translate(folder / "twins_alg_mod.x90", made, "-d", str(KERNELS), api="lfric")
+    return made.read_text()
+
+
 def in_python(found: list[Twin]) -> str:
     """Return the program that makes the data of the algorithms, runs these, and reports."""
     lines = [
@@ -362,10 +372,12 @@ def _in_python(twin: Twin, datum: Datum, number: int) -> str:
 
 MAKING = '''
 """The data of the algorithms, and what becomes of them."""
+import os
 import numpy as np
 from psyclone_storage.runtime.lfric import Field, FieldVector, Mesh, Operator
 
-MESH = Mesh.planar((6, 8), (2.0, 2.0), layers=3, top=3.0, halo_depth=3, cells_together=2)
+MESH = Mesh.planar((6, 8), (2.0, 2.0), layers=3, top=3.0, halo_depth=3, cells_together=2,
+                   device=os.environ.get("ON_DEVICE"))
 VALUES = open(f"values.{MESH.ranks.rank}", "wb")
 
 

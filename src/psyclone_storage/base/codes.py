@@ -26,7 +26,7 @@ CODES: dict[str, str] = {
     "G010": "The language that is generated has no words for something.",
     "G003": "The settings ask for reproducible sums where there are none (a warning).",
     "G004": "A kernel's subroutine has no form in C that is known to compute the same.",
-    "G005": "A kernel's subroutine has no loop over points in C or CUDA.",
+    "G005": "A kernel's subroutine, or a loop around it, has no form in C for points, or in CUDA.",
     "G006": "A program in Fortran has no form in Python that is known to compute the same.",
     "M001": "An entry of kernel metadata is not of the type that its component holds.",
     "M002": "The first item of an argument's entry is not a kind of argument.",

@@ -150,6 +150,7 @@ class Compiler:
             program, refused = self.requested.apply(program, rules, self.kernels, journal)
             self._check_schedules(program)
         program = self._finished(program, rules, checks=self.checks)
+        raise_if_any([*self.target.refuses(program, rules)])
         placed, unit = self._lowered(program, numbering)
         language = self.target.language
         build = Build(

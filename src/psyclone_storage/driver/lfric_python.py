@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.config.settings import RunTimeChecks, Settings
-from psyclone_storage.driver.python import python_with_columns
+from psyclone_storage.driver.python import python_with_columns, python_with_columns_on_device
 from psyclone_storage.driver.rows import Target
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
 from psyclone_storage.infrastructures import lfric, lfric_words
 from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Program
 
 _DATA_TYPES = tuple(word.upper() for word in lfric_words.DATA_TYPES)
 _KINDS = {kind: word.upper() for word, kind in lfric_words.ARG_KINDS.items()}
@@ -44,4 +47,20 @@ def _meshes(settings: Settings) -> Infrastructure:
     return meshes_in_c(exact_sums=exact, run_time_checks=checks)
 
 
+def _meshes_on_device(settings: Settings) -> Infrastructure:
+    from psyclone_storage.backend.meshes.on_device import on_device  # noqa: PLC0415
+
+    return on_device(_meshes(settings))
+
+
+def _not_for_threads(program: Program, rules: Rules) -> tuple[Diagnostic, ...]:
+    """Return what is said of loops whose iterations must not run in any order (G005)."""
+    from psyclone_storage.driver.on_columns import not_for_threads  # noqa: PLC0415
+
+    return not_for_threads(program, rules)
+
+
 LFRIC_IN_C = Target(python_with_columns(LFRIC_WORDS), _meshes)
+LFRIC_IN_CUDA = Target(
+    python_with_columns_on_device(LFRIC_WORDS), _meshes_on_device, refuses=_not_for_threads
+)

@@ -75,6 +75,15 @@ def python_with_columns(dialect: Dialect) -> Language:
     )
 
 
+def python_with_columns_on_device(dialect: Dialect) -> Language:
+    """Return Python with the words of an API whose kernels have a thread for each column."""
+    return replace(
+        python_with_columns(dialect),
+        emit_unit=partial(_of_columns, "emit_python_of_device"),
+        emit_beside=partial(_of_columns, "emit_cuda_beside"),
+    )
+
+
 def python(dialect: Dialect) -> Language:
     """Return Python with the words of an API, computing by NumPy.
 

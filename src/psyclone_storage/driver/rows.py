@@ -20,6 +20,7 @@ from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRoutine
+from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.unit import Declare, Unit
 
@@ -87,6 +88,10 @@ def _as_they_are(settings: Settings) -> Settings:
     return settings
 
 
+def _refuses_nothing(_program: Program, _rules: Rules) -> tuple[Diagnostic, ...]:
+    return ()
+
+
 class AskedExtension(NamedTuple):
     """What only infrastructures of this project have: a name in a module, and who asks for it.
 
@@ -113,12 +118,14 @@ class Target:
 
     `adapted` gives the settings as they are for it: what an infrastructure always has, no user need
     choose. `asks` tells which extensions of an infrastructure the settings as they were ask for.
+    `refuses` says what of a program that is ready has no form for it.
     """
 
     language: Language
     infrastructure: Callable[[Settings], Infrastructure]
     adapted: Callable[[Settings], Settings] = _as_they_are
     asks: Callable[[Settings], tuple[AskedExtension, ...]] = _nothing_more
+    refuses: Callable[[Program, Rules], tuple[Diagnostic, ...]] = _refuses_nothing
 
 
 @dataclass(frozen=True, slots=True)

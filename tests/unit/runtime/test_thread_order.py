@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.runtime.gocean.device import ORDER_VARIABLE, DeviceLibrary
+from psyclone_storage.runtime.device import ORDER_VARIABLE, KernelLibrary
 
 
 @pytest.mark.parametrize("word", ["mixed", "3", ""])
@@ -13,4 +13,4 @@ def test_a_word_that_is_no_order_is_told_by_its_variable(
 ) -> None:
     monkeypatch.setenv(ORDER_VARIABLE, word)
     with pytest.raises(ValueError, match=f"{ORDER_VARIABLE} is 0, 1 or 2, not '{word}'"):
-        DeviceLibrary.text(DeviceLibrary.__new__(DeviceLibrary))
+        KernelLibrary.text(KernelLibrary.__new__(KernelLibrary))

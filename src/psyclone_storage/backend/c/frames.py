@@ -148,6 +148,12 @@ def _not_for_devices(code: KernelCode, unit: CUnit) -> list[Diagnostic]:
             " a module."
         )
         problems.append(Diagnostic("G005", message, code.place_of(unit.shared[0]), hint=HINT))
+    return [*problems, *unknown_lengths(code, unit)]
+
+
+def unknown_lengths(code: KernelCode, unit: CUnit, hint: str = HINT) -> list[Diagnostic]:
+    """Return what is said of a kernel's own arrays whose lengths are found when it runs."""
+    problems = []
     for function in unit.functions:
         for name in function.automatic:
             message = (
@@ -155,5 +161,5 @@ def _not_for_devices(code: KernelCode, unit: CUnit) -> list[Diagnostic]:
                 " is not known when it is compiled."
             )
             place = code.place_of(name if function is unit.main else function.key[1])
-            problems.append(Diagnostic("G005", message, place, hint=HINT))
+            problems.append(Diagnostic("G005", message, place, hint=hint))
     return problems

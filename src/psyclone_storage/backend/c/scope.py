@@ -54,6 +54,7 @@ class ModuleContext:
     procedures: Callable[[str, str], tuple[Callee, ...]]
 
 
+_EXTREMES: dict[str, Callable[[list[int]], int]] = {"max": max, "min": min}
 _SIZES = {
     **{f"int{8 * size}": size for size in (1, 2, 4, 8)},
     **{f"real{8 * size}": size for size in (4, 8, 16)},
@@ -187,6 +188,9 @@ class CScope:
     def _inquired(self, word: str, items: tuple[Expr, ...]) -> int | None:
         if word == "kind" and len(items) == 1:
             return self._kind_of(items[0])
+        if word in _EXTREMES and items:
+            found = [one for item in items if (one := self.integer(item)) is not None]
+            return _EXTREMES[word](found) if len(found) == len(items) else None
         if word in {"selected_real_kind", "selected_int_kind"} and items:
             first = items[0].value if isinstance(items[0], Keyword) else items[0]
             digits = self.integer(first)

@@ -8,8 +8,9 @@ from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ReductionOp, StencilShape
 
 MODULE = "psyclone_storage.runtime.lfric"
-LIBRARY, ROUTINE, EXCHANGE, START, CHECK_VECTOR = (
+LIBRARY, DEVICE_LIBRARY, ROUTINE, EXCHANGE, START, CHECK_VECTOR = (
     "CompiledLibrary",
+    "DeviceLibrary",
     "CompiledRoutine",
     "exchange",
     "start_exchange",
@@ -76,7 +77,7 @@ REDUCTIONS: Mapping[ReductionOp, str] = {
     ReductionOp.MAX: "greatest",
 }
 RESERVED = frozenset(
-    {EXCHANGE, START, EXACT_SUM, LIBRARY, ROUTINE, "run", "given", "data", "reals", "counts",
-     "tables", "np", "ctypes", "range", "min", "max", "len", "float", "int"}
+    {EXCHANGE, START, EXACT_SUM, LIBRARY, DEVICE_LIBRARY, ROUTINE, "run", "given", "data",
+     "reals", "counts", "tables", "np", "ctypes", "range", "min", "max", "len", "float", "int"}
 )  # fmt: skip
 """Names that no variable of a generated module may have."""

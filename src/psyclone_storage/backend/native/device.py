@@ -40,10 +40,15 @@ def device_preamble(kernels: Iterable[CUnit]) -> str:
     """Return what stands before all kernels: words, helpers, and the functions for one point."""
     units = tuple(kernels)
     helpers = frozenset[str]().union(*(one.helpers for one in units))
-    own = preamble(helpers, CUDA_HEADERS).replace("static inline", "static inline __device__")
     functions = [function_text(one, "static __device__ ") for unit in units
                  for one in unit.functions]  # fmt: skip
-    return "\n".join([_WORDS, own, *functions])
+    return "\n".join([device_words(helpers), *functions])
+
+
+def device_words(helpers: Iterable[str]) -> str:
+    """Return the words of CUDA and the helpers that functions call."""
+    own = preamble(helpers, CUDA_HEADERS).replace("static inline", "static inline __device__")
+    return f"{_WORDS}\n{own}"
 
 
 def points_function(

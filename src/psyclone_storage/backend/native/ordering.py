@@ -12,21 +12,35 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.unit import Blank, Comment, Line
 
+Apart = Callable[[Line, Line], bool]
+"""Says of two statements of C that follow each other whether each has a function of its own."""
+
+
+def never(_before: Line, _line: Line) -> bool:
+    """Return False: what follows each other is one function."""
+    return False
+
+
+def always(_before: Line, _line: Line) -> bool:
+    """Return True: each statement has a function of its own."""
+    return True
+
 
 def in_order(
     body: tuple[Line, ...],
     function: Callable[[int, tuple[Line, ...]], LoopsFunction],
     computed: Callable[[Line], bool],
     *,
-    each: bool = False,
+    apart: Apart = never,
 ) -> list[str | LoopsFunction]:
     """Return what is done while data are held: statements of Python, and functions of loops.
 
-    What is `computed` is done in C; with `each`, every such statement has a function of its own.
+    What is `computed` is done in C; two such statements that follow each other have functions of
+    their own if they are to be `apart`.
     """
     lines: list[str | LoopsFunction] = []
     number = 0
-    for in_c, part in _parts(body, computed, each=each):
+    for in_c, part in _parts(body, computed, apart):
         if in_c:
             number += 1
             lines.append(function(number, part))
@@ -44,20 +58,18 @@ def given_to(
 
 
 def _parts(
-    body: tuple[Line, ...], computed: Callable[[Line], bool], *, each: bool
+    body: tuple[Line, ...], computed: Callable[[Line], bool], apart: Apart
 ) -> list[tuple[bool, tuple[Line, ...]]]:
-    """Return statements that are done in C, and those in Python; remarks go with what follows.
-
-    With `each`, every statement that is done in C is a part of its own.
-    """
+    """Return statements that are done in C, and those in Python; remarks go with what follows."""
     parts: list[tuple[bool, list[Line]]] = []
     waiting: list[Line] = []
     for line in body:
         waiting.append(line)
         if isinstance(line, Blank | Comment):
             continue
-        if not parts or parts[-1][0] is not computed(line) or (each and computed(line)):
-            parts.append((computed(line), []))
+        in_c = computed(line)
+        if not parts or parts[-1][0] is not in_c or (in_c and apart(parts[-1][1][-1], line)):
+            parts.append((in_c, []))
         parts[-1][1].extend(waiting)
         waiting = []
     return [(in_c, _without_ends(part)) for in_c, part in parts]

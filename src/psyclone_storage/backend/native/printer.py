@@ -23,7 +23,13 @@ from psyclone_storage.backend.native.loops import (
     loops_function,
     points_reached,
 )
-from psyclone_storage.backend.native.ordering import given_to, imports_of, in_order
+from psyclone_storage.backend.native.ordering import (
+    always,
+    given_to,
+    imports_of,
+    in_order,
+    never,
+)
 from psyclone_storage.backend.numpy.printer import indented, laid_out, lines_of, text_of
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
@@ -186,7 +192,7 @@ def _native(
             f"{routine.name}_{number}", part, tables, kernels, codes
         ),
         is_computed,
-        each=form.device,
+        apart=always if form.device else never,
     )
     functions = [one for one in lines if isinstance(one, LoopsFunction)]
     names = NameTable(item.name for item in routine.dummies)

@@ -3,6 +3,7 @@
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator as Operator
 from psyclone_storage.runtime.lfric.cells import CellMap, Columns, CubedSphere, Plane
 from psyclone_storage.runtime.lfric.compiled import MeshRoutine as CompiledRoutine
+from psyclone_storage.runtime.lfric.device import ColumnLibrary as DeviceLibrary
 from psyclone_storage.runtime.lfric.field import (
     DofField as Field,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "CompiledLibrary",
     "CompiledRoutine",
     "CubedSphere",
+    "DeviceLibrary",
     "ExactSum",
     "Field",
     "FieldVector",

@@ -29,17 +29,17 @@ SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
 class MeshRoutine:
     """One invoke: functions of C, and what they are called with.
 
-    A function is its name, the types of its scalars by letter, and that of its result if it has
-    one. `accesses` are a word for each datum: `read`, `written`, or `covered` for one of which all
-    owned dofs are written before any is read. `types` are those that the C has for the data, and
-    `meant` the words of `check_meant` for each of them.
+    A function is its name, the types of its scalars by letter, that of its result if it has one,
+    and how a device launches it. `accesses` are a word for each datum: `read`, `written`, or
+    `covered` for one of which all owned dofs are written before any is read. `types` are those that
+    the C has for the data, and `meant` the words of `check_meant` for each of them.
     """
 
     def __init__(  # noqa: PLR0913 - what a compiler knows of an invoke
         self,
         library: CompiledLibrary,
         setup: SetUp,
-        functions: Sequence[tuple[str, ...]],
+        functions: Sequence[tuple[Any, ...]],
         accesses: str,
         types: str,
         *,
@@ -85,8 +85,8 @@ class MeshRoutine:
             check_meant(data, self._meant)
         if not self._functions:
             self._functions = tuple(
-                self._library.function(name, types, result="".join(result))
-                for name, types, *result in self._wanted
+                self._library.function(name, types, *rest[1:], result="".join(rest[:1]))
+                for name, types, *rest in self._wanted
             )
         made = _KnownData(self, data, self._setup(*data, *given))
         key = (*map(id, data), given)

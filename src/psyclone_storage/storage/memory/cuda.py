@@ -41,6 +41,11 @@ def raw_module(text: str) -> Any:
     return _cupy().RawModule(code=text, options=("--fmad=false",))
 
 
+def room_for_numbers(count: int) -> Any:
+    """Return an array of the device with room for `count` numbers of 8 bytes."""
+    return _cupy().zeros((count,), "u8")
+
+
 class GpuAllocator(Memory):
     """Allocation on one GPU through the pool of CuPy."""
 

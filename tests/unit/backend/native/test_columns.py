@@ -16,6 +16,6 @@ def test_a_reduction_has_the_type_of_its_values() -> None:
         Declare("count", ScalarType(Intrinsic.INTEGER)),
     )
     code = KernelCode("made", (), declared, (), KernelModule("made", place, place))
-    part = columns._ComputedPart(code, ("total", "count"))
+    part = columns.ComputedPart(code, ("total", "count"))
     lines = list(columns._run("run", "0", part))
     assert lines[:2] == ["total_found = ctypes.c_double()", "count_found = ctypes.c_int32()"]

@@ -13,8 +13,8 @@ from properties.python_kernels import SETTINGS
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.compile import Build, make_compiler
 from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.runtime import device as device_module
 from psyclone_storage.runtime.gocean import DeviceLibrary, Field, Grid
-from psyclone_storage.runtime.gocean import device as device_module
 from psyclone_storage.runtime.gocean.device import KernelLaunch
 from psyclone_storage.storage.core.device import DeviceKind
 from unit.backend.native.test_loops import ALGORITHM, KERNELS

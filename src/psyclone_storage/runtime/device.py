@@ -1,0 +1,89 @@
+"""Kernels of CUDA beside a generated module, run by CuPy, or by this machine where it has no GPU.
+
+On an emulated device the text is compiled as C behind a header that gives CUDA's words a meaning:
+threads run one after the other, forwards, backwards or shuffled, so that what depends on their
+order shows.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from psyclone_storage.runtime.native import CompiledLibrary
+from psyclone_storage.storage.core.device import DeviceKind
+from psyclone_storage.storage.memory.cuda import raw_module
+from psyclone_storage.storage.memory.registry import resolved_device
+
+ORDER_VARIABLE = "PSYCLONE_STORAGE_THREAD_ORDER"
+"""How threads follow each other on a device that is emulated: 0 forwards, 1 backwards, 2 mixed."""
+_HEADER = """\
+#include <stdint.h>
+#define PSY_ON_HOST
+#define PSY_KERNEL static
+#define __device__
+typedef struct { uint32_t x, y; } psy_place;
+static psy_place threadIdx, blockIdx, blockDim = {4, 2};
+static uint64_t psy_thread(uint64_t at, uint64_t count)
+{
+    if (PSY_ORDER == 1)
+        return count - 1 - at;
+    /* A step without a common divisor visits every thread once. */
+    return PSY_ORDER == 2 ? (at * 7919u + 31u) % count : at;
+}
+static void psy_enter(uint64_t thread, uint64_t blocks)
+{
+    const uint64_t width = blocks * blockDim.x;
+    blockIdx.x = thread % width / blockDim.x, threadIdx.x = thread % width % blockDim.x;
+    blockIdx.y = thread / width / blockDim.y, threadIdx.y = thread / width % blockDim.y;
+}
+#define PSY_LAUNCH(columns, rows, call) do { \\
+        const uint64_t blocks = ((columns) + blockDim.x - 1) / blockDim.x; \\
+        const uint64_t lines = ((rows) + blockDim.y - 1) / blockDim.y; \\
+        const uint64_t count = blocks * lines * blockDim.x * blockDim.y; \\
+        for (uint64_t at = 0; at < count; ++at) { \\
+            psy_enter(psy_thread(at, count), blocks); \\
+            call; \\
+        } \\
+    } while (0)
+#define PSY_LAUNCH_LINE(threads, call) do { \\
+        const uint64_t count = ((threads) + blockDim.x - 1) / blockDim.x * blockDim.x; \\
+        for (uint64_t at = 0; at < count; ++at) { \\
+            const uint64_t thread = psy_thread(at, count); \\
+            blockIdx.x = thread / blockDim.x, threadIdx.x = thread % blockDim.x; \\
+            call; \\
+        } \\
+    } while (0)
+"""
+
+
+class KernelLibrary(CompiledLibrary):
+    """The kernels of the CUDA beside a generated module, loaded when one is first needed.
+
+    What is derived from it says what `launches` a kernel on a GPU.
+    """
+
+    device = "gpu"
+    suffix = ".cu"
+
+    _module_of_gpu: Any = None
+
+    def function(self, name: str, types: str, *launch: Any, result: str = "") -> Any:
+        """Return a kernel, ready to be launched; `types` are those of its scalars, by letter."""
+        if resolved_device() is not DeviceKind.CUDA:
+            return super().function(name, types, result=result)
+        if self._module_of_gpu is None:
+            self._module_of_gpu = raw_module(super().text())
+        kernel = self._module_of_gpu.get_function(f"{name}_points")
+        return self.launches(kernel, types, *launch)
+
+    def launches(self, kernel: Any, types: str, *launch: Any) -> Any:
+        """Return what launches a kernel on a GPU, and is called as a function of C is."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """Return the text as C."""
+        order = os.environ.get(ORDER_VARIABLE, "0")
+        if order not in ("0", "1", "2"):
+            raise ValueError(f"{ORDER_VARIABLE} is 0, 1 or 2, not '{order}'.")
+        return f"#define PSY_ORDER {order}\n{_HEADER}{super().text()}"

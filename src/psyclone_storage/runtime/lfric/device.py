@@ -1,0 +1,81 @@
+"""Kernels of CUDA for columns and dofs, and how CuPy launches them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from psyclone_storage.runtime.device import KernelLibrary
+from psyclone_storage.storage.memory.cuda import room_for_numbers
+
+_BLOCK = 128
+_SCALARS: Mapping[str, Callable[[Any], Any]] = {"d": np.float64, "i": np.int32}
+_BYTES: Mapping[str, int] = {"d": 8, "i": 4}
+
+
+class LaunchWords(NamedTuple):
+    """What a compiler says of a kernel.
+
+    `arrays` and `counts` are positions in the tables. `threads` and `colours` are those of the
+    number of threads, and of the number of colours, for each of which it is launched; -1 stands for
+    one thread, and for no colours. Behind the scalars stand addresses of the host, one for each
+    letter of `results`, where what the kernel reduces to is put.
+    """
+
+    arrays: tuple[int, ...]
+    counts: tuple[int, ...]
+    threads: int
+    colours: int
+    results: str
+
+
+class ColumnLaunch:
+    """A kernel of CUDA, which is called as a function of C is: with tables, and with scalars."""
+
+    def __init__(self, kernel: Any, types: str, words: LaunchWords) -> None:
+        self._kernel, self._words = kernel, words
+        self._types = [_SCALARS[one] for one in types.rstrip("l")]
+        self.restype = ctypes.c_int32 if words.results else None
+
+    def __call__(self, data: Any, _reals: Any, counts: Any, *scalars: Any) -> None:
+        """Launch the threads, for each colour those of its cells."""
+        words = self._words
+        before = [
+            *(np.uint64(data[at]) for at in words.arrays),
+            *(np.int64(counts[at]) for at in words.counts),
+        ]
+        threads, size = 1, 1
+        if words.threads >= 0:
+            threads, size = counts[words.threads], _BLOCK
+            before.append(np.int64(threads))
+        numbers = [made(one) for made, one in zip(self._types, scalars, strict=False)]
+        room: Any = room_for_numbers(len(words.results)) if words.results else None
+        found = [np.uint64(room.data.ptr + 8 * at) for at in range(len(words.results))]
+        if threads:
+            for colour in self._each_colour(counts):
+                passed = (*before, *colour, *numbers, *found)
+                self._kernel((-(-threads // size),), (size,), passed)
+        if found:
+            self._bring(room.get(), scalars[len(self._types) :])
+
+    def _each_colour(self, counts: Any) -> list[tuple[Any, ...]]:
+        """Return what says for which colour a launch is, for each of them."""
+        if self._words.colours < 0:
+            return [()]
+        return [(np.int32(colour),) for colour in range(1, counts[self._words.colours] + 1)]
+
+    def _bring(self, on_host: Any, addresses: Any) -> None:
+        """Put what was reduced to where the host looks."""
+        for at, (letter, address) in enumerate(zip(self._words.results, addresses, strict=True)):
+            ctypes.memmove(address, on_host.ctypes.data + 8 * at, _BYTES[letter])
+
+
+class ColumnLibrary(KernelLibrary):
+    """The kernels of CUDA beside a module for columns."""
+
+    def launches(self, kernel: Any, types: str, *launch: Any) -> ColumnLaunch:
+        """Return what launches a kernel with a thread for each cell or dof."""
+        return ColumnLaunch(kernel, types, LaunchWords(*launch))

@@ -1,0 +1,45 @@
+"""NVRTC, which compiles CUDA without a GPU: the wheel `nvidia-cuda-nvrtc-cu12` alone."""
+
+from __future__ import annotations
+
+import ctypes
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ARCHITECTURES = ("compute_75", "compute_90")
+
+
+def check_cuda(text: str) -> None:
+    """See that `text` compiles for two architectures, as CuPy compiles it; skip without NVRTC."""
+    found = _library()
+    if found is None:
+        pytest.skip("needs NVRTC: pip install nvidia-cuda-nvrtc-cu12")
+    library = ctypes.CDLL(str(found))
+    for architecture in ARCHITECTURES:
+        program = ctypes.c_void_p()
+        library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"it.cu", 0, None, None)
+        options = (ctypes.c_char_p * 2)(f"-arch={architecture}".encode(), b"--fmad=false")
+        failed = library.nvrtcCompileProgram(program, len(options), options)
+        assert not failed, f"{architecture}: {_log(library, program)}"
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _library() -> Path | None:
+    try:
+        found = find_spec("nvidia.cuda_nvrtc")
+    except ModuleNotFoundError:
+        return None
+    folders = found.submodule_search_locations if found else None
+    libraries = [file for folder in folders or () for file in Path(folder).glob("lib/libnvrtc.so*")]
+    return libraries[0] if libraries else None
+
+
+def _log(library: ctypes.CDLL, program: ctypes.c_void_p) -> str:
+    size = ctypes.c_size_t()
+    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    room = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetProgramLog(program, room)
+    lines = room.value.decode().splitlines()
+    return "\n".join(line for line in lines if "error" in line)

@@ -1,0 +1,158 @@
+"""LFRic in Python on a device: the bits of C in any order of threads, and nothing moved twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import run_command
+from nvrtc import check_cuda
+from runtime.programs import command
+from runtime.twins import (
+    MAKING,
+    POSITIVE,
+    Twin,
+    in_python,
+    kernel_modules,
+    python_algorithm,
+    twins,
+    with_fortran_kernels,
+)
+from translated import translate_columns
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+pytest.importorskip("mpi4py")
+
+PROGRAM = Path(__file__).parent / "lfric" / "on_device.py"
+SRC = Path(__file__).parents[2] / "src"
+UNKNOWN_LENGTHS = "readinc_stencil_kernel"
+"""A kernel with an array of its own whose length is known when it is called."""
+
+
+def launched(words: list[str], ranks: int, folder: Path, *surroundings: str) -> None:
+    """Run a program on some ranks, with variables of its surroundings."""
+    folder.mkdir(exist_ok=True)
+    many = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    path = f"PYTHONPATH={SRC}:{os.environ.get('PYTHONPATH', '')}"
+    kept = [f"PSYCLONE_STORAGE_{name}={folder.parent / name}" for name in ("LIBRARIES", "CACHE")]
+    command(["env", path, *kept, *surroundings, *(many if ranks > 1 else []), *words], folder)
+
+
+# ---------------------------------------------------------------------------- kernels of all kinds
+
+
+def found(folder: Path, ranks: int) -> list[list[str]]:
+    return [(folder / f"found.{rank}").read_text("utf-8").splitlines() for rank in range(ranks)]
+
+
+def without_moves(lines: list[list[str]]) -> list[list[str]]:
+    return [[line for line in of_rank if not line.startswith("moved")] for of_rank in lines]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("annexed", ["false", "true"])
+def test_bits_are_those_of_c_and_nothing_moves_twice(
+    ranks: int, annexed: str, tmp_path: Path
+) -> None:
+    settings = f"COMPUTE_ANNEXED_DOFS={annexed}"
+    launched([sys.executable, str(PROGRAM), "c", settings], ranks, tmp_path / "c")
+    wanted = found(tmp_path / "c", ranks)
+    assert all("finite True" in of_rank for of_rank in wanted)
+    for order in (0, 1, 2):
+        folder = tmp_path / f"cuda{order}"
+        launched([sys.executable, str(PROGRAM), "cuda", settings], ranks, folder,
+                 f"PSYCLONE_STORAGE_THREAD_ORDER={order}")  # fmt: skip
+        answers = found(folder, ranks)
+        assert without_moves(answers) == without_moves(wanted)
+        assert all(of_rank.count("moved True 0") == 2 for of_rank in answers)
+
+
+def test_tiles_of_a_colour_have_threads(tmp_path: Path) -> None:
+    steps = "colour{tiling=true}"
+    for target in ("c", "cuda"):
+        words = [sys.executable, str(PROGRAM), target, "", steps]
+        launched(words, 1, tmp_path / target, "PSYCLONE_STORAGE_THREAD_ORDER=2")
+    c, cuda = (without_moves(found(tmp_path / target, 1)) for target in ("c", "cuda"))
+    assert c == cuda
+
+
+# ---------------------------------------------------------------------------- the corpus
+
+
+def compiled(
+    found_twins: list[Twin], folder: Path, target: str, steps: str = "colour"
+) -> list[str]:
+    """Compile the corpus in Python for a target; return the words that run it."""
+    folder.mkdir()
+    translated = translate_columns(folder, kernel_modules(found_twins))
+    text = with_fortran_kernels(python_algorithm(found_twins, folder.parent), translated)
+    (folder / "corpus.py").write_text(text)
+    (folder / "making.py").write_text(f"POSITIVE = {POSITIVE}\n{MAKING}")
+    (folder / "run.py").write_text(in_python(found_twins))
+    words = ["corpus.py", "-api", "lfric", "-d", str(folder), "--target"]
+    words += [target, "--apply", steps, "--config-opts", "COMPUTE_ANNEXED_DOFS=false"]
+    done = run_command([*words, "-oalg", "twins.py", "-opsy", "corpus_psy.py"], folder)
+    assert done.status == 0, done.err
+    return ["env", f"PYTHONPATH={folder}:{SRC}", sys.executable, str(folder / "run.py")]
+
+
+def known_lengths() -> list[Twin]:
+    return [one for one in twins() if UNKNOWN_LENGTHS not in str(one.algorithm.invokes)]
+
+
+def values(folder: Path, ranks: int) -> list[bytes]:
+    return [(folder / f"values.{rank}").read_bytes() for rank in range(ranks)]
+
+
+def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(tmp_path: Path) -> None:
+    every = known_lengths()
+    assert len(every) == len(twins()) - 1
+    on_host = compiled(every, tmp_path / "c", "c")
+    on_device = compiled(every, tmp_path / "cuda", "cuda")
+    for ranks, orders in ((1, (0, 1, 2)), (2, (1,)), (4, (2,))):
+        launched(on_host, ranks, tmp_path / f"of_c{ranks}")
+        wanted = values(tmp_path / f"of_c{ranks}", ranks)
+        for order in orders:
+            folder = tmp_path / f"of_cuda{ranks}{order}"
+            launched(on_device, ranks, folder, "PSYCLONE_STORAGE_DEVICE=emulated", "ON_DEVICE=gpu",
+                     f"PSYCLONE_STORAGE_THREAD_ORDER={order}")  # fmt: skip
+            assert values(folder, ranks) == wanted
+
+
+def test_arrays_of_kernels_have_lengths_that_a_step_makes_known(tmp_path: Path) -> None:
+    (one,) = [one for one in twins() if UNKNOWN_LENGTHS in str(one.algorithm.invokes)]
+    steps = "colour; kernel-constants{number_of_layers=3 element_order=0}"
+    launched(compiled([one], tmp_path / "c", "c"), 1, tmp_path / "of_c")
+    launched(compiled([one], tmp_path / "cuda", "cuda", steps), 1, tmp_path / "of_cuda",
+             "PSYCLONE_STORAGE_DEVICE=emulated", "ON_DEVICE=gpu")  # fmt: skip
+    assert values(tmp_path / "of_cuda", 1) == values(tmp_path / "of_c", 1)
+
+
+def test_the_corpus_is_cuda(tmp_path: Path) -> None:
+    compiled(known_lengths(), tmp_path / "cuda", "cuda")
+    text = (tmp_path / "cuda" / "corpus_psy.cu").read_text()
+    assert text.count("PSY_KERNEL void") > 250
+    check_cuda(text)
+
+
+def test_the_corpus_does_nothing_undefined(tmp_path: Path) -> None:
+    found_library = [
+        subprocess.run(
+            [str(shutil.which("gcc")), f"-print-file-name={name}"], check=True, capture_output=True,
+            text=True,
+        ).stdout.strip()
+        for name in ("libasan.so", "libubsan.so")
+    ]  # fmt: skip
+    if not all(Path(one).is_absolute() for one in found_library):
+        pytest.skip("needs the sanitizers of gcc")
+    words = compiled(known_lengths()[::3], tmp_path / "cuda", "cuda")
+    checks = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    launched(words, 1, tmp_path / "of_cuda", f"LD_PRELOAD={':'.join(found_library)}",
+             "ASAN_OPTIONS=detect_leaks=0", f"PSYCLONE_STORAGE_CFLAGS={checks}",
+             "PSYCLONE_STORAGE_DEVICE=emulated", "ON_DEVICE=gpu",
+             "PSYCLONE_STORAGE_THREAD_ORDER=2")  # fmt: skip
