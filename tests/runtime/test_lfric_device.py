@@ -29,7 +29,14 @@ pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 pytest.importorskip("mpi4py")
 
 PROGRAM = Path(__file__).parent / "lfric" / "on_device.py"
-SRC = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src"
+WAVES = ROOT / "examples" / "python" / "gravity_wave" / "gravity_wave.py"
+COLOURS = """
+def trans(psy):
+    for schedule in psy.children:
+        schedule.apply("colour")
+"""
 UNKNOWN_LENGTHS = "readinc_stencil_kernel"
 """A kernel with an array of its own whose length is known when it is called."""
 
@@ -79,6 +86,27 @@ def test_tiles_of_a_colour_have_threads(tmp_path: Path) -> None:
         launched(words, 1, tmp_path / target, "PSYCLONE_STORAGE_THREAD_ORDER=2")
     c, cuda = (without_moves(found(tmp_path / target, 1)) for target in ("c", "cuda"))
     assert c == cuda
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_the_example_computes_the_same_on_a_device(ranks: int, tmp_path: Path) -> None:
+    text = WAVES.read_text("utf-8").replace("STEPS = 32, 400", "STEPS = 32, 40")
+    printed = []
+    for target, device in (("c", "None"), ("cuda", "'gpu'")):
+        asked = f'configure(target="{target}", script="{tmp_path / "colours.py"}")\n'
+        on_device = text.replace("layers=2)", f"layers=2, device={device})")
+        assert on_device != text
+        (tmp_path / f"{target}.py").write_text(
+            on_device.replace("CELLS, STEPS", asked + "CELLS, STEPS")
+        )
+        (tmp_path / "colours.py").write_text(COLOURS)
+        words = ["env", f"PYTHONPATH={SRC}", "PSYCLONE_STORAGE_DEVICE=emulated"]
+        words += ["PSYCLONE_STORAGE_THREAD_ORDER=1"]
+        words += ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+        words += [sys.executable, str(tmp_path / f"{target}.py")]
+        printed.append(command(words, tmp_path))
+    assert printed[0].count("\n") == 2
+    assert printed[0] == printed[1]
 
 
 # ---------------------------------------------------------------------------- the corpus
