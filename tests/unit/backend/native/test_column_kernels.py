@@ -86,7 +86,6 @@ def test_columns_and_dofs_have_threads_of_their_own(tmp_path: Any) -> None:
     assert second.threads >= 0
     assert first.colours == second.colours == -1
     assert "one thread" not in cuda_of(build)
-    check_cuda(cuda_of(build))
 
 
 def test_colours_follow_each_other(tmp_path: Any) -> None:
@@ -97,7 +96,6 @@ def test_colours_follow_each_other(tmp_path: Any) -> None:
     text = cuda_of(build)
     assert f"for (int32_t colour = 1; colour <= counts[{words.colours}]; ++colour)" in text
     assert "int(last_halo_cells_of_colours.max(initial=0))" in build.psy_text
-    check_cuda(text)
 
 
 def test_threads_of_the_host_are_left_out(tmp_path: Any) -> None:
@@ -124,13 +122,13 @@ def test_sums_and_domains_have_one_thread(tmp_path: Any) -> None:
     assert all(words.threads == -1 for _, words in (*sums, domain))
     text = cuda_of(build)
     assert "#pragma" not in text
-    check_cuda(text)
 
 
 def test_numbers_that_are_reduced_begin_in_their_own_kernel(tmp_path: Any) -> None:
     text = cuda_of(built(tmp_path, "sum_X(total, pressure), flow(pressure, wind)"))
     (first,) = re.findall(r"void invoke_0_1_loops\(.*?\n}", text, re.DOTALL)
     assert "total = 0.0;" in first
+    assert "for (df = 1;" in first
     assert "*total_found = total;" in first
 
 
@@ -148,7 +146,6 @@ def test_lengths_that_are_not_known_are_refused(tmp_path: Any) -> None:
     assert "kernel-constants" in problem.hint
     build = built(tmp_path, "turn(pressure)", "kernel-constants{number_of_layers=4}")
     assert "double own[4];" in cuda_of(build)
-    check_cuda(cuda_of(build))
 
 
 def test_pseudo_random_numbers_are_refused(tmp_path: Any) -> None:
@@ -159,6 +156,20 @@ def test_pseudo_random_numbers_are_refused(tmp_path: Any) -> None:
 def test_exact_sums_are_refused(tmp_path: Any) -> None:
     with pytest.raises(CompileError, match="G002: A device cannot sum exactly to 'total'"):
         built(tmp_path, "sum_X(total, pressure)", settings="EXACT_SUMS=true")
+
+
+@pytest.mark.parametrize(
+    ("calls", "steps"),
+    [
+        ("flow(pressure, wind), setval_c(wind, 0.0)", ""),
+        ("push(wind, pressure, rate), push(other, pressure, 0.5)", "colour"),
+        ("push(wind, pressure, rate)", "colour{tiling=true}"),
+        ("sum_X(total, pressure), minval_X(least, pressure), count(pressure)", ""),
+        ("turn(pressure)", "kernel-constants{number_of_layers=4}"),
+    ],
+)
+def test_texts_are_cuda(calls: str, steps: str, tmp_path: Any) -> None:
+    check_cuda(cuda_of(built(tmp_path, calls, steps)))
 
 
 def test_kernels_for_points_are_cuda() -> None:
