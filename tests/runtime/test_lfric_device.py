@@ -10,20 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from command import run_command
-from nvrtc import check_cuda
 from runtime.programs import command
-from runtime.twins import (
-    MAKING,
-    POSITIVE,
-    Twin,
-    in_python,
-    kernel_modules,
-    python_algorithm,
-    twins,
-    with_fortran_kernels,
-)
-from translated import translate_columns
+from runtime.twins import UNKNOWN_LENGTHS, program_in_python, twins, with_known_lengths
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 pytest.importorskip("mpi4py")
@@ -37,8 +25,6 @@ def trans(psy):
     for schedule in psy.children:
         schedule.apply("colour")
 """
-UNKNOWN_LENGTHS = "readinc_stencil_kernel"
-"""A kernel with an array of its own whose length is known when it is called."""
 
 
 def launched(words: list[str], ranks: int, folder: Path, *surroundings: str) -> None:
@@ -112,36 +98,15 @@ def test_the_example_computes_the_same_on_a_device(ranks: int, tmp_path: Path) -
 # ---------------------------------------------------------------------------- the corpus
 
 
-def compiled(
-    found_twins: list[Twin], folder: Path, target: str, steps: str = "colour"
-) -> list[str]:
-    """Compile the corpus in Python for a target; return the words that run it."""
-    folder.mkdir()
-    translated = translate_columns(folder, kernel_modules(found_twins))
-    text = with_fortran_kernels(python_algorithm(found_twins, folder.parent), translated)
-    (folder / "corpus.py").write_text(text)
-    (folder / "making.py").write_text(f"POSITIVE = {POSITIVE}\n{MAKING}")
-    (folder / "run.py").write_text(in_python(found_twins))
-    words = ["corpus.py", "-api", "lfric", "-d", str(folder), "--target"]
-    words += [target, "--apply", steps, "--config-opts", "COMPUTE_ANNEXED_DOFS=false"]
-    done = run_command([*words, "-oalg", "twins.py", "-opsy", "corpus_psy.py"], folder)
-    assert done.status == 0, done.err
-    return ["env", f"PYTHONPATH={folder}:{SRC}", sys.executable, str(folder / "run.py")]
-
-
-def known_lengths() -> list[Twin]:
-    return [one for one in twins() if UNKNOWN_LENGTHS not in str(one.algorithm.invokes)]
-
-
 def values(folder: Path, ranks: int) -> list[bytes]:
     return [(folder / f"values.{rank}").read_bytes() for rank in range(ranks)]
 
 
 def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(tmp_path: Path) -> None:
-    every = known_lengths()
+    every = with_known_lengths()
     assert len(every) == len(twins()) - 1
-    on_host = compiled(every, tmp_path / "c", "c")
-    on_device = compiled(every, tmp_path / "cuda", "cuda")
+    on_host = program_in_python(every, tmp_path / "c", "c")
+    on_device = program_in_python(every, tmp_path / "cuda", "cuda")
     for ranks, orders in ((1, (0, 1, 2)), (2, (1,)), (4, (2,))):
         launched(on_host, ranks, tmp_path / f"of_c{ranks}")
         wanted = values(tmp_path / f"of_c{ranks}", ranks)
@@ -155,17 +120,10 @@ def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(tmp_path: Path) ->
 def test_arrays_of_kernels_have_lengths_that_a_step_makes_known(tmp_path: Path) -> None:
     (one,) = [one for one in twins() if UNKNOWN_LENGTHS in str(one.algorithm.invokes)]
     steps = "colour; kernel-constants{number_of_layers=3 element_order=0}"
-    launched(compiled([one], tmp_path / "c", "c"), 1, tmp_path / "of_c")
-    launched(compiled([one], tmp_path / "cuda", "cuda", steps), 1, tmp_path / "of_cuda",
+    launched(program_in_python([one], tmp_path / "c", "c"), 1, tmp_path / "of_c")
+    launched(program_in_python([one], tmp_path / "cuda", "cuda", steps), 1, tmp_path / "of_cuda",
              "PSYCLONE_STORAGE_DEVICE=emulated", "ON_DEVICE=gpu")  # fmt: skip
     assert values(tmp_path / "of_cuda", 1) == values(tmp_path / "of_c", 1)
-
-
-def test_the_corpus_is_cuda(tmp_path: Path) -> None:
-    compiled(known_lengths(), tmp_path / "cuda", "cuda")
-    text = (tmp_path / "cuda" / "corpus_psy.cu").read_text()
-    assert text.count("PSY_KERNEL void") > 250
-    check_cuda(text)
 
 
 def test_the_corpus_does_nothing_undefined(tmp_path: Path) -> None:
@@ -178,7 +136,7 @@ def test_the_corpus_does_nothing_undefined(tmp_path: Path) -> None:
     ]  # fmt: skip
     if not all(Path(one).is_absolute() for one in found_library):
         pytest.skip("needs the sanitizers of gcc")
-    words = compiled(known_lengths()[::3], tmp_path / "cuda", "cuda")
+    words = program_in_python(with_known_lengths()[::3], tmp_path / "cuda", "cuda")
     checks = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
     launched(words, 1, tmp_path / "of_cuda", f"LD_PRELOAD={':'.join(found_library)}",
              "ASAN_OPTIONS=detect_leaks=0", f"PSYCLONE_STORAGE_CFLAGS={checks}",

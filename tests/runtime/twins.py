@@ -7,10 +7,12 @@ kinds than fields, operators and numbers of the default precision.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from command import run_command
 from lfric_in_python import CORPUS, KERNELS, NO_FORM, kernels_of, read
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
@@ -25,14 +27,17 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.schedule import Datum, DatumRole, Program
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls
-from translated import translate
+from translated import translate, translate_columns
 
 SPELLINGS = {"wtheta": "Wtheta", "w2broken": "W2broken", "w2trace": "W2trace"}
 TYPES = ("field_type", "integer_field_type", "operator_type")
 KINDS = {"r_def", "i_def", "l_def", None}
 EXTENT = 2
+SRC = Path(__file__).parents[2] / "src"
 POSITIVE = 9.5
 """What is added to the values of reals, which else are from -9 to 9."""
+UNKNOWN_LENGTHS = "readinc_stencil_kernel"
+"""A kernel with an array of its own whose length is known when it is called."""
 LEFT_OUT = {
     # The adversary for storages takes their plans for wrong, in Fortran, too.
     "dof_kernel_continuous",
@@ -368,6 +373,28 @@ def _in_python(twin: Twin, datum: Datum, number: int) -> str:
     if datum.kind is ArgKind.OPERATOR:
         return f'new_matrix("{twin.spaces[datum.name, "0"]}", "{twin.spaces[datum.name, "1"]}")'
     return "Result()" if datum.access.writes else _value(datum, number, "python")
+
+
+def program_in_python(
+    found: list[Twin], folder: Path, target: str, steps: str = "colour"
+) -> list[str]:
+    """Compile the corpus in Python for a target; return the words that run it."""
+    folder.mkdir()
+    translated = translate_columns(folder, kernel_modules(found))
+    text = with_fortran_kernels(python_algorithm(found, folder.parent), translated)
+    (folder / "corpus.py").write_text(text)
+    (folder / "making.py").write_text(f"POSITIVE = {POSITIVE}\n{MAKING}")
+    (folder / "run.py").write_text(in_python(found))
+    words = ["corpus.py", "-api", "lfric", "-d", str(folder), "--target"]
+    words += [target, "--apply", steps, "--config-opts", "COMPUTE_ANNEXED_DOFS=false"]
+    done = run_command([*words, "-oalg", "twins.py", "-opsy", "corpus_psy.py"], folder)
+    assert done.status == 0, done.err
+    return ["env", f"PYTHONPATH={folder}:{SRC}", sys.executable, str(folder / "run.py")]
+
+
+def with_known_lengths() -> list[Twin]:
+    """Return those that have a form for a device as they are."""
+    return [one for one in twins() if UNKNOWN_LENGTHS not in str(one.algorithm.invokes)]
 
 
 MAKING = '''
