@@ -1,11 +1,11 @@
-!> Owns which values of a field an exchange of LFRic sends and receives, as far as its function space
-!> tells: LFRic itself knows, and shows nobody. It is compiled with LFRic, or with the infrastructure
-!> of this project, and asks for nothing that one of them has not.
+!> Owns which values of a field an exchange of LFRic sends and receives, as far as its function
+!> space tells: LFRic itself knows, and shows nobody. It is compiled with LFRic, or with the
+!> infrastructure of this project, and asks for nothing that one of them has not.
 !>
-!> What others need to a depth of their halos lies on cells of this rank that are so near to cells of
-!> others: the edge cells, and the inner ones to one depth less. What is received lies together, behind
-!> what the rank owns. On discontinuous spaces that is what is sent; where ranks share dofs, too, if
-!> each of these cells is in the halo of another rank.
+!> What others need to a depth of their halos lies on cells of this rank that are so near to cells
+!> of others: the edge cells, and the inner ones to one depth less. What is received lies together,
+!> behind what the rank owns. On discontinuous spaces that is what is sent; where ranks share dofs,
+!> too, if each of these cells is in the halo of another rank.
 module lfric_strips_mod
 
   use, intrinsic :: iso_c_binding, only: c_int64_t
@@ -23,8 +23,8 @@ module lfric_strips_mod
 
   integer, parameter :: key_length = 12
 
-  !> What is sent of all fields on spaces that are alike, to a depth. LFRic takes spaces for alike by
-  !> the first six numbers of the key.
+  !> What is sent of all fields on spaces that are alike, to a depth. LFRic takes spaces for alike
+  !> by the first six numbers of the key.
   type :: strips_type
     integer(i_def) :: key(key_length) = -1
     type(box_type), allocatable :: sent(:)
@@ -35,8 +35,8 @@ module lfric_strips_mod
 
 contains
 
-  !> Begin an exchange of the halo of an array, which is the data of a field on a space, in the memory
-  !> of the host: what is sent is current there, and a device gets what is received.
+  !> Begin an exchange of the halo of an array, which is the data of a field on a space, in the
+  !> memory of the host: what is sent is current there, and a device gets what is received.
   subroutine begin_exchange_of_strips(array, space, depth)
     type(wrapped_array_type), pointer, intent(in) :: array
     type(function_space_type), pointer, intent(in) :: space
@@ -126,9 +126,9 @@ contains
     end do
   end function sent_dofs
 
-  !> Return the first of the cells that others have in their halos to a depth; it and all owned ones
-  !> behind it may be. Without inner cells of each depth up to that, which LFRic makes only if it is
-  !> asked for, all may be.
+  !> Return the first of the cells that others have in their halos to a depth; it and all owned
+  !> ones behind it may be. Without inner cells of each depth up to that, which LFRic makes only if
+  !> it is asked for, all may be.
   function first_sent_cell(mesh, depth) result(cell)
     type(mesh_type), pointer, intent(in) :: mesh
     integer(i_def), intent(in) :: depth
