@@ -415,6 +415,17 @@ def test_what_is_like_the_last_call_is_compared_with_it() -> None:
     assert [scaled(2.0, 2.0) for _ in range(3)] == [(4.0, 4.0)] * 3
     assert scaled(2.0, 3.0) == (4.0, 6.0)
     assert scaled(2.0, 2.0) == (4.0, 4.0)
+
+    def named(to: Field, _: float) -> Any:
+        return scale(to, factors.pop())
+
+    same = 0.0
+    for several in ([2.0, 2.0], [3.0, 5.0]):
+        factors = several
+        invoke(named(one, same), named(other, same))
+    assert (one.values[1, 1], other.values[1, 1]) == (4.0 * 10.0, 4.0 * 6.0)
+    for each in (one, other):
+        each.storage[...] = 1.0
     before = len(compiled_so_far())
     configure(target="numpy")
     assert scaled(2.0, 2.0) == (4.0, 4.0)
