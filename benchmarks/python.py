@@ -225,6 +225,8 @@ def by_numba(arrays: list[Any]) -> Callable[[], object]:
 
 def by_gt4py(arrays: list[Any]) -> Callable[[], object]:
     """Return the loops as GT4Py compiles them, over planes of one level."""
+    import distutils.sysconfig  # noqa: PLC0415  # pylint: disable=deprecated-module
+
     from gt4py.cartesian import gtscript  # noqa: PLC0415
     from gt4py.cartesian.gtscript import PARALLEL, computation, interval  # noqa: PLC0415
 
@@ -232,6 +234,7 @@ def by_gt4py(arrays: list[Any]) -> Callable[[], object]:
         with computation(PARALLEL), interval(...):
             height = old - step * depth * (u - u[-1, 0, 0] + v - v[0, -1, 0])  # noqa: F841
 
+    distutils.sysconfig.get_config_vars()  # GT4Py reads what this leaves behind
     plane = gtscript.Field[np.float64]
     definition.__annotations__ = {**dict.fromkeys(_PLANES, plane), "step": float}
     try:
