@@ -315,7 +315,7 @@ class LoopsWriter:
         start, stop = self.text(line.start), self.text(line.stop)
         step_text = f"++{counter}" if step == 1 else f"{counter} += {step}"
         indent = _STEP * depth
-        yield f"{indent}for (int64_t {counter} = {start}; {counter} <= {stop}; {step_text}) {{"
+        yield f"{indent}for (int32_t {counter} = {start}; {counter} <= {stop}; {step_text}) {{"
         yield from self.lines(line.body, depth + 1)
         yield f"{indent}}}"
 

@@ -71,7 +71,7 @@ def test_each_loop_has_the_points_that_its_kernel_looks_at() -> None:
             ["#pragma omp single", "#pragma omp taskloop"],
         ),
         ("tile-loops{rows=4 columns=16}", ["j_tile += 4", "i_tile += 16", "? (j_tile + 3) :"]),
-        ("acc-routine; acc-kernels", ["for (int64_t j = j_first;"]),
+        ("acc-routine; acc-kernels", ["for (int32_t j = j_first;"]),
     ],
 )
 def test_steps(steps: str, wanted: list[str]) -> None:

@@ -26,23 +26,23 @@ static void invoke_step_1_loops(double *restrict u_data, const double *restrict 
     /* One loop where the bounds agree, else each by itself */
     if (((((j_first == j_first_1) && (j_last == j_last_1)) && (i_first == i_first_1)) && (i_last == i_last_1))) {
         #pragma omp parallel for schedule(static)
-        for (int64_t j = j_first; j <= j_last; ++j) {
-            for (int64_t i = i_first; i <= i_last; ++i) {
+        for (int32_t j = j_first; j <= j_last; ++j) {
+            for (int32_t i = i_first; i <= i_last; ++i) {
                 north_code(i, j, u_data, nx, ny, old_data, nx, ny);
                 on_v_code(i, j, v_data, nx, ny, old_data, nx, ny);
             }
         }
     } else {
         #pragma omp parallel for schedule(static)
-        for (int64_t j = j_first; j <= j_last; ++j) {
-            for (int64_t i = i_first; i <= i_last; ++i) {
+        for (int32_t j = j_first; j <= j_last; ++j) {
+            for (int32_t i = i_first; i <= i_last; ++i) {
                 north_code(i, j, u_data, nx, ny, old_data, nx, ny);
             }
         }
 
         #pragma omp parallel for schedule(static)
-        for (int64_t j = j_first_1; j <= j_last_1; ++j) {
-            for (int64_t i = i_first_1; i <= i_last_1; ++i) {
+        for (int32_t j = j_first_1; j <= j_last_1; ++j) {
+            for (int32_t i = i_first_1; i <= i_last_1; ++i) {
                 on_v_code(i, j, v_data, nx, ny, old_data, nx, ny);
             }
         }

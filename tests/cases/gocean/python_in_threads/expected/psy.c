@@ -34,8 +34,8 @@ static void invoke_step_1_loops(double *restrict new_data, const int64_t nx, con
 {
     /* Halo exchanges and loops */
     #pragma omp parallel for schedule(static)
-    for (int64_t j = j_first; j <= j_last; ++j) {
-        for (int64_t i = i_first; i <= i_last; ++i) {
+    for (int32_t j = j_first; j <= j_last; ++j) {
+        for (int32_t i = i_first; i <= i_last; ++i) {
             clear_code(i, j, new_data, nx, ny);
         }
     }
@@ -52,8 +52,8 @@ static void invoke_step_2_loops(double *restrict new_data, const double *restric
     double courant, double ceiling)
 {
     #pragma omp parallel for schedule(static)
-    for (int64_t j = j_first_1; j <= j_last_1; ++j) {
-        for (int64_t i = i_first_1; i <= i_last_1; ++i) {
+    for (int32_t j = j_first_1; j <= j_last_1; ++j) {
+        for (int32_t i = i_first_1; i <= i_last_1; ++i) {
             advect_code(i, j, new_data, nx, ny, old_data, nx, ny, courant, mask_t, nx, ny, dx_const,
                 &ceiling);
         }
@@ -73,8 +73,8 @@ static void invoke_back_1_loops(double *restrict old_data, const double *restric
     double courant, double ceiling)
 {
     #pragma omp parallel for schedule(static)
-    for (int64_t j = j_first; j <= j_last; ++j) {
-        for (int64_t i = i_first; i <= i_last; ++i) {
+    for (int32_t j = j_first; j <= j_last; ++j) {
+        for (int32_t i = i_first; i <= i_last; ++i) {
             advect_code(i, j, old_data, nx, ny, new_data, nx, ny, courant, mask_t, nx, ny, dx_const,
                 &ceiling);
         }
