@@ -7,7 +7,7 @@ nothing of the halo exchanges that follow from it: `transform.workbench` derives
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, TypeGuard
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean
@@ -58,7 +58,6 @@ class Step(Protocol):
         """Yield the places, as values of fields, that "everywhere" stands for."""
 
 
-@runtime_checkable
 class NeedsCode(Protocol):
     """A step that looks at the code of kernels: `check` and `apply` find it at the calls."""
 
@@ -66,7 +65,6 @@ class NeedsCode(Protocol):
         """Return the uids of the calls whose code the step needs, those that are there."""
 
 
-@runtime_checkable
 class MergesProcedures(Protocol):
     """A step that looks at kernels with procedures in the place of their calls."""
 
@@ -74,7 +72,6 @@ class MergesProcedures(Protocol):
         """Return the uids of the calls whose code the step needs so, those that are there."""
 
 
-@runtime_checkable
 class SharesCalls(Protocol):
     """A step after which several threads may be in the same kernel at once."""
 
@@ -84,6 +81,21 @@ class SharesCalls(Protocol):
 
     def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the uids of the calls that threads come to share, those that are there."""
+
+
+def needs_code(step: Step) -> TypeGuard[NeedsCode]:
+    """Return whether a step looks at the code of kernels."""
+    return hasattr(step, "calls_to_read")
+
+
+def merges_procedures(step: Step) -> TypeGuard[MergesProcedures]:
+    """Return whether a step looks at kernels with procedures in the place of their calls."""
+    return hasattr(step, "calls_to_merge")
+
+
+def shares_calls(step: Step) -> TypeGuard[SharesCalls]:
+    """Return whether several threads may be in the same kernel after a step."""
+    return hasattr(step, "calls_to_share")
 
 
 def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:

@@ -22,12 +22,12 @@ from psyclone_storage.ir.walk import by_uid, find, kernel_calls, place_near, rep
 from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import (
-    MergesProcedures,
-    NeedsCode,
     Reasons,
-    SharesCalls,
     Step,
+    merges_procedures,
     missing,
+    needs_code,
+    shares_calls,
 )
 from psyclone_storage.transform.transfers import with_derived
 
@@ -207,7 +207,7 @@ class Workbench:
 
     def _races_in_kernels(self, step: Step) -> Reasons:
         """Return what kernels keep and change, if `step` lets threads share their calls."""
-        if not isinstance(step, SharesCalls) or step.force:
+        if not shares_calls(step) or step.force:
             return ()
         found: dict[Diagnostic, None] = {}
         for uid in step.calls_to_share(self._schedule):
@@ -251,7 +251,8 @@ class Workbench:
             CompileError: a kernel cannot be read.
             InternalError: nobody has said where kernels are read.
         """
-        if not isinstance(step, NeedsCode):
+        name = step.name
+        if not needs_code(step):
             return {}
         codes = {}
         for uid in step.calls_to_read(self._schedule):
@@ -259,13 +260,13 @@ class Workbench:
             if not isinstance(call, KernelCall) or call.known_codes or call.kernel.is_builtin:
                 continue
             if self._source is None:
-                raise InternalError(f"'{step.name}' needs code, but there is no source of it.")
+                raise InternalError(f"'{name}' needs code, but there is no source of it.")
             codes[uid] = self._source.codes_of(call.kernel)
         return codes
 
     def _with_merged(self, schedule: Schedule, step: Step) -> Schedule:
         """Return `schedule` with procedures in the place of calls, for a step that looks at it."""
-        if not isinstance(step, MergesProcedures) or self._source is None:
+        if not merges_procedures(step) or self._source is None:
             return schedule
         for uid in step.calls_to_merge(schedule):
             call = find(schedule, uid)
@@ -276,7 +277,7 @@ class Workbench:
 
 
 def _with_own_codes(schedule: Schedule, codes: _Codes) -> Schedule:
-    for call in kernel_calls(schedule):
+    for call in kernel_calls(schedule) if codes else ():
         if call.uid in codes:
             known = replace(call, own_codes=codes[call.uid])
             schedule = replaced(schedule, call.uid, known)

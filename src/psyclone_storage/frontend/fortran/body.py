@@ -38,7 +38,7 @@ from psyclone_storage.frontend.fortran.specified import (
     read_specification,
 )
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
 from psyclone_storage.ir.code import KernelCode, KernelModule, Structure
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
@@ -86,14 +86,7 @@ def _remembered(
 
     A file of many kernels is asked for each of them.
     """
-    return read_units(source), list(scan(source)), {}
-
-
-def read_units(source: SourceText) -> UnitReader:
-    """Return a reader that has read all statements, so that its scopes are complete."""
-    reader = UnitReader(source)
-    list(reader.others())
-    return reader
+    return read_units(source)[0], list(scan(source)), {}
 
 
 def _with_helpers(

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import code_of, read_units
+from psyclone_storage.frontend.fortran.body import code_of
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of
 from psyclone_storage.frontend.fortran.statements import scan
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Origin
 from psyclone_storage.ir.parsed import ScopeKind
@@ -23,7 +23,7 @@ def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Kerne
     A subroutine has no result. Nothing is returned where the module has no such name, or where a
     procedure of an interface is none of the module's own.
     """
-    reader = read_units(source)
+    reader = read_units(source)[0]
     modules = [scope for scope in reader.opened if scope.kind is ScopeKind.MODULE]
     around = [scope for scope in modules if scope.name.lower() == module.lower()]
     if not around:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import code_of, read_units
+from psyclone_storage.frontend.fortran.body import code_of
 from psyclone_storage.frontend.fortran.device_directives import as_called, joined
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.symbols import Procedure
@@ -76,7 +76,7 @@ def _word(text: str) -> str:
 
 def read_modules(source: SourceText) -> Iterator[ModuleCode]:
     """Yield the modules of a file."""
-    reader, statements = read_units(source), list(scan(source))
+    reader, statements = read_units(source)[0], list(scan(source))
     separate = any(_OF_SUBMODULE.match(item.text.lower()) for item in statements)
     for module in reader.opened:
         if module.kind is not ScopeKind.MODULE:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.device_directives import found_on_device
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
 from psyclone_storage.ir.symbols import ModuleSymbols
@@ -38,9 +38,9 @@ def read_scope_symbols(source: SourceText) -> dict[int, ModuleSymbols]:
 
 
 def _read_scopes(source: SourceText, kinds: tuple[ScopeKind, ...]) -> dict[int, ModuleSymbols]:
-    reader = UnitReader(source)
+    reader, others = read_units(source)
     access: dict[OpenScope, _Access] = {}
-    for statement, scope in reader.others():
+    for statement, scope in others:
         found = _ACCESS.match(statement.text)
         if found and scope is not None:
             access.setdefault(scope, _Access()).note(found["word"].lower(), found["names"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
@@ -70,6 +71,7 @@ _TYPES = (
     "real", "integer", "logical", "character", "complex", "class", "double", "doubleprecision",
 )  # fmt: skip
 _STEP = 2
+_REMEMBERED = 4
 
 
 @dataclass(slots=True)
@@ -114,6 +116,20 @@ class OpenScope:
     named: list[str] = field(default_factory=list)
 
 
+Standing = tuple[SourceStatement, OpenScope | None]
+"""A statement that specifies nothing, with the scope that it stands in."""
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def read_units(source: SourceText) -> tuple[UnitReader, tuple[Standing, ...]]:
+    """Return a reader that has read all statements, and those that specify nothing.
+
+    Its scopes are complete. A file is asked for its bodies and then for what its modules declare.
+    """
+    reader = UnitReader(source)
+    return reader, tuple(reader.others())
+
+
 class UnitReader:
     """A reader of the units of one file; its state is the stack of scopes that are open.
 
@@ -146,7 +162,7 @@ class UnitReader:
             **dict.fromkeys(_PREFIXES, self._procedure),
         }
 
-    def others(self) -> Iterator[tuple[SourceStatement, OpenScope | None]]:
+    def others(self) -> Iterator[Standing]:
         """Yield each statement that specifies nothing, with the scope that it stands in."""
         for statement in self._statements:
             head = _WORD.match(statement.text)
