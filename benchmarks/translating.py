@@ -4,11 +4,14 @@
     python benchmarks/translating.py --only FILE FOLDER...   the kernels of one file
     python benchmarks/translating.py --refused FOLDER...     name every refusal and its place
     python benchmarks/translating.py --compare FOLDER...     compute, too
+    python benchmarks/translating.py --preprocess 64 --modules FOLDER FOLDER...
 
-Files that are preprocessed where they are built must have been. Modules are looked for below the
-folders, those that a build generates among them. With `--compare` each kernel that is translated is
-printed as C from its form in Python, and run beside what gfortran makes of the author's subroutine,
-on the same random input (`tests/printed_bodies.py`).
+Files that are preprocessed where they are built must have been, or are with `--preprocess`, which
+says how many bits numbers of solvers have. It writes modules of namelists, too, from `rose-meta`.
+Modules are looked for below the folders and those of `--modules`. A kernel with a subroutine for
+each kind of numbers has several bodies, one of which has a form in Python. With `--compare` each
+kernel that is translated is printed as C from its form in Python, and run beside what gfortran
+makes of the author's subroutine, on the same random input (`tests/printed_bodies.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import argparse
 import ast
 import math
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +31,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import numpy as np
+from kernels_on_device import namelist_modules
 
 from printed_bodies import GOOD, Bodies, Printed, checked
 from psyclone_storage.backend.c.printer import CUnit, print_c
@@ -68,30 +73,70 @@ def main() -> int:
     parser.add_argument("--compare", action="store_true", help="compute in both languages")
     parser.add_argument("--write", type=Path, help="where to leave what is translated")
     parser.add_argument("--pattern", default="*mod*.[fF]90", help="the files of kernels")
+    parser.add_argument("--modules", nargs="*", type=Path, default=[], help="what kernels use")
+    parser.add_argument("--preprocess", type=int, metavar="BITS", help="of numbers of solvers")
     parser.add_argument("folders", nargs="+", type=Path)
     given = parser.parse_args()
-    begun, texts, refused, reasons = time.perf_counter(), dict[Path, str](), 0, Counter[str]()
+    with tempfile.TemporaryDirectory() as scratch:
+        if given.preprocess:
+            preprocess(given, Path(scratch))
+        return translate(given)
+
+
+def translate(given: argparse.Namespace) -> int:
+    """Translate what was asked for; print what has no form; return the exit status."""
+    begun, texts, refused = time.perf_counter(), dict[Path, str](), 0
+    reasons, alone = Counter[str](), Counter[str]()
+    bodies, kernels = 0, 0
+    every = (*given.folders, *given.modules)
     for path in kernel_files(given.folders, given.pattern, given.only):
+        source = read_source(path)
+        known = [read_kernel(source, name) for name in kernel_types(source)]
+        bodies += sum(len(one.implementations) for one in known)
         try:
-            wanted = KernelRequest(None, tuple(given.folders), FORMS)
+            wanted = KernelRequest(None, every, FORMS)
             texts[path] = generate_python(path, Api.LFRIC, SETTINGS, wanted)
+            kernels += len(known)
         except CompileError as error:
             refused += 1
-            reasons.update({_reason(problem.message) for problem in error.problems})
+            told = {_reason(problem.message) for problem in error.problems}
+            reasons.update(told)
+            alone.update(told if len(told) == 1 else ())
             for problem in error.problems if given.refused else ():
                 line = problem.span.line if problem.span else 0
                 print(f"  {path.name}:{line} {problem.message}")
-    print(f"{len(texts)} of {len(texts) + refused} files have a form in Python"
+    print(f"{len(texts)} of {len(texts) + refused} files have a form in Python:"
+          f" {kernels} of {bodies} bodies"
           f" ({time.perf_counter() - begun:.1f} s)", flush=True)  # fmt: skip
-    for reason, count in reasons.most_common(40):
-        print(f"{count:5}  {reason}")
+    for reason, count in reasons.most_common():
+        print(f"{count:5}, {alone[reason]:3} for this alone: {reason}")
     for path, text in texts.items() if given.write else ():
         (given.write / f"{path.stem}.py").write_text(text, encoding="utf-8")
     if not given.compare:
         return 0
-    ends = compared(texts, given.folders)
+    ends = compared(texts, every)
     print(dict(ends))
     return 0 if set(ends) <= {*GOOD, "not compared"} else 1
+
+
+def preprocess(given: argparse.Namespace, scratch: Path) -> None:
+    """Put preprocessed copies in the place of the folders, and modules of namelists beside them."""
+    trees = [*given.folders, *given.modules]
+    copies = [scratch / str(number) for number, _ in enumerate(trees)]
+    kinds = {"RDEF": 64, "R_SOLVER": given.preprocess, "R_TRAN": 64, "R_BL": 64}
+    macros = [f"-D{kind}_PRECISION={bits}" for kind, bits in kinds.items()]
+    for tree, copy in zip(trees, copies, strict=True):
+        for path in sorted(tree.rglob("*.[fF]90")):
+            to = (copy / path.relative_to(tree)).with_suffix(".f90")
+            to.parent.mkdir(parents=True, exist_ok=True)
+            command = ["cpp", "-traditional-cpp", "-P", "-undef", "-w", *macros, path, to]
+            subprocess.run(command, check=True)
+    namelists = scratch / "namelists"
+    namelists.mkdir()
+    for name, text in namelist_modules(trees):
+        (namelists / f"{name}.f90").write_text(text, encoding="utf-8")
+    given.folders = copies[: len(given.folders)]
+    given.modules = [*copies[len(given.folders) :], namelists]
 
 
 def kernel_files(folders: Sequence[Path], pattern: str, only: str) -> Iterator[Path]:
@@ -135,7 +180,7 @@ def compared(texts: dict[Path, str], folders: Sequence[Path]) -> Counter[str]:
             for kernel, answer in checked(kernels[start : start + _BATCH], Path(scratch)):
                 end = answer.partition(":")[0] or "equal"
                 ends[end] += 1
-                if end not in GOOD:
+                if end != "equal":
                     print(f"{kernel.name} ({Path(kernel.source.name).name}): {answer}", flush=True)
     return ends
 

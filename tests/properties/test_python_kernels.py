@@ -115,3 +115,39 @@ def problems_of(text: str) -> tuple[Diagnostic, ...]:
     except CompileError as error:
         return error.problems
     return ()
+
+
+ROUNDED = """\
+import math
+from psyclone_storage.gocean import *
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def work(
+    new: field[GO_WRITE, GO_CT],
+    old: field[GO_READ, GO_CT, GO_STENCIL("010,111,010")],
+    both: field[GO_READWRITE, GO_CT],
+    rate: scalar[GO_READ, GO_R_SCALAR],
+    step: scalar[GO_READ, GO_I_SCALAR],
+    mask: grid_property[GO_GRID_MASK_T],
+):
+    far = old[0, 0] * 1e10 + rate
+    new[0, 0] = {word}(far)
+    if {word}(far) > step or far - {word}(far) != 0.0:
+        near = float({word}(old[0, 0]))
+        both[0, 0] = near * -{word}(-far) + max({word}(far), 0.5) + math.copysign(1.0, near)
+    new[0, 0] += math.copysign(0.25, -{word}(old[0, 0])) + {word}(far) / 2
+"""
+
+
+@pytest.mark.parametrize("word", ["math.floor", "math.ceil", "math.trunc", "int"])
+def test_rounded_numbers_are_right_beyond_whole_ones(word: str) -> None:
+    text = ROUNDED.format(word=word)
+    library = as_library(dict.fromkeys(range(4), text))
+    for seed in range(4):
+        wanted = by_python(text, seed)
+        for found in (by_numpy(text, seed), by_c(library, text, seed)):
+            for one, other in zip(wanted, found, strict=True):
+                assert np.array_equal(one, other), word
+                assert np.array_equal(np.signbit(one), np.signbit(other)), word
+    assert np.abs(by_python(text, 0)[0]).max() > 2.0**32

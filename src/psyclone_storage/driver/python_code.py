@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from psyclone_storage.backend.c.scope import ModuleContext
@@ -79,8 +80,15 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
         parsed = read_kernel(source, name)
         dummies = parts_of(api).dummies(parts_of(api).interpret(parsed, settings))
         kernels.append(_translated(parsed, printer, source, dummies))
-    made = emit_kernels(kernels, printer.around, words.form, f"Translated from {path.name}.")
-    raise_if_any(list(_read_back(made, path, (api, words.dialect), settings)))
+    title = f"Translated from {path.name}."
+    while True:
+        made = emit_kernels(kernels, printer.around, words.form, title)
+        refusals = list(_read_back(made, path, (api, words.dialect), settings))
+        if (more := _begun(kernels, refusals)) == kernels:
+            break
+        kernels = more
+    problems = (_in_fortran(made, one.error, f"The kernel '{one.kernel}'") for one in refusals)
+    raise_if_any(list(chain.from_iterable(problems)))
     return made.text
 
 
@@ -175,10 +183,18 @@ def _home_of(
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What is wrong with a kernel that was written, by the names of that text."""
+
+    kernel: str
+    error: CompileError
+
+
 def _read_back(
     made: PythonText, path: Path, of: tuple[Api, Dialect], settings: Settings
-) -> Iterator[Diagnostic]:
-    """Yield what is wrong with kernels that were written, at the places that they come from."""
+) -> Iterator[_Refusal]:
+    """Yield what is wrong with kernels that were written."""
     api, dialect = of
     source = SourceText(path.with_suffix(".py").name, made.text)
     for name in python_metadata.kernel_types(dialect, source):
@@ -188,7 +204,21 @@ def _read_back(
             dummies = parts_of(api).dummies(kernel)
             python_body.read_code(dialect, source, parsed.procedure, dummies)
         except CompileError as error:
-            yield from _in_fortran(made, error, f"The kernel '{name}'")
+            yield _Refusal(name, error)
+
+
+def _begun(
+    kernels: Sequence[TranslatedKernel], refusals: Sequence[_Refusal]
+) -> list[TranslatedKernel]:
+    """Return kernels with the locals that need a value first, which those refused have not."""
+    named: dict[str, frozenset[str]] = {}
+    for one in refusals:
+        named[one.kernel] = frozenset(
+            problem.span.text for problem in one.error.problems
+            if problem.code == "P053" and problem.span is not None
+        )  # fmt: skip
+    return [replace(one, begun=one.begun | named.get(key_of(one.parsed.name), frozenset()))
+            for one in kernels]  # fmt: skip
 
 
 def _in_fortran(made: PythonText, error: CompileError, what: str) -> Iterator[Diagnostic]:

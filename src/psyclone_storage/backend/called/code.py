@@ -9,7 +9,7 @@ from psyclone_storage.backend.called.arrays import NotInPlaceError, PassedArray
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Element, Expr, Index, Literal, Name, Origin, Section, Symbol
-from psyclone_storage.ir.rewrite import walk_lines, with_parts
+from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_parts
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -174,3 +174,14 @@ def _returns(body: tuple[Line, ...]) -> bool:
 
 def _does(line: Line) -> bool:
     return not isinstance(line, Blank | Comment | Continue)
+
+
+def sets_first(body: tuple[Line, ...], key: str) -> bool:
+    """Return whether statements give a variable a value on every way before they look at it."""
+    for line in body:
+        match line:
+            case Assign(Name() as name, value) if name.key == key:
+                return key not in names_in(value)
+        if any(isinstance(one, Return) or key in names_of_line(one) for one in walk_lines([line])):
+            return False
+    return False

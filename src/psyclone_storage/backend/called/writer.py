@@ -22,6 +22,7 @@ from psyclone_storage.backend.called.arrays import (
 from psyclone_storage.backend.called.code import (
     ProcedureNames,
     check_understood,
+    sets_first,
     without_returns,
     written_in,
 )
@@ -439,7 +440,8 @@ class _Spliced:
             raise NotInPlaceError(f"what is passed for '{symbol.name}' depends on what changes")
         copy = self.caller.declare(Declare(symbol.name, names.typed(symbol)), symbol.key)
         self.scalars[symbol.key] = copy
-        if not (is_written and "intent(out)" in "".join(symbol.attributes).replace(" ", "")):
+        is_out = "intent(out)" in "".join(symbol.attributes).replace(" ", "")
+        if not (is_written and (is_out or sets_first(self.callee.code.body, symbol.key))):
             self.before.append(Assign(copy, arg, place=self.place))
         if is_written and not by_value:
             self.behind.append(Assign(arg, copy, place=self.place))

@@ -92,7 +92,7 @@ class ArrayNames:
                 yield Symbol("real", "real", Origin.LOCAL, Sort.VARIABLE, type_)
             case Binary(Operator.POWER, left, right) if integer_value(right) is not None:
                 yield from self._operands(left)
-            case CallFunction(Name(key=word), items) if word in LIKE_FIRST:
+            case CallFunction(Name(key=word), items) if word in (*LIKE_FIRST, "matmul"):
                 for item in items:
                     yield from self._operands(item)
             case Unary(_, operand) | Parenthesised(operand):

@@ -65,6 +65,7 @@ _ZERO = Literal("0", Intrinsic.INTEGER)
 _NOTHING = Literal("0.0", Intrinsic.REAL)
 _RANK_OF_MATRIX = 2
 _GUARDS = (Operator.AND, Operator.OR)
+_OF_COMPILER = "which terms of a transposed matrix are added first is the compiler's choice"
 _LARGEST = Literal("2147483647", Intrinsic.INTEGER)
 _OF_ORDER: Mapping[str, tuple[str, str, Expr]] = {
     "minval": ("least", "min", _LARGEST),
@@ -362,11 +363,7 @@ class _ElementwiseWriter:
             case CallFunction() if not self.arrays.is_of_language(expr):
                 raise NoLoopsError
             case CallFunction(Name(key="matmul"), (first, second)):
-                left, right = self._bounds(first) or (), self._bounds(second) or ()
-                # Which terms of a transposed matrix are added first is the compiler's choice.
-                if len(left) != _RANK_OF_MATRIX or not right or _is_transposed(first, second):
-                    raise NoLoopsError
-                return (*left[:-1], *right[1:])
+                return self._of_product(first, second)
             case CallFunction(Name(key="transpose"), (matrix,)):
                 found = self._bounds(matrix) or ()
                 if len(found) != _RANK_OF_MATRIX:
@@ -381,6 +378,14 @@ class _ElementwiseWriter:
             case Binary(_, left_, right_):
                 return self._of_first((left_, right_))
         return None
+
+    def _of_product(self, first: Expr, second: Expr) -> Bounds:
+        if _is_transposed(first, second):
+            raise NoLoopsError(_OF_COMPILER)
+        left, right = self._bounds(first) or (), self._bounds(second) or ()
+        if len(left) != _RANK_OF_MATRIX or not right:
+            raise NoLoopsError
+        return (*left[:-1], *right[1:])
 
     def _of_first(self, items: tuple[Expr, ...]) -> Bounds | None:
         unknown: NoLoopsError | None = None
@@ -467,6 +472,8 @@ class _ElementwiseWriter:
     ) -> Expr:
         """Return an element of the product of a matrix and a vector or another matrix."""
         left, right = factors
+        if _is_transposed(*factors):
+            raise NoLoopsError(_OF_COMPILER)
         inner = (self._bounds(left) or ())[-1:]
         # The product of a whole and a real number is computed as one of real numbers.
         types = [self.arrays.type_of(left), self.arrays.type_of(right)]

@@ -26,13 +26,14 @@ from psyclone_storage.backend.python.values import (
     SIGN,
     SINGLE,
     SUM,
+    WIDE,
     NoPythonError,
     TypedText,
     as_double,
     as_single,
     number,
 )
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
@@ -201,6 +202,8 @@ class ExpressionWriter:
             raise NoPythonError(f"the operator '{op.spelling}' is not known to Python's kernels")
         if left.type == SINGLE:
             raise NoPythonError(f"'{spell(expr)}' is computed in single precision")
+        if left.type == right.type == WIDE:
+            raise NoPythonError(f"'{spell(expr)}' is computed with whole numbers of 8 bytes")
         rank = _SIGNS[op]
         if op is Operator.DIVIDE and left.type == right.type == INTEGER:
             # The quotient of two numbers of 32 bits is never rounded to a whole number.
@@ -212,7 +215,7 @@ class ExpressionWriter:
     # ------------------------------------------------------------------------ functions
 
     def _function(self, word: str, items: tuple[Expr, ...]) -> TypedText:
-        if word in ("real", "dble", "int"):
+        if word in ("real", "dble", "int", "nint"):
             return self._converted(word, items)
         args = [self.of(item) for item in items if not isinstance(item, Keyword)]
         if len(args) < len(items) or not args:
@@ -253,9 +256,15 @@ class ExpressionWriter:
                 size = self.scope.kind(spell(kind))
             except PrintError as error:
                 raise NoPythonError(error.reason) from None
-        if word == "int":
+        if word == "nint" and not found.type.is_real:
+            raise NoPythonError(f"'{word}' is given no real number")
+        if word in ("int", "nint"):
             checked(CType(INTEGER.intrinsic, size), word)
-            return TypedText(f"int({found.text})", INTEGER) if found.type.is_real else found
+            if word == "nint":
+                return _nearest(found)
+            if found.type.is_real:
+                return TypedText(f"int({found.text})", INTEGER)
+            return replace(found, type=INTEGER)
         if size == DOUBLE.size:
             return as_double(found)
         if size != SINGLE.size:
@@ -279,8 +288,17 @@ def alike(left: TypedText, right: TypedText) -> tuple[TypedText, TypedText]:
     if DOUBLE in (left.type, right.type):
         return _doubled(left), _doubled(right)
     if left.type.is_integer and right.type.is_integer:
-        return left, right
+        raise NoPythonError("whole numbers of several sizes are computed with")
     raise NoPythonError("a whole number is computed with in single precision")
+
+
+def _nearest(value: TypedText) -> TypedText:
+    """Return the whole number nearest to a real one, of two the one that is farther from zero.
+
+    What a real number has behind its point is a real number, and so is twice that.
+    """
+    behind = f"{value.within(SUM)} - int({value.text})"
+    return TypedText(f"int({value.text}) + int(2.0 * ({behind}))", INTEGER, SUM)
 
 
 def _doubled(value: TypedText) -> TypedText:
@@ -305,6 +323,8 @@ def _power(left: TypedText, right: TypedText, exponent: int | None) -> TypedText
         left, right = alike(as_double(left) if left.type == INTEGER else left, right)
     if SINGLE in (left.type, right.type):
         raise NoPythonError("a power is computed in single precision")
+    if WIDE in (left.type, right.type):
+        raise NoPythonError("a power is computed with whole numbers of 8 bytes")
     text = f"{left.within(POWER + 1)}**{right.within(SIGN)}"
     return TypedText(text, left.type, POWER)
 
@@ -318,7 +338,8 @@ def _joined(word: str, args: list[TypedText]) -> TypedText:
 
 
 def _of_pair(word: str, left: TypedText, right: TypedText) -> TypedText:
-    if left.type != right.type or (left.type == SINGLE and word != "sign"):
+    is_single = left.type == SINGLE and word != "sign"
+    if left.type != right.type or left.type == WIDE or is_single:
         raise NoPythonError(f"'{word}' is given values of which Python's kernels know no such")
     if word == "modulo":
         return TypedText(f"{left.within(PRODUCT)} % {right.within(PRODUCT + 1)}", left.type,

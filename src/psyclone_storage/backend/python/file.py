@@ -121,7 +121,8 @@ def _kernel(
         message = f"The kernel '{one.parsed.name}' has several subroutines, one for each type."
         hint = "Write a kernel for each type, with one subroutine."
         return [], [Diagnostic("G006", message, one.parsed.span, hint=hint)]
-    writer = KernelWriter(code, CScope(code, around), names, of, reasons=ready.reasons)
+    scope = CScope(code, around)
+    writer = KernelWriter(code, scope, names, of, reasons=ready.reasons, begun=one.begun)
     body = [line.indented() for line in writer.lines()]
     return [PlacedLine(""), PlacedLine(""), *of.head(writer), *body], writer.problems
 

@@ -25,12 +25,14 @@ from psyclone_storage.ir.unit import Do
 class TranslatedKernel:
     """A kernel that is to be translated: its metadata as they are written, and its code.
 
-    `dummies` are the arguments of its subroutine, as its API has them.
+    `dummies` are the arguments of its subroutine, as its API has them; `begun` are the locals, by
+    their names in Python, that are given a value before anything else.
     """
 
     parsed: ParsedKernel
     code: KernelCode
     dummies: tuple[Dummy, ...] = ()
+    begun: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
 from psyclone_storage.backend.python.forms import ArgumentForm, PlacedLine
 from psyclone_storage.backend.python.local_arrays import LocalArray, local_arrays
-from psyclone_storage.backend.python.module import ModuleNames, reserved
+from psyclone_storage.backend.python.module import NOTHING, ModuleNames, reserved
 from psyclone_storage.backend.python.values import (
     ATOM,
     INTEGER,
@@ -49,6 +49,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     Continue,
     Cycle,
+    Declare,
     DirectiveLine,
     Do,
     Exit,
@@ -90,6 +91,7 @@ class KernelWriter:
     `reasons` says by the places of statements on arrays why these have no loops.
     `hidden` are the locals that Python has no variables for, `one_less` the counters whose value in
     Python is one less. `homes` are the variables of other modules, each with the key of its local.
+    `begun` are the locals, by their names in Python, that are given a value before anything else.
     """
 
     code: KernelCode
@@ -105,6 +107,7 @@ class KernelWriter:
     one_less: set[str] = field(default_factory=set)
     arrays: dict[str, LocalArray] = field(default_factory=dict)
     reasons: Mapping[Span | None, str] = field(default_factory=dict)
+    begun: frozenset[str] = frozenset()
 
     def lines(self) -> list[PlacedLine]:
         """Return the body of the function."""
@@ -114,7 +117,7 @@ class KernelWriter:
             if isinstance(item, Opaque) and "save" in item.names:
                 self._refuse("its variables keep their values between calls", item.place)
         self.form.begin(self)
-        made = self._local_arrays()
+        made = [*self._local_arrays(), *self._begun()]
         body = [*made, *self._block(without_end(self.code.body))] or [PlacedLine("pass")]
         return [*(PlacedLine(line) for line in self.read.values()), *body]
 
@@ -132,6 +135,19 @@ class KernelWriter:
             except PrintError as error:
                 self._refuse(error.reason, array.place)
         return made
+
+    def _begun(self) -> Iterator[PlacedLine]:
+        """Yield values for locals that Python asks for and Fortran does not.
+
+        A program that looks at a local before it has a value means nothing, so that any will do.
+        """
+        own = [one for one in self.code.declarations if isinstance(one, Declare)]
+        for item in own if self.begun else ():
+            if self.local(item.key) in self.begun and not item.shape:
+                type_ = self.scope.type_of(self.scope.symbol(item.key))
+                value = NOTHING[type_.intrinsic]
+                place = self.code.place_of(item.name)
+                yield PlacedLine(f"{self.local(item.key)} = {value}", place)
 
     # ------------------------------------------------------------------------ names
 
@@ -368,15 +384,15 @@ class KernelWriter:
         if (found := self.form.counted(self, line)) is not None:
             return found
         writer = self._expressions
-        start, stop = writer.whole(line.start), writer.whole(line.stop)
         step = 1 if line.step is None else integer_value(line.step)
         if not step:
             raise NoPythonError("the step of this loop is not known")
         by = 1 if step > 0 else -1
         if self.form.has_arrays:
-            start, stop = (self.sum_text(summed(one)) for one in (line.start, line.stop))
-            behind = self.sum_text(summed(line.stop).plus(by)).text
+            first, last_ = (summed(self.inlined(one)) for one in (line.start, line.stop))
+            start, behind = self.sum_text(first), self.sum_text(last_.plus(by)).text
         else:
+            start, stop = writer.whole(line.start), writer.whole(line.stop)
             last = integer_value(line.stop)
             sign = "+" if step > 0 else "-"
             behind = f"{stop.within(SUM)} {sign} 1" if last is None else str(last + by)

@@ -25,7 +25,8 @@ _WORDS = ("kernel", "field", "scalar", "grid_property", "invoke", "configure", "
           "reference_element_data_type", *BODY_WORDS)  # fmt: skip
 RESERVED = (*_WORDS, *(key_of(word) for word in keyword.kwlist), *keyword.softkwlist)
 """What the names of a kernel in Python may not be: words of the language and of kernels."""
-_NOTHING = {Intrinsic.REAL: "0.0", Intrinsic.INTEGER: "0", Intrinsic.LOGICAL: "False"}
+NOTHING = {Intrinsic.REAL: "0.0", Intrinsic.INTEGER: "0", Intrinsic.LOGICAL: "False"}
+"""Values that stand where any will do, by types."""
 
 
 @dataclass(slots=True)
@@ -81,7 +82,7 @@ class ModuleNames:
         if home not in self._known:
             type_ = scope.type_of(symbol)
             checked(type_, symbol.name)
-            value = _NOTHING[type_.intrinsic]
+            value = NOTHING[type_.intrinsic]
             if symbol.value is not None:
                 value = ExpressionWriter(scope, _OfConstants(self)).assigned(symbol.value, type_)
             self._known[home] = self.fresh.fresh(symbol.key)

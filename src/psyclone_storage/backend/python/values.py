@@ -18,10 +18,12 @@ CHOICE, OR, AND, NOT, COMPARED, SUM, PRODUCT, SIGN, POWER, ATOM = range(10)
 """How strongly operators bind, as Python has it."""
 
 INTEGER = CType(Intrinsic.INTEGER, 4)
+WIDE = CType(Intrinsic.INTEGER, 8)
 SINGLE = CType(Intrinsic.REAL, 4)
 DOUBLE = CType(Intrinsic.REAL, 8)
 LOGICAL = CType(Intrinsic.LOGICAL, 4)
 _DIGITS_KEPT = 4
+_BEYOND_INTEGERS = 2**31
 
 
 class NoPythonError(Exception):
@@ -55,6 +57,10 @@ def number(literal: Literal, type_: CType) -> TypedText:
             return TypedText(str(bool(literal.value)), LOGICAL)
         case Intrinsic.INTEGER if type_ == INTEGER:
             return TypedText(str(literal.value), type_)
+        case Intrinsic.INTEGER if (
+            type_ == WIDE and int(literal.text.partition("_")[0]) < _BEYOND_INTEGERS
+        ):
+            return TypedText(str(literal.value), type_)
         case Intrinsic.REAL if type_ in (SINGLE, DOUBLE):
             value = float(literal.value)
             if type_ == SINGLE:
@@ -75,7 +81,7 @@ def _rounded(value: float, text: str) -> float:
 
 def as_double(value: TypedText) -> TypedText:
     """Return a number as a real one of double precision, as an operation converts it."""
-    if value.type == INTEGER:
+    if value.type.is_integer:
         if value.text.isdigit():
             # More digits than a real number has would not be the same number.
             return TypedText(f"{value.text}.0", DOUBLE)

@@ -59,8 +59,15 @@ def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
     """Return a number as a real one of the type that kernels compute with."""
     if found.type is not _WHOLE:
         return found
+    if found.unbounded is not None:
+        return TypedExpression(found.unbounded, _REAL)
     kind = [Name(scope.real.kind)] if scope.real.kind else []
     return TypedExpression(nodes.call("real", found.expr, *kind), _REAL)
+
+
+def as_real_if_rounded(scope: KernelScope, found: TypedExpression) -> TypedExpression:
+    """Return a number that was rounded as a real one, which has no bounds; others as they are."""
+    return found if found.unbounded is None else as_real(scope, found)
 
 
 # ---------------------------------------------------------------------------- operands
@@ -143,10 +150,14 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
     if isinstance(node.op, ast.Invert):
         return scope.refuse("P051", "A kernel does not compute with bits.", node)
     found = read_number(scope, node.operand)
+    if found.type is None:
+        return found
     op = "-" if isinstance(node.op, ast.USub) else "+"
-    return (
-        found if found.type is None else TypedExpression(nodes.negated(found.expr, op), found.type)
-    )
+    unbounded = found.unbounded
+    if unbounded is not None and op == "-":
+        # Whole numbers have one zero, which a subtraction keeps and a sign does not.
+        unbounded = nodes.binary("-", nodes.real(0.0, scope.real), nodes.bracketed(unbounded))
+    return TypedExpression(nodes.negated(found.expr, op), found.type, unbounded)
 
 
 def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
@@ -164,6 +175,8 @@ def operation(
 ) -> TypedExpression:
     """Return an operation on two numbers, as Python computes it."""
     left, right = operands
+    if _joined(left, right) is _REAL:
+        left, right = (as_real_if_rounded(scope, one) for one in operands)
     if (sign := _PLAIN.get(type(op))) is not None:
         return TypedExpression(nodes.binary(sign, left.expr, right.expr), _joined(left, right))
     match op:
@@ -241,7 +254,8 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
             word = _OF_CONDITIONS.get(word, "")
         if not word:
             return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
-        part = nodes.binary(word, left.expr, right.expr)
+        first, second = (as_real_if_rounded(scope, one).expr for one in (left, right))
+        part = nodes.binary(word, first, second)
         whole = part if whole is None else nodes.binary(".and.", whole, part)
     return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
 
@@ -335,10 +349,33 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         case Signature.TO_WHOLE:
             if args[0].type is _WHOLE:
                 return args[0]
-            return TypedExpression(nodes.call(function.name, args[0].expr), _WHOLE)
+            whole = nodes.call(function.name, args[0].expr)
+            return TypedExpression(whole, _WHOLE, _rounded(scope, node, function, args[0].expr))
     if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
         args = [as_real(scope, arg) for arg in args]
     return TypedExpression(nodes.call(function.name, *(arg.expr for arg in args)), args[0].type)
+
+
+def _rounded(scope: KernelScope, node: ast.Call, function: TypedFunction, number: Expr) -> Expr:
+    """Return a rounded number as a real one: whole numbers end before real ones do.
+
+    What is rounded towards zero is one too much, or too little, for the functions that round down
+    and up. Adding zero makes one zero of two, as whole numbers have one.
+    """
+    towards_zero = nodes.call("aint", number)
+    scope.called.setdefault("aint", scope.tree.span(node))
+    zero, one = nodes.real(0.0, scope.real), nodes.real(1.0, scope.real)
+    if function.name not in _BEYOND:
+        return nodes.binary("+", towards_zero, zero)
+    scope.called.setdefault("merge", scope.tree.span(node))
+    comparison, sign = _BEYOND[function.name]
+    by = nodes.negated(one, "-") if sign < 0 else one
+    is_beyond = nodes.binary(comparison, towards_zero, number)
+    return nodes.binary("+", towards_zero, nodes.call("merge", by, zero, is_beyond))
+
+
+_BEYOND: Mapping[str, tuple[str, int]] = {"floor": (">", -1), "ceiling": ("<", 1)}
+"""When a number that was rounded towards zero has to change to be rounded otherwise, and how."""
 
 
 def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:

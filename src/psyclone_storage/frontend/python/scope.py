@@ -22,10 +22,14 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 @dataclass(frozen=True, slots=True)
 class TypedExpression:
-    """An expression and the type of its value; none where something is wrong with it."""
+    """An expression and the type of its value; none where something is wrong with it.
+
+    `unbounded` is a whole number as a real one, where it may be more than whole numbers can be.
+    """
 
     expr: Expr
     type: Intrinsic | None
+    unbounded: Expr | None = None
 
 
 UNKNOWN = TypedExpression(Verbatim("?"), None)

@@ -13,6 +13,7 @@ from typing import Any
 from psyclone_storage.base.diagnostic import Related
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import (
+    as_real_if_rounded,
     operation,
     read,
     read_condition,
@@ -116,7 +117,16 @@ def _assigned(
             return []
     if to is None or value.type is None:
         return []
-    return [Assign(to, value.expr, place=scope.tree.span(node))]
+    return [Assign(to, _converted(scope, target, value), place=scope.tree.span(node))]
+
+
+def _converted(scope: KernelScope, target: ast.expr, value: TypedExpression) -> Expr:
+    """Return a value as what it is assigned to has it: a real number has no bounds."""
+    array = target.value if isinstance(target, ast.Subscript) else target
+    name = array.id if isinstance(array, ast.Name) else ""
+    local, dummy = scope.locals.get(name), scope.arguments.get(name)
+    wanted = local.type if local is not None else dummy and dummy.type.intrinsic
+    return value.expr if wanted is not _REAL else as_real_if_rounded(scope, value).expr
 
 
 def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr | None:

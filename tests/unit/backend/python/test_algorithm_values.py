@@ -83,7 +83,7 @@ def passed(body: str, folder: Path, monkeypatch: pytest.MonkeyPatch, n: int = 7)
         ("    x = bessel_j0(2.0_go_wp)", "is not known to Python's kernels"),
         ("    x = sqrt(g%dx)", "the type of 'g%dx' is not known"),
         ("    x = mine(2)", "what 'mine' stands for was not found"),
-        ("    x = 3_8", "is no number"),
+        ("    x = 3_8 + n", "whole numbers of several sizes"),
         ("    x = n == 7", "is of another type"),
         ("    if (g%nx == 1) x = 1.0_go_wp", "not known"),
         ("    do while (g%more)\n    end do", "the type of 'g%more' is not known"),

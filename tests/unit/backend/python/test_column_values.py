@@ -85,6 +85,24 @@ M = 0.5 + np.arange(12.0).reshape(DOFS, LAYERS)
           "do k = 0, nlayers-1\nik = cell*nlayers + k + 1 - nlayers\n"
           "y(map_w3(1)+k) = m(ik, 1, at(2, k)) + size(at, 2) + size(at)\nend do"),
          M[[1, 3, 1], [0, 1, 2]] + 9.0),
+        # A product within a sum is computed element by element.
+        (("real(r_def) :: t(2,2), u(2)\nt(:,1) = (/ 1.0_r_def, 2.0_r_def /)\n"
+          "t(:,2) = (/ 3.0_r_def, 5.0_r_def /)\nu = (/ a, 2.0_r_def /)\n"
+          "y(map_w3(1)) = dot_product(matmul(t, u), matmul(t, u)) / 2.0_r_def\n"
+          "y(map_w3(1)+1) = sum(matmul(t, t))"), [(6.25**2 + 10.5**2) / 2.0, 68.0, 0.0]),
+        # Of two nearest numbers the one that is farther from zero; never the sum rounded.
+        (("y(map_w3(1)) = nint(-2*a) + 10*nint(10*a, i_def)\n"
+          "y(map_w3(1)+1) = nint(0.5_r_def - epsilon(a)/4) + nint(2.75_r_def - 1)\n"
+          "y(map_w3(1)+2) = nint(-2.49_r_def) + 7*nint(0.5)"), [29.0, 2.0, 5.0]),
+        (("y(map_w3(1)) = 3_8\ny(map_w3(1)+1) = a * (-280_8) + int(7_8) / 2\n"
+          "if (2147483647_8 > a) y(map_w3(1)+2) = max(3_8, 4_8)"),
+         [3.0, -67.0, 4.0]),
+        # A value is asked for that Fortran gives in another turn of the loop.
+        (("integer :: k\nreal(r_def) :: below\ndo k = 0, nlayers-1\n"
+          "if (k > 0) y(map_w3(1)+k) = below\nbelow = x_1(map_w0(1)+k)\nend do"),
+         [0.0, *X1[0, :2]]),
+        (("integer :: low, high\nlow = map_w3(1)\nhigh = low + nlayers - 1\n"
+          "y(low:high) = x_1(map_w0(2):map_w0(2)+nlayers-1) + a"), X1[1] + 0.25),
     ],
 )  # fmt: skip
 def test_values(body: str, wanted: object, tmp_path: Path) -> None:
@@ -105,6 +123,16 @@ REFUSED = [
         "real(r_def) :: t(2,2), u(2)\nt = a\nu = matmul(t, t)\ny(map_w3(1)) = u(1)",
         "used as a whole",
     ),
+    (
+        "real(r_def) :: t(2,2), u(2)\nt = a\nu = matmul(transpose(t), t(1,:))\ny(map_w3(1)) = u(1)",
+        "which terms of a transposed matrix are added first is the compiler's choice",
+    ),
+    ("y(map_w3(1)) = 2147483648_8", "no number of a kernel"),
+    ("y(map_w3(1)) = 3_8 - 4_8", "whole numbers of 8 bytes"),
+    ("y(map_w3(1)) = mod(7_8, 4_8)", "no such"),
+    ("y(map_w3(1)) = a**3_8", "whole numbers of 8 bytes"),
+    ("y(map_w3(1)) = nlayers + 1_8", "whole numbers of several sizes"),
+    ("y(map_w3(1)) = nint(nlayers)", "no real number"),
     ("y(map_w0(1)) = 1.0", "which dof of which layer"),
     ("y(1) = 1.0", "which dof of which layer"),
     ("y(map_w3()) = 1.0", "which dof of which layer"),
@@ -149,7 +177,7 @@ REFUSED = [
             "real(r_def) :: t(2,2), u(2)\nt = a\nu = a\nu = matmul(transpose(t), u)\n"
             "y(map_w3(1)) = u(1)"
         ),
-        "used as a whole",
+        "the compiler's choice",
     ),
     ("real(r_def) :: b(3)\nb = a\ny(map_w3(1)) = minval(b)", "'minval' of real numbers"),
     (

@@ -179,10 +179,13 @@ def test_a_constant_keeps_its_name_beside_a_word_of_python(tmp_path: Path) -> No
     assert module.other.at(0.0, 4.0) == 8.0
 
 
-def test_one_name_without_a_value_is_told_once(tmp_path: Path) -> None:
-    text = "    integer :: n\n    if (x(i,j) > 0.0_go_wp) n = 1\n    y(i,j) = n + n * n"
+def test_a_local_begins_with_a_value_where_a_way_gives_it_none(tmp_path: Path) -> None:
+    text = "    integer :: n\n    logical :: is\n    real(go_wp) :: r\n"
+    text += "    if (x(i,j) > 0.0_go_wp) then\n    n = 1\n    r = 2.0_go_wp\n    is = .true.\n    end if\n"
+    text += "    if (is) y(i,j) = n + n * n + r"
+    assert value_of(text, tmp_path, 3.0) == 4.0
     said = run_in_python(module_text({"small": text}), tmp_path)
-    assert said.count("'n' may have no value here") == 1
+    assert "    n = 0\n    is_ = False\n    r = 0.0\n    if x[0, 0] > 0.0:" in said
 
 
 def test_a_number_that_is_read_from_a_field_is_a_variable(tmp_path: Path) -> None:

@@ -63,6 +63,9 @@ def refusals(body: str) -> list[tuple[str, str]]:
     return [(one.code, one.span.text if one.span else "") for one in problems]
 
 
+TOWARDS_ZERO = "aint(rate)"
+
+
 @pytest.mark.parametrize(
     ("expression", "wanted"),
     [
@@ -81,8 +84,10 @@ def refusals(body: str) -> list[tuple[str, str]]:
         ("min(step, rate, 0)", "min(real(step, go_wp), rate, real(0, go_wp))"),
         ("math.sqrt(step)", "sqrt(real(step, go_wp))"),
         ("np.arctan2(rate, 1)", "atan2(rate, real(1, go_wp))"),
-        ("math.floor(rate)", "floor(rate)"),
-        ("int(rate)", "int(rate)"),
+        ("math.floor(rate)", f"{TOWARDS_ZERO} + merge(-1.0, 0.0, {TOWARDS_ZERO} > rate)"),
+        ("math.ceil(rate) + 1.0", f"{TOWARDS_ZERO} + merge(1.0, 0.0, {TOWARDS_ZERO} < rate) + 1.0"),
+        ("int(rate)", "aint(rate) + 0.0"),
+        ("-int(rate)", "0.0 - (aint(rate) + 0.0)"),
         ("float(step)", "real(step, go_wp)"),
         ("math.pi", "3.141592653589793"),
         ("1e-30", "1.0e-30"),
