@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 from psyclone_storage.backend.c.scope import ModuleContext
@@ -80,16 +79,14 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
         parsed = read_kernel(source, name)
         dummies = parts_of(api).dummies(parts_of(api).interpret(parsed, settings))
         kernels.append(_translated(parsed, printer, source, dummies))
-    title = f"Translated from {path.name}."
     while True:
+        title = f"Translated from {path.name}."
         made = emit_kernels(kernels, printer.around, words.form, title)
         refusals = list(_read_back(made, path, (api, words.dialect), settings))
         if (more := _begun(kernels, refusals)) == kernels:
-            break
+            raise_if_any(list(_told(made, refusals)))
+            return made.text
         kernels = more
-    problems = (_in_fortran(made, one.error, f"The kernel '{one.kernel}'") for one in refusals)
-    raise_if_any(list(chain.from_iterable(problems)))
-    return made.text
 
 
 def _translated(
@@ -205,6 +202,11 @@ def _read_back(
             python_body.read_code(dialect, source, parsed.procedure, dummies)
         except CompileError as error:
             yield _Refusal(name, error)
+
+
+def _told(made: PythonText, refusals: Sequence[_Refusal]) -> Iterator[Diagnostic]:
+    for one in refusals:
+        yield from _in_fortran(made, one.error, f"The kernel '{one.kernel}'")
 
 
 def _begun(

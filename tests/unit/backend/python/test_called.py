@@ -26,7 +26,7 @@ module helpers_mod
     module procedure twice_whole, twice_real
   end interface
   public :: twice, split, cap, fill, spread_out, folded, loops, kept, swap, of_turn, &
-    peek, rated, times, greatest, count_up
+    peek, rated, times, greatest, count_up, settle, settle_late
 contains
   function twice_whole(n) result(m)
     integer(i_def), intent(in) :: n
@@ -98,6 +98,18 @@ contains
     a = b
     b = c
   end subroutine swap
+  subroutine settle(n, a)
+    integer(i_def), intent(in) :: n
+    real(kind_of_x), intent(inout) :: a
+    a = 2.0_kind_of_x
+    if (n > 1) a = a + n
+  end subroutine settle
+  subroutine settle_late(n, a)
+    integer(i_def), intent(in) :: n
+    real(kind_of_x), intent(inout) :: a
+    if (n > 7) return
+    a = n
+  end subroutine settle_late
   function of_turn(i, j) result(m)
     integer(i_def), intent(in) :: i, j
     integer(i_def) :: m
@@ -251,7 +263,7 @@ USE_OTHERS += "of_max, moved, less, corners, ends, sized, of_local\n"
 SQUARE = "real(r_def) :: v(3, 3)\ninteger :: i, j\ndo i = 1, 3\ndo j = 1, 3\n"
 SQUARE += "v(i, j) = i + 3*(j - 1)\nend do\nend do\n"
 USES = "use helpers_mod, only: twice, split, cap, fill, spread_out, folded, loops, kept, swap, &\n"
-USES += "of_turn, peek, rated, times, greatest, count_up\n"
+USES += "of_turn, peek, rated, times, greatest, count_up, settle, settle_late\n"
 
 
 @pytest.fixture(autouse=True)
@@ -290,6 +302,9 @@ def values(body: str, folder: Path) -> np.ndarray:
           "call swap(y(map_w3(1)), b)\ny(map_w3(1)+2) = b"), [2.0, 5.0, 1.0]),
         (("real(r_def) :: v(2)\ninteger :: n\nn = 2.7_r_def\nv = (/ 4.0_r_def, 1.0_r_def /)\n"
           "y(map_w3(1)) = greatest(v) + min(a, a)\ny(map_w3(1)+1) = twice(n)"), [4.25, 4.0, 0.0]),
+        ("call settle(1, y(map_w3(1)))\ncall settle(3, y(map_w3(1)+1))", [2.0, 5.0, 0.0]),
+        ("call settle_late(8, y(map_w3(1)))\ncall settle_late(3, y(map_w3(1)+1))",
+         [0.0, 3.0, 0.0]),
         (("if (a > 1) then\ny(map_w3(1)) = 1\nelse if (twice(a) > a) then\n"
           "y(map_w3(1)) = of_turn(1, 1) + 10*of_turn(2, 0)\ny(map_w3(1)+1) = of_turn(2, 1)\n"
           "end if"), [3.0 + 40.0, -5.0, 0.0]),
@@ -378,6 +393,15 @@ def test_values_of_unusual_calls(uses: str, body: str, wanted: list[float], tmp_
 )  # fmt: skip
 def test_unusual_calls_that_are_refused(body: str, why: str, tmp_path: Path) -> None:
     test_what_is_not_certain_stays_a_call_and_is_refused(USE_OTHERS + body, why, tmp_path)
+
+
+@pytest.mark.parametrize(("name", "is_looked_at"), [("settle", False), ("settle_late", True)])
+def test_what_is_given_a_value_first_is_not_looked_at(
+    name: str, is_looked_at: bool, tmp_path: Path
+) -> None:
+    made = in_python(module_text(f"{USES}call {name}(3, y(map_w3(1)))"), tmp_path)
+    assert (" = y[0, 0]\n" in made) is is_looked_at
+    assert "    y[0, 0] = " in made
 
 
 def test_a_variable_of_the_module_is_not_the_kernels_own_one(tmp_path: Path) -> None:

@@ -181,7 +181,8 @@ def test_a_constant_keeps_its_name_beside_a_word_of_python(tmp_path: Path) -> No
 
 def test_a_local_begins_with_a_value_where_a_way_gives_it_none(tmp_path: Path) -> None:
     text = "    integer :: n\n    logical :: is\n    real(go_wp) :: r\n"
-    text += "    if (x(i,j) > 0.0_go_wp) then\n    n = 1\n    r = 2.0_go_wp\n    is = .true.\n    end if\n"
+    text += "    if (x(i,j) > 0.0_go_wp) then\n    n = 1\n"
+    text += "    r = 2.0_go_wp\n    is = .true.\n    end if\n"
     text += "    if (is) y(i,j) = n + n * n + r"
     assert value_of(text, tmp_path, 3.0) == 4.0
     said = run_in_python(module_text({"small": text}), tmp_path)
