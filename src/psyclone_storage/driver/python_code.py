@@ -72,17 +72,23 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     known = kernel_types(source)
     if not known:
         return _algorithm(source, path, (finder, words), wanted.type_name)
-    names = known if wanted.type_name is None else (wanted.type_name,)
     printer = CPrinter(finder)
     kernels = []
-    for name in names:
+    for name in known if wanted.type_name is None else (wanted.type_name,):
         parsed = read_kernel(source, name)
         dummies = parts_of(api).dummies(parts_of(api).interpret(parsed, settings))
         kernels.append(_translated(parsed, printer, source, dummies))
+    return _written(kernels, path, printer.around, (api, settings))
+
+
+def _written(
+    kernels: list[TranslatedKernel], path: Path, around: ModuleContext, of: tuple[Api, Settings]
+) -> str:
+    """Return kernels in Python, whose locals have values where they are read."""
+    words = _WORDS[of[0]]
     while True:
-        title = f"Translated from {path.name}."
-        made = emit_kernels(kernels, printer.around, words.form, title)
-        refusals = list(_read_back(made, path, (api, words.dialect), settings))
+        made = emit_kernels(kernels, around, words.form, f"Translated from {path.name}.")
+        refusals = list(_read_back(made, path, (of[0], words.dialect), of[1]))
         if (more := _begun(kernels, refusals)) == kernels:
             raise_if_any(list(_told(made, refusals)))
             return made.text

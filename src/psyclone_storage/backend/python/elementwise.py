@@ -59,7 +59,7 @@ from psyclone_storage.ir.rewrite import (
     with_parts,
 )
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
+from psyclone_storage.ir.unit import Assign, Branch, Declare, Do, If, Line
 
 _ZERO = Literal("0", Intrinsic.INTEGER)
 _NOTHING = Literal("0.0", Intrinsic.REAL)
@@ -333,7 +333,7 @@ class _ElementwiseWriter:
     ) -> Expr:
         """Return a variable that loops `before` the statement sum to, or take the least to."""
         if word in _OF_ORDER and self.arrays.is_real(terms):
-            raise NoLoopsError(f"'{word}' of real numbers is not known where one is no number")
+            return self._extreme(word, terms, bounds, before, place)
         total = Name(self._declared(_OF_ORDER.get(word, ("total",))[0], self.arrays.type_of(terms)))
 
         def body(offsets: list[IndexSum]) -> list[Line]:
@@ -350,6 +350,42 @@ class _ElementwiseWriter:
             start = _OF_ORDER[word][2]
         before += [Assign(total, start, place=place), *loops]
         return total
+
+    def _extreme(
+        self, word: str, terms: Expr, bounds: Bounds, before: list[Line], place: Span | None
+    ) -> Expr:
+        """Return a variable that loops `before` the statement give the least or greatest of reals.
+
+        after:  found = .false.; least = huge(least)
+                do ...: if (.not. found) then; least = x(i); found = x(i) == x(i)
+                        else if (x(i) < least) then; least = x(i)
+
+        What is no number is passed over, and is the answer if all are none.
+        """
+        stem = _OF_ORDER[word][0]
+        found = Name(self._declared("found", ScalarType(Intrinsic.LOGICAL)))
+        type_ = self.arrays.type_of(terms)
+        extreme = Name(self._declared(stem, type_))
+        comparison = Operator.LESS if stem == "least" else Operator.GREATER
+
+        def body(offsets: list[IndexSum]) -> list[Line]:
+            inner: list[Line] = []
+            term = self._at(terms, list(offsets), inner, place)
+            taken = Assign(extreme, term, place=place)
+            is_number = Assign(found, Binary(Operator.EQUAL, term, term), place=place)
+            first = Branch(Unary(Operator.NOT, found), (taken, is_number), place=place)
+            other = Branch(Binary(comparison, term, extreme), (taken,), place=place)
+            return [*inner, If((first, other), (), extent=place)]
+
+        of_none: Expr = CallFunction(Name("huge"), (extreme,))
+        if stem == "most":
+            of_none = Unary(Operator.MINUS, of_none)
+        before += [
+            Assign(found, Literal(".false.", Intrinsic.LOGICAL), place=place),
+            Assign(extreme, of_none, place=place),
+            *self._loops(bounds, body, place),
+        ]
+        return extreme
 
     # ------------------------------------------------------------------------ arrays
 

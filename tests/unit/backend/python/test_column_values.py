@@ -90,6 +90,14 @@ M = 0.5 + np.arange(12.0).reshape(DOFS, LAYERS)
           "t(:,2) = (/ 3.0_r_def, 5.0_r_def /)\nu = (/ a, 2.0_r_def /)\n"
           "y(map_w3(1)) = dot_product(matmul(t, u), matmul(t, u)) / 2.0_r_def\n"
           "y(map_w3(1)+1) = sum(matmul(t, t))"), [(6.25**2 + 10.5**2) / 2.0, 68.0, 0.0]),
+        # What is no number is passed over, what is more than all numbers is not.
+        (("real(r_def) :: b(4), far\nfar = huge(far)*10\nb = far - far\nb(2) = a\nb(3) = -7\n"
+          "y(map_w3(1)) = minval(b) + maxval(b) + minval(b(3:)) / 2\nb(:3) = far\n"
+          "if (minval(b) > huge(a)) y(map_w3(1)+1) = 1\n"
+          "if (minval(b(1:0)) == huge(a)) y(map_w3(1)+1) = y(map_w3(1)+1) + 2\n"
+          "if (maxval(-b) < -huge(a)) y(map_w3(1)+1) = y(map_w3(1)+1) + 4\n"
+          "if (maxval(b(2:1)) == -huge(a)) y(map_w3(1)+1) = y(map_w3(1)+1) + 8\n"
+          "if (minval(b(4:)) /= maxval(b(4:))) y(map_w3(1)+2) = 1"), [-10.25, 15.0, 1.0]),
         # Of two nearest numbers the one that is farther from zero; never the sum rounded.
         (("y(map_w3(1)) = nint(-2*a) + 10*nint(10*a, i_def)\n"
           "y(map_w3(1)+1) = nint(0.5_r_def - epsilon(a)/4) + nint(2.75_r_def - 1)\n"
@@ -179,7 +187,6 @@ REFUSED = [
         ),
         "the compiler's choice",
     ),
-    ("real(r_def) :: b(3)\nb = a\ny(map_w3(1)) = minval(b)", "'minval' of real numbers"),
     (
         ("integer :: n(2) = [1, 2]\nn(1) = n(1) + 1\ny(map_w3(1)) = n(1)"),
         "kernels in Python do not know",
