@@ -126,6 +126,7 @@ def preprocess(given: argparse.Namespace, scratch: Path) -> None:
     kinds = {"RDEF": 64, "R_SOLVER": given.preprocess, "R_TRAN": 64, "R_BL": 64}
     macros = [f"-D{kind}_PRECISION={bits}" for kind, bits in kinds.items()]
     for tree, copy in zip(trees, copies, strict=True):
+        copy.mkdir()
         for path in sorted(tree.rglob("*.[fF]90")):
             to = (copy / path.relative_to(tree)).with_suffix(".f90")
             to.parent.mkdir(parents=True, exist_ok=True)
