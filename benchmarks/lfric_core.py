@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "benchmarks" / "lfric_core"
 MODEL = ROOT / "examples" / "lfric" / "shallow_water"
 STORAGES = ROOT / "external" / "storage"
-STRIPS = STORAGES / "lfric" / "lfric_strips_mod.f90"
+STRIPS = [STORAGES / "lfric" / name for name in ("lfric_sent_dofs_mod.f90", "lfric_strips_mod.f90")]
 STANDING_IN = (HERE / "netcdf.f90", HERE / "yaxt.f90")
 KINDS = {
     "field": ("real real32", "real real64", "integer int32"),
@@ -125,7 +125,7 @@ def build_library(infrastructure: Path, folder: Path) -> None:
 
 def sources_of_model() -> list[Path]:
     """Return the sources of the model that are not generated, and its algorithm."""
-    return [*sorted(MODEL.glob("kernels/*.f90")), MODEL / "waves_alg_mod.x90", STRIPS,
+    return [*sorted(MODEL.glob("kernels/*.f90")), MODEL / "waves_alg_mod.x90", *STRIPS,
             HERE / "main.f90"]  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def build(way: Way, folder: Path) -> Path:
     command(there, sys.executable, "-m", "psyclone_storage", MODEL / "waves_alg_mod.x90", "-d",
             MODEL / "kernels", "-dm", "--output-dir", there, *way.options)  # fmt: skip
     kernels = sorted(MODEL.glob("kernels/*.f90"))
-    sources = [STRIPS, *kernels, "waves_alg_mod_psy.f90", "waves_alg_mod.f90", HERE / "main.f90"]
+    sources = [*STRIPS, *kernels, "waves_alg_mod_psy.f90", "waves_alg_mod.f90", HERE / "main.f90"]
     library, storages = folder / "library", folder / "storages"
     command(there, "mpif90", *FLAGS, f"-I{library}", f"-I{storages}", *sources,
             *library.glob("*.o"), storages / "libfield_storage.a", "-o", "program")  # fmt: skip

@@ -102,11 +102,11 @@ def _exchange(
     An exchange works on the host; the device may have no copy of the field.
     """
     datum = context.schedule.datum(exchange.datum)
-    apart = not exchange.in_strips
+    apart = not exchange.in_strips or context.ops.fetches_strips
     moved = apart and (exchange.fetched or exchange.sent)
     guarded = exchange.datum not in entered_data(context.schedule)
     asked = Exchange(datum, component, depth, exchange.phase, moved, exchange.in_strips)
-    fetched = CopyTo(Side.HOST, datum, component, guarded)
+    fetched = CopyTo(Side.HOST, datum, component, guarded, depth if exchange.in_strips else None)
     sent = CopyTo(Side.DEVICE, datum, component, guarded, depth)
     before = context.lines(fetched) if apart and exchange.fetched else ()
     after = context.lines(sent) if apart and exchange.sent else ()

@@ -56,7 +56,8 @@ class Infrastructure:
     keeps data in storages: `storages` answers the actions of `ir.holding`, or all is bound
     `at_once` by what it puts around the statements. `beside` puts before and behind the lines of
     one statement what is needed there for what is no datum of the invoke. One whose loops are
-    compiled by themselves anyway `outlines` none.
+    compiled by themselves anyway `outlines` none. With `fetches_strips` code around an exchange
+    brings what is sent to the host, as fields do not by themselves.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Infrastructure:
         _nothing_beside
     )
     outlines: bool = True
+    fetches_strips: bool = False
     storages: Mapping[type[HoldingAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
         field(default_factory=dict)
     )

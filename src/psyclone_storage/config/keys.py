@@ -107,6 +107,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("lfric", "fill_before_increment", "fill_before_increment", decode.boolean),
     SettingsKey("lfric", "fuse_built_ins", "fuse_built_ins", decode.boolean),
     SettingsKey("lfric", "exact_sums", "exact_sums", decode.boolean),
+    SettingsKey("lfric", "exchange_strips", "exchange_strips", decode.boolean),
     SettingsKey("lfric", "run_time_checks", "run_time_checks", _run_time_checks),
     SettingsKey(
         "lfric",

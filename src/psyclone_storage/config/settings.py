@@ -85,6 +85,7 @@ class LfricSettings:
     fill_before_increment: bool
     fuse_built_ins: bool
     exact_sums: bool
+    exchange_strips: bool
     run_time_checks: RunTimeChecks
     supported_fortran_datatypes: tuple[str, ...]
     default_kind: Mapping[str, str]

@@ -44,7 +44,10 @@ def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
 
 
 def _domain(settings: Settings) -> Domain:
-    return LfricDomain(LfricRules(settings.reproducible_reductions, settings.lfric.exact_sums))
+    lfric = settings.lfric
+    return LfricDomain(
+        LfricRules(settings.reproducible_reductions, lfric.exact_sums, lfric.exchange_strips)
+    )
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:

@@ -488,8 +488,9 @@ class EnterDevice:
 class CopyTo:
     """Make one side's copy of the values of a datum equal to the other's.
 
-    `guarded` means that the device may have none: then nothing happens. With `halo_depth` the halo
-    to that depth is all that differs, and more need not be copied.
+    `guarded` means that the device may have none: then nothing happens. With `halo_depth` no more
+    is copied than an exchange to that depth is about: to the device the halo, to the host what is
+    sent.
     """
 
     side: Side

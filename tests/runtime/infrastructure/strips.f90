@@ -7,7 +7,7 @@ program strips
   use fs_continuity_mod, only: W0, W1, W2, W3
   use function_space_mod, only: function_space_type
   use halo_routing_mod, only: halo_routing_type
-  use lfric_strips_mod, only: sent_to_depth
+  use lfric_sent_dofs_mod, only: sent_to_depth
   use lfric_mpi_mod, only: global_mpi
   use mesh_mod, only: mesh_type
   use storage_parts_mod, only: box_type

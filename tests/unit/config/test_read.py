@@ -106,7 +106,7 @@ def test_a_file_of_today_is_read() -> None:
         "[lfric]\nsupported_fortran_datatypes = real, integer\n"
         "default_kind = real: r_solver, integer: i_def\nprecision_map = i_def: 8,\n r_solver: 4\n"
         "FILL_BEFORE_INCREMENT = false\nFUSE_BUILT_INS = false\n"
-        "EXACT_SUMS = true\nRUN_TIME_CHECKS = warn\n"
+        "EXACT_SUMS = true\nEXCHANGE_STRIPS = true\nRUN_TIME_CHECKS = warn\n"
         "NUM_ANY_SPACE = 3\nNUM_ANY_DISCONTINUOUS_SPACE = 4\n"
         "[gocean]\nDEBUG_MODE = true\n"
     )
@@ -124,6 +124,7 @@ def test_a_file_of_today_is_read() -> None:
         fill_before_increment=False,
         fuse_built_ins=False,
         exact_sums=True,
+        exchange_strips=True,
         run_time_checks=RunTimeChecks.WARN,
         supported_fortran_datatypes=("real", "integer"),
         default_kind={"real": "r_solver", "integer": "i_def"},

@@ -50,6 +50,10 @@ EXCHANGE_FIELDS = "exchange_fields"
 EXACT_SUM = DerivedType("exact_sum_type", "exact_sum_mod")
 """Sums reals of the kind `EXACT_KIND` without rounding; an extension of our own infrastructure."""
 
+FETCH_MODULE, FETCH_SENT = "lfric_fetch_mod", "fetch_sent"
+"""In `external/storage/lfric`, compiled with LFRic: what brings from a device what an exchange of
+values, on a space, to a depth, sends."""
+
 SPACE = DerivedType("function_space_type", LFRicModule.FUNCTION_SPACE)
 SPACE_COLLECTION = "function_space_collection"
 """All function spaces of the program."""
@@ -252,7 +256,7 @@ RESERVED = keys_of(
         *EVALUATIONS.values(),
         *(space.constant for space in SPACES.values() if space.constant),
         *(item.name for item in (MESH, MESH_MAP, STENCIL_MAP, STENCIL_2D_MAP, REFERENCE_ELEMENT)),
-        SPACE.name, SPACE_COLLECTION,
+        SPACE.name, SPACE_COLLECTION, FETCH_MODULE, FETCH_SENT,
         *(name
           for item in (*OBJECT_TYPES.values(), *QUADRATURE_TYPES.values())
           for name in (item.name, item.proxy, item.module)),

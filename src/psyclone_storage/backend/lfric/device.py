@@ -22,6 +22,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of
 from psyclone_storage.ir.runtime_ops import CopyTo, DataOf, EnterDevice
 from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Call, DeviceItem, ExitDataLine, Line, ScopedBlock, UpdateLine
 
 
@@ -52,11 +53,15 @@ def region_items(
 def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:
     """Return the copy of a field, of one component of a field vector, or of an operator.
 
-    The halo of a field lies together, behind the dofs of the rank.
+    The halo of a field lies together, behind the dofs of the rank. What is sent does not: a module
+    beside LFRic finds it.
     """
     array = context.value(DataOf(copy.datum, copy.component))
     if copy.halo_depth is not None:
         space = Member(proxy(context, copy.datum, copy.component), abi.FieldMember.SPACE)
+        if copy.side is Side.HOST:
+            fetch_sent = Name(context.work.imports.local(abi.FETCH_MODULE, abi.FETCH_SENT))
+            return (Call(fetch_sent, (array, space, copy.halo_depth)),)
         first = Binary(Operator.PLUS, bound(space, abi.SpaceProcedure.LAST_OWNED), whole(1))
         last = bound(space, abi.SpaceProcedure.LAST_HALO, copy.halo_depth)
         array = Section(array, (Range(first, last),))

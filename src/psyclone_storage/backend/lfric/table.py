@@ -49,6 +49,7 @@ def lfric_infrastructure(
         _ACTIONS,
         region_items,
         finish=partial(_add_checks, checks),
+        fetches_strips=True,
         exact_sums=exact_sums,
         padding=padding,
     )

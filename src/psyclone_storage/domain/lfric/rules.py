@@ -74,11 +74,12 @@ class LfricRules:
     """The answers of the LFRic domain to the questions of `ir.rules.Rules`.
 
     `ordered_sums` says that sums of threads are to be reproducible, `exact_sums` that reals are
-    summed without rounding.
+    summed without rounding, `strips` that exchanges beside a device fetch what they send alone.
     """
 
     ordered_sums: bool = False
     exact_sums: bool = False
+    strips: bool = False
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
         """Return how far the loop around `call` must run before any transformation (spec 6.1).
@@ -221,8 +222,8 @@ class LfricRules:
         return True
 
     def exchanges_in_strips(self) -> bool:
-        """Return False: LFRic's fields know nothing of devices, nor tell which dofs they send."""
-        return False
+        """Return whether the settings ask for it: a module beside LFRic finds out what is sent."""
+        return self.strips
 
     def may_fill(self, loop: Loop) -> bool:
         """Return whether `loop` is one of built-ins that set fields without a look at any."""
