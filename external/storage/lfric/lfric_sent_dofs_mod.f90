@@ -39,7 +39,10 @@ contains
     integer(i_def), intent(in) :: depth
     type(box_type), allocatable :: sent(:)
 
-    allocate (sent, source=known(place_of(space, depth))%sent)
+    integer :: place
+
+    place = place_of(space, depth)
+    allocate (sent, source=known(place)%sent)
   end function sent_to_depth
 
   !> Return the run of dofs that an exchange of a field receives.
