@@ -1,5 +1,5 @@
-!> Owns how code with OpenACC brings to the host what an exchange of LFRic sends: one transfer of what
-!> is packed on the device. It needs no storage.
+!> Owns how code with OpenACC brings to the host what an exchange of LFRic sends: one transfer of
+!> what is packed on the device. It needs no storage.
 module lfric_fetch_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_loc, c_ptr
@@ -20,8 +20,8 @@ module lfric_fetch_mod
 
 contains
 
-  !> Make the values of the host current that an exchange to a depth sends, of a field on a space. One
-  !> that no device has, or that a device works on where it is, stays as it is.
+  !> Make the values of the host current that an exchange to a depth sends, of a field on a space.
+  !> One that no device has, or that a device works on where it is, stays as it is.
   subroutine fetch_real64(values, space, depth)
     real(real64), target, contiguous, intent(inout) :: values(:)
     type(function_space_type), pointer, intent(in) :: space
@@ -52,8 +52,8 @@ contains
     values(dofs) = part
   end subroutine fetch_real64
 
-  !> Make the values of the host current that an exchange to a depth sends, of a field on a space. One
-  !> that no device has, or that a device works on where it is, stays as it is.
+  !> Make the values of the host current that an exchange to a depth sends, of a field on a space.
+  !> One that no device has, or that a device works on where it is, stays as it is.
   subroutine fetch_real32(values, space, depth)
     real(real32), target, contiguous, intent(inout) :: values(:)
     type(function_space_type), pointer, intent(in) :: space
@@ -84,8 +84,8 @@ contains
     values(dofs) = part
   end subroutine fetch_real32
 
-  !> Make the values of the host current that an exchange to a depth sends, of a field on a space. One
-  !> that no device has, or that a device works on where it is, stays as it is.
+  !> Make the values of the host current that an exchange to a depth sends, of a field on a space.
+  !> One that no device has, or that a device works on where it is, stays as it is.
   subroutine fetch_int32(values, space, depth)
     integer(int32), target, contiguous, intent(inout) :: values(:)
     type(function_space_type), pointer, intent(in) :: space

@@ -1,11 +1,11 @@
-!> Owns which values of a field an exchange of LFRic sends and receives, as far as its function space
-!> tells: LFRic itself knows, and shows nobody. It is compiled with LFRic, or with the infrastructure
-!> of this project, and asks for nothing that one of them has not.
+!> Owns which values of a field an exchange of LFRic sends and receives, as far as its function
+!> space tells: LFRic itself knows, and shows nobody. It is compiled with LFRic, or with the
+!> infrastructure of this project, and asks for nothing that one of them has not.
 !>
-!> What others need to a depth of their halos lies on cells of this rank that are so near to cells of
-!> others: the edge cells, and the inner ones to one depth less. What is received lies together, behind
-!> what the rank owns. On discontinuous spaces that is what is sent; where ranks share dofs, too, if
-!> each of these cells is in the halo of another rank.
+!> What others need to a depth of their halos lies on cells of this rank that are so near to cells
+!> of others: the edge cells, and the inner ones to one depth less. What is received lies together,
+!> behind what the rank owns. On discontinuous spaces that is what is sent; where ranks share dofs,
+!> too, if each of these cells is in the halo of another rank.
 module lfric_sent_dofs_mod
 
   use, intrinsic :: iso_c_binding, only: c_int64_t
@@ -21,8 +21,8 @@ module lfric_sent_dofs_mod
 
   integer, parameter :: key_length = 12
 
-  !> What is sent of all fields on spaces that are alike, to a depth. LFRic takes spaces for alike by
-  !> the first six numbers of the key.
+  !> What is sent of all fields on spaces that are alike, to a depth. LFRic takes spaces for alike
+  !> by the first six numbers of the key.
   type :: strips_type
     integer(i_def) :: key(key_length) = -1
     type(box_type), allocatable :: sent(:)

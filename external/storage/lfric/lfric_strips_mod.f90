@@ -14,8 +14,8 @@ module lfric_strips_mod
 
 contains
 
-  !> Begin an exchange of the halo of an array, which is the data of a field on a space, in the memory
-  !> of the host: what is sent is current there, and a device gets what is received.
+  !> Begin an exchange of the halo of an array, which is the data of a field on a space, in the
+  !> memory of the host: what is sent is current there, and a device gets what is received.
   subroutine begin_exchange_of_strips(array, space, depth)
     type(wrapped_array_type), pointer, intent(in) :: array
     type(function_space_type), pointer, intent(in) :: space
