@@ -241,7 +241,7 @@ contains
   !> is not in the strips is of no account.
   !>
   !> Nothing else is moved, and no copy becomes stale by a write: at the release, what was written
-  !> is copied to the other side, if that is current. Errors: as `acquire`.
+  !> is copied to the others that are current. Errors: as `acquire`.
   subroutine acquire_strips(self, space, access, strips, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
