@@ -52,7 +52,7 @@ class CalledProcedures:
         source = code.module.source
         reader = self._reader
         reader.know(source)
-        modules = FortranModules(self._is_hidden, preprocessed)
+        modules = FortranModules(self._is_hidden, preprocessed, self.finder.imported)
         made, left = with_called(code, reader.around, modules=modules)
         return MergedCode(made, tuple(left.items()))
 

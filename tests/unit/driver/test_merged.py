@@ -25,7 +25,7 @@ real(r_def), public :: level = 1.0_r_def
 interface either
   module procedure single, double
 end interface
-public :: either, hidden, seen, writes, marked, named, double_it, lines, endless
+public :: either, hidden, seen, writes, marked, named, double_it, lines, endless, both
 contains
 real(r_def) function double(x)
 real(r_def), intent(in) :: x
@@ -77,18 +77,26 @@ recursive subroutine endless(x)
 real(r_def), intent(inout) :: x
 if (x > 0) call endless(x)
 end subroutine endless
+real(r_def) function both(x)
+real(r_def), intent(in) :: x
+integer :: rows
+rows = 3
+both = rows*x
+end function both
 end module helpers_mod
 """
 
 
-def merged(folder: Path, body: str, declarations: str = "", head: str = "") -> MergedCode:
+def merged(
+    folder: Path, body: str, declarations: str = "", head: str = "", uses: str = ""
+) -> MergedCode:
     """Return a kernel that uses all that the module above shows, whose file begins with `head`."""
     (folder / "constants_mod.f90").write_text(KINDS)
     (folder / "helpers_mod.F90").write_text(head + HELPERS)
     finder = ModuleFinder(index_directories((folder,)))
     text = (
         f"module small_mod\nuse constants_mod\nuse helpers_mod\nimplicit none\ncontains\n"
-        "subroutine small_code(n, a, b)\ninteger, intent(in) :: n\n"
+        f"subroutine small_code(n, a, b)\n{uses}\ninteger, intent(in) :: n\n"
         "real(r_def), intent(inout) :: a(n)\nreal(r_single), intent(in) :: b\n"
         f"{declarations}\n{body}\nend subroutine small_code\nend module small_mod\n"
     )
@@ -155,3 +163,20 @@ def test_what_calls_nothing_is_left_alone(tmp_path: Path) -> None:
     made = merged(tmp_path, "a(1) = max(a(2), sqrt(a(1)))")
     assert "max(a(2), sqrt(a(1)))" in text_of(made.code)
     assert made.left == ()
+
+
+def test_a_name_that_an_unknown_module_may_have_is_given_to_nothing(tmp_path: Path) -> None:
+    uses = (
+        "use nowhere_mod\nuse helpers_mod, only: either\nuse constants_mod, only: r_def, r_single"
+    )
+    made = merged(tmp_path, "a(1) = either(a(2))", uses=uses)
+    assert [why for _, why in made.left] == ["whether 'nowhere_mod' has a 'x' is not known"]
+    assert "either(a(2))" in text_of(made.code)
+
+
+def test_extents_of_the_kernel_keep_their_names(tmp_path: Path) -> None:
+    made = merged(tmp_path, "a(1) = both(a(2))", "real(r_def) :: v(rows)")
+    text = text_of(made.code)
+    assert not made.left
+    assert "real(kind=r_def) :: v(rows)" in text
+    assert "integer :: rows_1" in text

@@ -103,12 +103,25 @@ class PassedArray:
             raise NotInPlaceError(f"'{self.base.text}' is looked at with more indices")
         return (Element if is_element else Section)(self.base, tuple(found))
 
+    @property
+    def _axes(self) -> tuple[_Axis, ...]:
+        return tuple(one for one in self.places if isinstance(one, _Axis))
+
+    @property
+    def _is_base(self) -> bool:
+        axes = self._axes
+        return len(axes) == len(self.places) and all(one.is_full for one in axes)
+
+    @property
+    def keeps_bounds(self) -> bool:
+        """Whether its first and last indices are those of `whole`; a section begins at 1."""
+        return self._is_base or all(integer_value(one.begins) == 1 for one in self._axes)
+
     def whole(self) -> Expr:
         """Return all elements that are passed."""
-        axes = [one for one in self.places if isinstance(one, _Axis)]
-        if len(axes) == len(self.places) and all(one.is_full for one in axes):
+        if self._is_base:
             return self.base
-        return self.at([Range()] * len(axes), is_element=False)
+        return self.at([Range()] * len(self._axes), is_element=False)
 
 
 def passed_array(
@@ -180,6 +193,11 @@ def bounds(declared: Expr) -> tuple[Expr, Expr | None]:
         return ONE, None if isinstance(declared, Star) else declared
     upper = None if isinstance(declared.upper, Star) else declared.upper
     return declared.lower or ONE, upper
+
+
+def begins_at_one(declared: Expr) -> bool:
+    """Return whether a dimension certainly begins where one of an expression does."""
+    return integer_value(bounds(declared)[0]) == 1
 
 
 def extent_of(lower: Expr, upper: Expr) -> Expr:

@@ -8,7 +8,19 @@ from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.called.arrays import NotInPlaceError, PassedArray
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Element, Expr, Index, Literal, Name, Origin, Section, Symbol
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Element,
+    Expr,
+    ImpliedDo,
+    Index,
+    Keyword,
+    Literal,
+    Name,
+    Origin,
+    Section,
+    Symbol,
+)
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_parts
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
@@ -31,6 +43,7 @@ from psyclone_storage.ir.unit import (
 
 _UNDERSTOOD = (Assign, Blank, Comment, Continue, Cycle, DirectiveLine, Do, Exit, If, Return, Select)
 _HARMLESS = (["implicit", "none"], ["IMPLICIT", "NONE"])
+_OF_BOUNDS = ("lbound", "ubound")
 _NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL)
 _ATTRIBUTES = ("save", "allocatable", "pointer", "target", "external", "volatile", "class")
 
@@ -85,7 +98,20 @@ class ProcedureNames:
                     raise NotInPlaceError(f"'{base.text}' is no array where it is called")
                 index = [self.changed(item) for item in items]
                 return self.arrays[base.key].at(index, is_element=isinstance(expr, Element))
+            case CallFunction(Name(key=word), items) if word in _OF_BOUNDS:
+                self._check_bounds(items)
+            case ImpliedDo(variable=counter) if counter.key not in self.locals:
+                raise NotInPlaceError(f"'{counter.text}' counts and is no variable of its own")
         return with_parts(expr, self.changed)
+
+    def _check_bounds(self, items: tuple[Expr, ...]) -> None:
+        """Refuse to ask for bounds of an argument that has others where it is called."""
+        for item in items:
+            asked = item.value if isinstance(item, Keyword) else item
+            if not isinstance(asked, Name) or asked.key not in self.arrays:
+                continue
+            if not self.arrays[asked.key].keeps_bounds:
+                raise NotInPlaceError(f"the bounds of '{asked.text}' are others where it is called")
 
     def _name(self, name: Name) -> Expr:
         if name.key in self.arrays:

@@ -6,7 +6,7 @@ one name, of one module.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.called.arguments import CallArguments
@@ -18,7 +18,7 @@ from psyclone_storage.ir.expr import Element, Expr, Literal, Name, Origin, Secti
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import construct_name, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare, DirectiveLine
+from psyclone_storage.ir.unit import Declare, DirectiveLine, Use
 
 _Kind = tuple[str, str]
 """A kind: the module that names it, and its name there; a number, or nothing, of no module."""
@@ -32,6 +32,14 @@ class FortranModules:
 
     hidden: Callable[[str, str], bool]
     bound: Callable[[KernelCode], str | None]
+    imported: Callable[[Iterable[Use], str], Symbol | None]
+
+    def gives(self, uses: Iterable[Use], name: str) -> bool:
+        """Return whether imports give a name; refuse the call if nobody knows."""
+        found = self.imported(uses, name)
+        if found is not None and not found.is_resolved:
+            raise NotInPlaceError(f"whether '{found.module}' has a '{name}' is not known")
+        return found is not None
 
     def check(self, written: KernelCode, code: KernelCode) -> None:
         """Refuse a procedure, `written` so and with others in place `code`, that must stay."""

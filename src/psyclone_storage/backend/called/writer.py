@@ -16,6 +16,7 @@ from psyclone_storage.backend.called.arguments import CallArguments
 from psyclone_storage.backend.called.arrays import (
     NotInPlaceError,
     PassedArray,
+    begins_at_one,
     passed_array,
     stays,
 )
@@ -36,6 +37,7 @@ from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
     Expr,
+    ImpliedDo,
     Index,
     Keyword,
     Literal,
@@ -226,6 +228,8 @@ class _CalledWriter:
             is_choice = isinstance(part, CallFunction) and getattr(part.base, "key", "") == "merge"
             if is_choice and self._calls(part):
                 raise NotInPlaceError("a function is called for one of two values")
+            if isinstance(part, ImpliedDo) and self._calls(part):
+                raise NotInPlaceError("a function is called for each value of a counter")
             part = with_parts(part, change)
             if not self._is_called(part):
                 return part
@@ -327,7 +331,11 @@ class _CalledWriter:
 
     def _fresh(self, stem: str) -> str:
         """Return a new name, which is none of a function of the language that others may call."""
-        return self.names.fresh(f"{stem}_own" if stem in PROCEDURES else stem)
+        wish = f"{stem}_own" if stem in PROCEDURES else stem
+        name = self.names.fresh(wish)
+        while self.modules is not None and self.modules.gives(self.code.uses, name):
+            name = self.names.fresh(wish)
+        return name
 
     def seen(self, symbol: Symbol, module: str) -> Name:
         """Return the name by which what belongs to another module is known here."""
@@ -537,6 +545,8 @@ class _Spliced:
                 raise NotInPlaceError(f"'{one}' gives an extent of '{item.name}' and may change")
         self.caller.declared[name.key] = replace(made, name=name.text, shape=shape, value=value)
         if item.key == key_of(self.callee.result):
+            if not all(begins_at_one(one) for one in item.shape):
+                raise NotInPlaceError(f"the result of '{self.callee.code.name}' begins not at 1")
             self.result = name
 
 

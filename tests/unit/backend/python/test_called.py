@@ -26,8 +26,18 @@ module helpers_mod
     module procedure twice_whole, twice_real
   end interface
   public :: twice, split, cap, fill, spread_out, folded, loops, kept, swap, of_turn, &
-    peek, rated, times, greatest, count_up, settle, settle_late
+    peek, rated, times, greatest, count_up, settle, settle_late, ends, from_zero
 contains
+  function ends(v) result(b)
+    real(kind_of_x), intent(in) :: v(0:)
+    real(kind_of_x) :: b
+    b = v(0) + 10*lbound(v, 1) + 100*ubound(v, 1)
+  end function ends
+  function from_zero(a) result(b)
+    real(kind_of_x), intent(in) :: a
+    real(kind_of_x) :: b(0:1)
+    b = a
+  end function from_zero
   function twice_whole(n) result(m)
     integer(i_def), intent(in) :: n
     integer(i_def) :: m
@@ -264,6 +274,7 @@ SQUARE = "real(r_def) :: v(3, 3)\ninteger :: i, j\ndo i = 1, 3\ndo j = 1, 3\n"
 SQUARE += "v(i, j) = i + 3*(j - 1)\nend do\nend do\n"
 USES = "use helpers_mod, only: twice, split, cap, fill, spread_out, folded, loops, kept, swap, &\n"
 USES += "of_turn, peek, rated, times, greatest, count_up, settle, settle_late\n"
+BEGINNINGS = "use helpers_mod, only: ends, from_zero, twice\n"
 
 
 @pytest.fixture(autouse=True)
@@ -393,6 +404,19 @@ def test_values_of_unusual_calls(uses: str, body: str, wanted: list[float], tmp_
 )  # fmt: skip
 def test_unusual_calls_that_are_refused(body: str, why: str, tmp_path: Path) -> None:
     test_what_is_not_certain_stays_a_call_and_is_refused(USE_OTHERS + body, why, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("real(r_def) :: v(3)\nv = 1\ny(map_w3(1)) = ends(v)", "the bounds of 'v' are others"),
+        ("y(map_w3(1)) = lbound(from_zero(a), 1)", "the result of 'from_zero' begins not at 1"),
+        (("integer :: i\nreal(r_def) :: v(3)\ni = 1\nv = [(twice(i), i = 1, 3)]\n"
+          "y(map_w3(1)) = v(1)"), "for each value of a counter"),
+    ],
+)  # fmt: skip
+def test_bounds_and_counters_that_are_refused(body: str, why: str, tmp_path: Path) -> None:
+    test_what_is_not_certain_stays_a_call_and_is_refused(BEGINNINGS + body, why, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "is_looked_at"), [("settle", False), ("settle_late", True)])
