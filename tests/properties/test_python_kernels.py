@@ -137,6 +137,10 @@ def work(
         near = float({word}(old[0, 0]))
         both[0, 0] = near * -{word}(-far) + max({word}(far), 0.5) + math.copysign(1.0, near)
     new[0, 0] += math.copysign(0.25, -{word}(old[0, 0])) + {word}(far) / 2
+    both[0, 0] += 0.5 * abs({word}(far)) + math.sqrt(abs(-{word}(far)))
+    both[0, 0] -= 0.5 * max({word}(far), {word}(-far), step)
+    new[0, 0] += float(min({word}(far), 0)) + float(abs(-{word}(old[0, 0])))
+    new[0, 0] -= 0.5 * ({word}(far) if old[0, 0] > 0.0 else step)
 """
 
 

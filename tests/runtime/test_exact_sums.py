@@ -6,6 +6,7 @@ program is in `sums/`; the example of waves, whose solver stops by sums, is run 
 
 from __future__ import annotations
 
+import struct
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -104,9 +105,35 @@ def test_sums_in_python_do_not_depend_on_the_threads(
     summed: Summed, asked: tuple[str, ...], ranks: int, threads: int, tmp_path: Path
 ) -> None:
     ahead = in_python_ahead(tmp_path, *asked)
-    assert "reduction(+:total_exact[:70])" in (tmp_path / "sums_psy.c").read_text(encoding="utf-8")
+    text = (tmp_path / "sums_psy.c").read_text(encoding="utf-8")
+    assert "reduction(+:total_exact[:70])" in text
+    assert reduced_twice(text) == []
     found, wanted = in_python(ahead, ranks=ranks, threads=threads), summed(exactly(), 1, 1)
     assert {name: found[name] for name in COMMON} == {name: wanted[name] for name in COMMON}
+
+
+def reduced_twice(text: str) -> list[str]:
+    """Return directives of whole teams that reduce, where loops inside of them do."""
+    teams = [line for line in text.splitlines() if "#pragma omp parallel" in line]
+    return [line for line in teams if "reduction" in line and "parallel for" not in line]
+
+
+@pytest.mark.parametrize("recipe", ["openmp-do; openmp-parallel", "auto"])
+def test_rounded_sums_in_python_are_shared_by_threads(recipe: str, tmp_path: Path) -> None:
+    ahead = in_python_ahead(tmp_path, "-dm", "--apply", recipe)
+    text = (tmp_path / "sums_psy.c").read_text(encoding="utf-8")
+    assert "#pragma omp for" in text
+    assert "reduction(+:total)" in text
+    assert reduced_twice(text) == []
+    exact = in_python(IN_PYTHON, "EXACT_SUMS=true")
+    for threads in (1, 2):
+        for name, bits in in_python(ahead, threads=threads).items():
+            assert value(bits) == pytest.approx(value(exact[name]), rel=1e-9)
+
+
+def value(bits: str) -> float:
+    """Return the number that an answer has the bits of."""
+    return float(struct.unpack(">d", bytes.fromhex(bits))[0])
 
 
 def test_code_in_python_for_one_process_sums_as_exactly(summed: Summed, tmp_path: Path) -> None:

@@ -38,6 +38,11 @@ _TYPES: Mapping[str, Any] = {
 }
 
 
+def parameters_of(types: str) -> tuple[Any, ...]:
+    """Return the types of what a function takes: tables, and scalars by their letters."""
+    return (*TABLES, *(_TYPES[one] for one in types))
+
+
 def number_of(value: Any, wanted: Any) -> int | float:
     """Return a scalar, of whatever type, as a number of Python for a function that takes `wanted`.
 
@@ -46,6 +51,8 @@ def number_of(value: Any, wanted: Any) -> int | float:
         OverflowError: it is a whole number that is too large.
     """
     if wanted not in (WholeNumber, ctypes.c_int64):
+        if isinstance(value, str | bytes | bytearray):
+            raise TypeError(f"{value!r} is no number.")
         return float(value)
     found = index(value)
     if wanted is WholeNumber and not _SMALLEST <= found <= _LARGEST:
@@ -75,7 +82,7 @@ class CompiledLibrary:
         if self._loaded is None:
             self._loaded = load_library(self.text())
         returned = _TYPES[result] if result else None
-        made = ctypes.CFUNCTYPE(returned, *TABLES, *(_TYPES[one] for one in types))
+        made = ctypes.CFUNCTYPE(returned, *parameters_of(types))
         return made((name, self._loaded))
 
     def text(self) -> str:

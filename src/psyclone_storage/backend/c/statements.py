@@ -156,9 +156,9 @@ class Statements:
         clauses = [*clauses_of(block.directive, block.options)]
         if own and block.directive in WITH_PRIVATE:
             clauses.append(f"private({', '.join(own)})")
-        for name, op in block.reductions:
-            text = self._reduced(name)
-            clauses.append(f"reduction({REDUCED[op]}:{text})")
+        if block.directive.shares_work:
+            clauses += [f"reduction({REDUCED[op]}:{self._reduced(name)})"
+                        for name, op in block.reductions]  # fmt: skip
         pragma = f"#pragma omp {' '.join((words, *clauses))}"
         if block.directive in OF_LOOPS:
             self._pragmas.append(pragma)

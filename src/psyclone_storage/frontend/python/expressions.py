@@ -7,7 +7,7 @@ are not mixed. What typed code has no word for is refused at its place.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from psyclone_storage.base.names import did_you_mean
@@ -291,7 +291,21 @@ def chosen(
     if first.type is not _TRUTH:
         first, second = alike(scope, first, second)
     scope.called.setdefault("merge", scope.tree.span(node))
-    return TypedExpression(nodes.call("merge", first.expr, second.expr, test.expr), first.type)
+    return _of_numbers(scope, "merge", (first, second), test.expr)
+
+
+def _of_numbers(
+    scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
+) -> TypedExpression:
+    """Return a function that gives a value of the type of its arguments, all of one type.
+
+    If one was rounded, the value as a real number is that of the arguments as real numbers.
+    """
+    unbounded = None
+    if any(arg.unbounded is not None for arg in args):
+        unbounded = nodes.call(function, *(as_real(scope, arg).expr for arg in args), *others)
+    value = nodes.call(function, *(arg.expr for arg in args), *others)
+    return TypedExpression(value, args[0].type, unbounded)
 
 
 # ---------------------------------------------------------------------------- functions
@@ -353,7 +367,7 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
             return TypedExpression(whole, _WHOLE, _rounded(scope, node, function, args[0].expr))
     if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
         args = [as_real(scope, arg) for arg in args]
-    return TypedExpression(nodes.call(function.name, *(arg.expr for arg in args)), args[0].type)
+    return _of_numbers(scope, function.name, args)
 
 
 def _rounded(scope: KernelScope, node: ast.Call, function: TypedFunction, number: Expr) -> Expr:

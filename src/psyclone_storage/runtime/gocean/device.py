@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.runtime.device import KernelLibrary
+from psyclone_storage.runtime.native import parameters_of
 
 _BLOCK = (32, 4)
 _SCALARS: Mapping[str, Callable[[Any], Any]] = {"d": np.float64, "i": np.int32}
@@ -28,6 +29,7 @@ class KernelLaunch:
     ) -> None:
         self._kernel, self._tables, self._alone = kernel, tables, alone
         self._types = [_SCALARS[one] for one in types]
+        self.argtypes = parameters_of(types)
 
     def __call__(self, data: Any, reals: Any, counts: Any, *scalars: Any) -> None:
         """Launch a thread for each point of the arrays."""

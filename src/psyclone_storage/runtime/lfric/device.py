@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psyclone_storage.runtime.device import KernelLibrary
+from psyclone_storage.runtime.native import parameters_of
 from psyclone_storage.storage.memory.cuda import room_for_numbers
 
 _BLOCK = 128
@@ -38,6 +39,7 @@ class ColumnLaunch:
     def __init__(self, kernel: Any, types: str, words: LaunchWords) -> None:
         self._kernel, self._words = kernel, words
         self._types = [_SCALARS[one] for one in types.rstrip("l")]
+        self.argtypes = parameters_of(types)
         self.restype = ctypes.c_int32 if words.results else None
 
     def __call__(self, data: Any, _reals: Any, counts: Any, *scalars: Any) -> None:

@@ -14,8 +14,10 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.compile import Build, make_compiler
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.runtime import device as device_module
+from psyclone_storage.runtime.binding import call
 from psyclone_storage.runtime.gocean import DeviceLibrary, Field, Grid
 from psyclone_storage.runtime.gocean.device import KernelLaunch
+from psyclone_storage.runtime.lfric.device import ColumnLaunch, LaunchWords
 from psyclone_storage.storage.core.device import DeviceKind
 from unit.backend.native.test_loops import ALGORITHM, KERNELS
 
@@ -98,6 +100,38 @@ def launched(types: str, arrays: Any, counts: Any, reals: Any, alone: bool) -> t
     launch = KernelLaunch(lambda *given: found.append(given), types, tables, alone)
     launch([7] * 9, [0.5] * 9, [40, 9, *range(30)], *([1] * len(types)))
     return found[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [((1.0, 2.7), TypeError), ((None, 2), TypeError), (("3", 2), TypeError),
+     ((1.0, 2**40), OverflowError)],
+)  # fmt: skip
+def test_a_gpu_is_given_numbers_of_the_types_of_the_kernel(
+    given: tuple[Any, ...], error: type[Exception]
+) -> None:
+    found: list[Any] = []
+    for launch in (
+        KernelLaunch(lambda *passed: found.append(passed), "di", ((), (), ()), True),
+        ColumnLaunch(lambda *passed: found.append(passed), "di", LaunchWords((), (), -1, -1, "")),
+    ):
+        with pytest.raises(error):
+            call(Known(), Known(), launch, ([], [], []), given)
+        assert found == []
+        call(Known(), Known(), launch, ([], [], []), (1, np.int64(2)))
+        assert found.pop()[-1][-2:] == (1.0, 2)
+
+
+class Known:
+    """Data on a device, and what starts work there at once."""
+
+    device = "gpu"
+
+    def uses(self, _places: Any) -> tuple[()]:
+        return ()
+
+    def start(self, work: Any, _uses: Any) -> None:
+        work()
 
 
 def test_a_gpu_is_given_the_text_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
