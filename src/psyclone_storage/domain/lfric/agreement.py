@@ -23,6 +23,7 @@ from psyclone_storage.infrastructures.lfric import (
 )
 from psyclone_storage.ir.expr import (
     Expr,
+    Index,
     Literal,
     Unary,
     canonical,
@@ -79,15 +80,37 @@ def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Itera
             continue
         before = first.setdefault(canonical(given.expr), given)
         if before is not given:
-            yield Diagnostic(
-                "S102",
-                f"'{given.span.text or spell(given.expr)}' is passed to '{kernel.name}' "
-                "more than once.",
-                given.span,
-                "passed again here",
-                "Pass a copy: two dummy arguments of one kernel may not be the same object.",
-                (Related(before.span, "passed here first"),),
-            )
+            yield _twice(given, before, kernel)
+    yield from _components_beside(call, kernel, slots)
+
+
+def _components_beside(
+    call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]
+) -> Iterator[Diagnostic]:
+    """Yield `S102` for each component of a vector that is passed beside it, if one is written."""
+    passed = [
+        (kernel.args[slot.number], given)
+        for slot, given in zip(slots, call.args, strict=True)
+        if slot.kind is SlotKind.ARGUMENT
+    ]
+    vectors = {canonical(given.expr): (arg, given) for arg, given in passed if arg.vector > 1}
+    for arg, given in passed:
+        if arg.kind is not ArgKind.FIELD or not isinstance(given.expr, Index):
+            continue
+        of_vector = vectors.get(canonical(given.expr.base))
+        if of_vector is not None and (arg.access.writes or of_vector[0].access.writes):
+            yield _twice(given, of_vector[1], kernel)
+
+
+def _twice(given: ParsedArgument, before: ParsedArgument, kernel: Kernel) -> Diagnostic:
+    return Diagnostic(
+        "S102",
+        f"'{given.span.text or spell(given.expr)}' is passed to '{kernel.name}' more than once.",
+        given.span,
+        "passed again here",
+        "Pass a copy: two dummy arguments of one kernel may not be the same object.",
+        (Related(before.span, "passed here first"),),
+    )
 
 
 def check_argument(
