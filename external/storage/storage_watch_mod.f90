@@ -48,14 +48,21 @@ contains
     integer(c_size_t), intent(out) :: all_marks
 
     integer(c_int32_t), pointer, contiguous :: words(:)
-    integer(c_size_t) :: n, place
+    integer(c_size_t) :: n, place, length
 
-    call c_f_pointer(address, words, [bytes / word_bytes])
-    all_marks = watched(size(words, kind=c_size_t))
+    length = bytes / word_bytes
+    call c_f_pointer(address, words, [length])
+    all_marks = watched(length)
+    if (all_marks == length) then
+      left = count(words(:length - mod(length, 2_c_size_t):2) == first_half, kind=c_size_t) + &
+             count(words(2::2) == second_half, kind=c_size_t)
+      if (mod(length, 2_c_size_t) == 1) left = left + merge(1, 0, words(length) == left_over)
+      return
+    end if
     left = 0
     do n = 1, all_marks
-      place = place_of(n, size(words, kind=c_size_t))
-      if (words(place) == mark_at(place, size(words, kind=c_size_t))) left = left + 1
+      place = place_of(n, length)
+      if (words(place) == mark_at(place, length)) left = left + 1
     end do
   end subroutine count_marks
 
@@ -69,12 +76,20 @@ contains
     integer(c_int64_t), parameter :: factor = 69069_c_int64_t
     integer(c_int64_t), parameter :: prime = 4294967311_c_int64_t
     integer(c_int32_t), pointer, contiguous :: words(:)
-    integer(c_size_t) :: n
+    integer(c_size_t) :: n, length, looked_at
 
-    call c_f_pointer(address, words, [bytes / word_bytes])
+    length = bytes / word_bytes
+    call c_f_pointer(address, words, [length])
+    looked_at = watched(length)
     digest = 1
-    do n = 1, watched(size(words, kind=c_size_t))
-      digest = modulo(digest * factor + words(place_of(n, size(words, kind=c_size_t))), prime)
+    if (looked_at == length) then
+      do n = 1, length
+        digest = modulo(digest * factor + words(n), prime)
+      end do
+      return
+    end if
+    do n = 1, looked_at
+      digest = modulo(digest * factor + words(place_of(n, length)), prime)
     end do
   end function digest_of
 
