@@ -90,6 +90,24 @@ def test_parts_of_a_vector_that_is_passed_are_parts_of_it() -> None:
             names(wind)
 
 
+def test_a_vector_is_written_where_it_is_passed() -> None:
+    wind, x, y, z = Datum(), Datum(), Datum(), [Datum()]
+    assert len(data_of(cap(wind, [x, y, z[0]], 0.5, True))) == 2
+    made = data_of(
+        cap(
+            wind,
+            [
+                x,  # of one kind
+                y,
+                z[0],
+            ],
+            0.5,
+            True,
+        )
+    )
+    assert len(made) == 2
+
+
 def test_what_has_to_be_called_has_a_place() -> None:
     """One argument that is no expression takes from no other its name and its place."""
     total, wind = Result(), Datum()

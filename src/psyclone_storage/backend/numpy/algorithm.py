@@ -6,6 +6,8 @@ imports.
 
 from __future__ import annotations
 
+import ast
+
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.source import Span
@@ -39,11 +41,14 @@ def emit_algorithm(program: Program) -> str:
 def _given(datum: Datum) -> str:
     if datum.span is None:
         raise InternalError(f"'{datum.name}' was passed nowhere.")
-    text = " ".join(datum.span.text.split())
-    if datum.vector > 1 and text.endswith("]") and not isinstance(datum.actual, Index):
+    text = datum.span.text.strip()
+    if not text:
+        return spell(datum.actual)
+    node = ast.parse(f"({text}\n)", mode="eval").body
+    if datum.vector > 1 and isinstance(node, ast.Subscript) and not isinstance(datum.actual, Index):
         # A call is passed one component, the routine all of them.
-        return text[: text.rindex("[")]
-    return text or spell(datum.actual)
+        return ast.unparse(node.value)
+    return ast.unparse(node) if "\n" in text else text
 
 
 def _import(program: Program, text: str, at: int, newline: str) -> str:
