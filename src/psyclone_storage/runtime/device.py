@@ -24,12 +24,20 @@ _HEADER = """\
 #define __device__
 typedef struct { uint32_t x, y; } psy_place;
 static psy_place threadIdx, blockIdx, blockDim = {4, 2};
+static uint64_t psy_step(uint64_t count)
+{
+    /* A prime that is no divisor visits every thread once: no number of 64 bits has all five. */
+    static const uint64_t primes[] = {7919, 7907, 7901, 7883, 7879};
+    const uint64_t *step = primes;
+    while (count % *step == 0)
+        ++step;
+    return *step;
+}
 static uint64_t psy_thread(uint64_t at, uint64_t count)
 {
     if (PSY_ORDER == 1)
         return count - 1 - at;
-    /* A step without a common divisor visits every thread once. */
-    return PSY_ORDER == 2 ? (at * 7919u + 31u) % count : at;
+    return PSY_ORDER == 2 ? (at * psy_step(count) + 31u) % count : at;
 }
 static void psy_enter(uint64_t thread, uint64_t blocks)
 {
