@@ -14,6 +14,7 @@ from runtime import gocean_suite, programs
 from runtime.generated import builds
 from runtime.generated.suite import write_suite
 from runtime.summing import Summed, sums_of
+from runtime.twins import compiled_in_python, with_known_lengths, write_in_python
 from served_commands import served
 
 
@@ -27,6 +28,18 @@ def _objects(tmp_path_factory: pytest.TempPathFactory) -> None:
 def library(built: Callable[[Library], Path]) -> Path:
     """Return the folder of the infrastructure for ranks."""
     return built(LFRIC_MPI)
+
+
+@pytest.fixture(scope="session")
+def corpus_in_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of LFRic's corpus in Python, compiled as C and as CUDA."""
+
+    def build(folder: Path) -> None:
+        write_in_python(with_known_lengths(), folder)
+        for target in ("c", "cuda"):
+            compiled_in_python(folder, target)
+
+    return built_once(shared_folder(tmp_path_factory) / "corpus_in_python", build)
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,21 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from runtime.programs import command
-from runtime.twins import UNKNOWN_LENGTHS, program_in_python, twins, with_known_lengths
+from runtime.twins import (
+    UNKNOWN_LENGTHS,
+    compiled_in_python,
+    program_in_python,
+    run_in_python,
+    twins,
+    with_known_lengths,
+    write_in_python,
+)
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 pytest.importorskip("mpi4py")
@@ -27,50 +36,64 @@ def trans(psy):
 """
 
 
+QUICKLY = "-O0"
+"""How the tests compile C: the bits do not depend on it, and most of the time would go there."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let the tests share what they generate and compile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PSYCLONE_STORAGE_CACHE", str(tmp_path_factory.mktemp("kept")))
+        patch.setenv("PSYCLONE_STORAGE_CFLAGS", QUICKLY)
+        yield
+
+
 def launched(words: list[str], ranks: int, folder: Path, *surroundings: str) -> None:
     """Run a program on some ranks, with variables of its surroundings."""
     folder.mkdir(exist_ok=True)
     many = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
     path = f"PYTHONPATH={SRC}:{os.environ.get('PYTHONPATH', '')}"
-    kept = [f"PSYCLONE_STORAGE_{name}={folder.parent / name}" for name in ("LIBRARIES", "CACHE")]
-    command(["env", path, *kept, *surroundings, *(many if ranks > 1 else []), *words], folder)
+    command(["env", path, *surroundings, *(many if ranks > 1 else []), *words], folder)
 
 
 # ---------------------------------------------------------------------------- kernels of all kinds
 
 
-def found(folder: Path, ranks: int) -> list[list[str]]:
-    return [(folder / f"found.{rank}").read_text("utf-8").splitlines() for rank in range(ranks)]
+def found(folder: Path, way: str, ranks: int) -> list[list[str]]:
+    files = [folder / f"found.{way}.{rank}" for rank in range(ranks)]
+    return [file.read_text("utf-8").splitlines() for file in files]
 
 
 def without_moves(lines: list[list[str]]) -> list[list[str]]:
     return [[line for line in of_rank if not line.startswith("moved")] for of_rank in lines]
 
 
+ANNEXED = ("false", "true")
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("annexed", ["false", "true"])
-def test_bits_are_those_of_c_and_nothing_moves_twice(
-    ranks: int, annexed: str, tmp_path: Path
-) -> None:
-    settings = f"COMPUTE_ANNEXED_DOFS={annexed}"
-    launched([sys.executable, str(PROGRAM), "c", settings], ranks, tmp_path / "c")
-    wanted = found(tmp_path / "c", ranks)
-    assert all("finite True" in of_rank for of_rank in wanted)
-    for order in (0, 1, 2):
-        folder = tmp_path / f"cuda{order}"
-        launched([sys.executable, str(PROGRAM), "cuda", settings], ranks, folder,
-                 f"PSYCLONE_STORAGE_THREAD_ORDER={order}")  # fmt: skip
-        answers = found(folder, ranks)
-        assert without_moves(answers) == without_moves(wanted)
-        assert all(of_rank.count("moved True 0") == 2 for of_rank in answers)
+def test_bits_are_those_of_c_and_nothing_moves_twice(ranks: int, tmp_path: Path) -> None:
+    ways = [
+        f"{target}{order}{annexed}:{target}:{order}:COMPUTE_ANNEXED_DOFS={annexed}:colour"
+        for annexed in ANNEXED
+        for target, orders in (("c", "0"), ("cuda", "012"))
+        for order in orders
+    ]
+    launched([sys.executable, str(PROGRAM), *ways], ranks, tmp_path)
+    for annexed in ANNEXED:
+        wanted = found(tmp_path, f"c0{annexed}", ranks)
+        assert all("finite True" in of_rank for of_rank in wanted)
+        for order in "012":
+            answers = found(tmp_path, f"cuda{order}{annexed}", ranks)
+            assert without_moves(answers) == without_moves(wanted)
+            assert all(of_rank.count("moved True 0") == 2 for of_rank in answers)
 
 
 def test_tiles_of_a_colour_have_threads(tmp_path: Path) -> None:
-    steps = "colour{tiling=true}"
-    for target in ("c", "cuda"):
-        words = [sys.executable, str(PROGRAM), target, "", steps]
-        launched(words, 1, tmp_path / target, "PSYCLONE_STORAGE_THREAD_ORDER=2")
-    c, cuda = (without_moves(found(tmp_path / target, 1)) for target in ("c", "cuda"))
+    ways = [f"{target}:{target}:2::colour{{tiling=true}}" for target in ("c", "cuda")]
+    launched([sys.executable, str(PROGRAM), *ways], 1, tmp_path)
+    c, cuda = (without_moves(found(tmp_path, target, 1)) for target in ("c", "cuda"))
     assert c == cuda
 
 
@@ -102,11 +125,11 @@ def values(folder: Path, ranks: int) -> list[bytes]:
     return [(folder / f"values.{rank}").read_bytes() for rank in range(ranks)]
 
 
-def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(tmp_path: Path) -> None:
-    every = with_known_lengths()
-    assert len(every) == len(twins()) - 1
-    on_host = program_in_python(every, tmp_path / "c", "c")
-    on_device = program_in_python(every, tmp_path / "cuda", "cuda")
+def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(
+    corpus_in_python: Path, tmp_path: Path
+) -> None:
+    assert len(with_known_lengths()) == len(twins()) - 1
+    on_host, on_device = (run_in_python(corpus_in_python, target) for target in ("c", "cuda"))
     for ranks, orders in ((1, (0, 1, 2)), (2, (1,)), (4, (2,))):
         launched(on_host, ranks, tmp_path / f"of_c{ranks}")
         wanted = values(tmp_path / f"of_c{ranks}", ranks)
@@ -120,8 +143,10 @@ def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(tmp_path: Path) ->
 def test_arrays_of_kernels_have_lengths_that_a_step_makes_known(tmp_path: Path) -> None:
     (one,) = [one for one in twins() if UNKNOWN_LENGTHS in str(one.algorithm.invokes)]
     steps = "colour; kernel-constants{number_of_layers=3 element_order=0}"
-    launched(program_in_python([one], tmp_path / "c", "c"), 1, tmp_path / "of_c")
-    launched(program_in_python([one], tmp_path / "cuda", "cuda", steps), 1, tmp_path / "of_cuda",
+    folder = tmp_path / "one"
+    write_in_python([one], folder)
+    launched(compiled_in_python(folder, "c"), 1, tmp_path / "of_c")
+    launched(compiled_in_python(folder, "cuda", steps), 1, tmp_path / "of_cuda",
              "PSYCLONE_STORAGE_DEVICE=emulated", "ON_DEVICE=gpu")  # fmt: skip
     assert values(tmp_path / "of_cuda", 1) == values(tmp_path / "of_c", 1)
 
@@ -137,7 +162,7 @@ def test_the_corpus_does_nothing_undefined(tmp_path: Path) -> None:
     if not all(Path(one).is_absolute() for one in found_library):
         pytest.skip("needs the sanitizers of gcc")
     words = program_in_python(with_known_lengths()[::3], tmp_path / "cuda", "cuda")
-    checks = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    checks = "-O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
     launched(words, 1, tmp_path / "of_cuda", f"LD_PRELOAD={':'.join(found_library)}",
              "ASAN_OPTIONS=detect_leaks=0", f"PSYCLONE_STORAGE_CFLAGS={checks}",
              "PSYCLONE_STORAGE_DEVICE=emulated", "ON_DEVICE=gpu",

@@ -7,9 +7,11 @@ kinds than fields, operators and numbers of the default precision.
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from command import run_command
@@ -57,13 +59,14 @@ class Twin:
     spaces: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
-def twins() -> list[Twin]:
+@cache
+def twins() -> tuple[Twin, ...]:
     """Return the algorithms that both languages can run."""
     compilers = [_compiler(".x90"), _compiler(".py")]
     out = LEFT_OUT | NO_FORM
     names = [file.stem for file in sorted(CORPUS.glob("*.x90")) if file.stem not in out]
     found = [_twin(name, compilers) for name in names]
-    return [one for one in found if one is not None]
+    return tuple(one for one in found if one is not None)
 
 
 def _compiler(suffix: str) -> Compiler:
@@ -171,7 +174,7 @@ def _choose_spaces(twin: Twin, program: Program) -> bool:
 # ---------------------------------------------------------------------------- both languages
 
 
-def in_fortran(found: list[Twin]) -> str:
+def in_fortran(found: Sequence[Twin]) -> str:
     """Return the module of the algorithms in Fortran."""
     uses: dict[str, None] = {}
     for twin in found:
@@ -311,12 +314,12 @@ def _value(datum: Datum, number: int, language: str) -> str:
     return f"0.{number + 3}{kind}"
 
 
-def kernel_modules(found: list[Twin]) -> list[str]:
+def kernel_modules(found: Sequence[Twin]) -> list[str]:
     """Return the modules that have the kernels of the algorithms."""
     return sorted({module for twin in found for module, _ in kernels_of(twin.algorithm).values()})
 
 
-def python_algorithm(found: list[Twin], folder: Path) -> str:
+def python_algorithm(found: Sequence[Twin], folder: Path) -> str:
     """Return the algorithms in Python, translated in a folder."""
     (folder / "twins_alg_mod.x90").write_text(in_fortran(found))
     made = folder / "translated.py"
@@ -324,7 +327,7 @@ def python_algorithm(found: list[Twin], folder: Path) -> str:
     return made.read_text()
 
 
-def in_python(found: list[Twin]) -> str:
+def in_python(found: Sequence[Twin]) -> str:
     """Return the program that makes the data of the algorithms, runs these, and reports."""
     lines = [
         "from psyclone_storage.lfric import Result",
@@ -376,20 +379,41 @@ def _in_python(twin: Twin, datum: Datum, number: int) -> str:
 
 
 def program_in_python(
-    found: list[Twin], folder: Path, target: str, steps: str = "colour"
+    found: Sequence[Twin], folder: Path, target: str, steps: str = "colour"
 ) -> list[str]:
     """Compile the corpus in Python for a target; return the words that run it."""
-    folder.mkdir()
+    write_in_python(found, folder)
+    return compiled_in_python(folder, target, steps)
+
+
+def write_in_python(found: Sequence[Twin], folder: Path) -> None:
+    """Write the corpus in Python into a folder: the algorithms, the kernels, what runs them."""
+    folder.mkdir(exist_ok=True)
     translated = translate_columns(folder, kernel_modules(found))
-    text = with_fortran_kernels(python_algorithm(found, folder.parent), translated)
+    text = with_fortran_kernels(python_algorithm(found, folder), translated)
     (folder / "corpus.py").write_text(text)
     (folder / "making.py").write_text(f"POSITIVE = {POSITIVE}\n{MAKING}")
     (folder / "run.py").write_text(in_python(found))
+
+
+def compiled_in_python(folder: Path, target: str, steps: str = "colour") -> list[str]:
+    """Compile what a folder has for a target; return the words that run it."""
     words = ["corpus.py", "-api", "lfric", "-d", str(folder), "--target"]
     words += [target, "--apply", steps, "--config-opts", "COMPUTE_ANNEXED_DOFS=false"]
-    done = run_command([*words, "-oalg", "twins.py", "-opsy", "corpus_psy.py"], folder)
+    made = folder / target
+    made.mkdir()
+    for file in ("making.py", "run.py"):
+        shutil.copy(folder / file, made)
+    words += ["-oalg", f"{target}/twins.py", "-opsy", f"{target}/corpus_psy.py"]
+    done = run_command(words, folder)
     assert done.status == 0, done.err
-    return ["env", f"PYTHONPATH={folder}:{SRC}", sys.executable, str(folder / "run.py")]
+    return run_in_python(folder, target)
+
+
+def run_in_python(folder: Path, target: str) -> list[str]:
+    """Return the words that run what is compiled."""
+    path = f"PYTHONPATH={folder / target}:{folder}:{SRC}"
+    return ["env", path, sys.executable, str(folder / target / "run.py")]
 
 
 def with_known_lengths() -> list[Twin]:

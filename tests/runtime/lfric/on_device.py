@@ -1,15 +1,17 @@
 """Compute with kernels of all kinds, on the host or on a device, and write what came of it.
 
-    mpirun -n 4 python on_device.py TARGET SETTINGS [STEPS]
+    mpirun -n 4 python on_device.py NAME:TARGET:ORDER:SETTINGS:STEPS ...
 
-A file for each rank gets the values of all owned dofs and the sums, bit for bit, and what was moved
-between host and device: by the first step, and by those behind it.
+For each of these ways, one after the other, a file for each rank gets the values of all owned dofs
+and the sums, bit for bit, and what was moved between host and device: by the first step, and by
+those behind it. ORDER is that of the threads of the emulated device.
 """
 
 # ruff: noqa: F403, F405
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -141,11 +143,17 @@ class Model:
 
 
 def main() -> None:
-    """Run what the command line asks for."""
-    target, settings, *steps = sys.argv[1:]
-    recipe = Path(f"recipe.{world().rank}.py")
-    recipe.write_text(RECIPE.format(*(steps or ["colour"])), encoding="utf-8")
+    """Run in the ways that the command line asks for."""
     storage.use_device("emulated")
+    for way in sys.argv[1:]:
+        compute(*way.split(":"))
+
+
+def compute(name: str, target: str, order_of_threads: str, settings: str, steps: str) -> None:
+    """Compute in one way. Its recipe has a name of its own, so that its modules are new."""
+    recipe = Path(f"recipe.{name}.{world().rank}.py")
+    recipe.write_text(RECIPE.format(steps), encoding="utf-8")
+    os.environ["PSYCLONE_STORAGE_THREAD_ORDER"] = order_of_threads
     configure(target=target, config_opts=settings, script=recipe)
     lines: list[Any] = []
     for order in (0, 1):
@@ -160,7 +168,7 @@ def main() -> None:
         lines += [model.found.value.hex(), model.product.value.hex()]
         lines += [f"finite {all(np.isfinite(value).all() for value in values)}"]
         lines += [f"moved {after > 0} {moved}"]
-    Path(f"found.{world().rank}").write_text("\n".join(lines), encoding="utf-8")
+    Path(f"found.{name}.{world().rank}").write_text("\n".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
