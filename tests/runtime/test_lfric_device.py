@@ -16,7 +16,6 @@ from runtime.twins import (
     UNKNOWN_LENGTHS,
     compiled_in_python,
     program_in_python,
-    run_in_python,
     twins,
     with_known_lengths,
     write_in_python,
@@ -26,6 +25,7 @@ pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 pytest.importorskip("mpi4py")
 
 PROGRAM = Path(__file__).parent / "lfric" / "on_device.py"
+CORPUS = PROGRAM.with_name("run_corpus.py")
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 WAVES = ROOT / "examples" / "python" / "gravity_wave" / "gravity_wave.py"
@@ -129,15 +129,16 @@ def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(
     corpus_in_python: Path, tmp_path: Path
 ) -> None:
     assert len(with_known_lengths()) == len(twins()) - 1
-    on_host, on_device = (run_in_python(corpus_in_python, target) for target in ("c", "cuda"))
-    for ranks, orders in ((1, (0, 1, 2)), (2, (1,)), (4, (2,))):
-        launched(on_host, ranks, tmp_path / f"of_c{ranks}")
-        wanted = values(tmp_path / f"of_c{ranks}", ranks)
+    for ranks, orders in ((1, "012"), (2, "1"), (4, "2")):
+        folder = tmp_path / str(ranks)
+        ways = [f"{corpus_in_python / 'c'}:{folder / 'c'}::0"]
+        ways += [f"{corpus_in_python / 'cuda'}:{folder / one}:gpu:{one}" for one in orders]
+        launched([sys.executable, str(CORPUS), *ways], ranks, folder,
+                 "PSYCLONE_STORAGE_DEVICE=emulated")  # fmt: skip
+        wanted = values(folder / "c", ranks)
+        assert all(wanted)
         for order in orders:
-            folder = tmp_path / f"of_cuda{ranks}{order}"
-            launched(on_device, ranks, folder, "PSYCLONE_STORAGE_DEVICE=emulated", "ON_DEVICE=gpu",
-                     f"PSYCLONE_STORAGE_THREAD_ORDER={order}")  # fmt: skip
-            assert values(folder, ranks) == wanted
+            assert values(folder / order, ranks) == wanted
 
 
 def test_arrays_of_kernels_have_lengths_that_a_step_makes_known(tmp_path: Path) -> None:

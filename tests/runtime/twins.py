@@ -407,13 +407,8 @@ def compiled_in_python(folder: Path, target: str, steps: str = "colour") -> list
     words += ["-oalg", f"{target}/twins.py", "-opsy", f"{target}/corpus_psy.py"]
     done = run_command(words, folder)
     assert done.status == 0, done.err
-    return run_in_python(folder, target)
-
-
-def run_in_python(folder: Path, target: str) -> list[str]:
-    """Return the words that run what is compiled."""
-    path = f"PYTHONPATH={folder / target}:{folder}:{SRC}"
-    return ["env", path, sys.executable, str(folder / target / "run.py")]
+    path = f"PYTHONPATH={made}:{folder}:{SRC}"
+    return ["env", path, sys.executable, str(made / "run.py")]
 
 
 def with_known_lengths() -> list[Twin]:
