@@ -109,28 +109,36 @@ contains
     if (options%has_values) call self%state%coherence%note_copy(space_host)
   end subroutine set_up
 
-  !> Use memory of the device that this thread uses, which exists already, for the copy there,
-  !> without a copy; it is never freed, and holds no current values unless `assume_valid` says so.
+  !> Use memory of a device, which exists already, for the copy there, without a copy; it is never
+  !> freed, and holds no current values unless `assume_valid` says so. Without a `space`, the device
+  !> is the one that this thread uses.
   !>
-  !> Errors: 205 if there is memory on the device already, 207 for a null address, or if the build
-  !> has no device.
-  subroutine attach_device(self, address, status)
+  !> Errors: 205 if there is memory on the device already, 207 for a null address, or if there is no
+  !> such device.
+  subroutine attach_device(self, address, status, space)
     class(coherent_storage_type), intent(inout) :: self
     type(c_ptr), intent(in) :: address
     integer(c_int), optional, intent(out) :: status
+    integer(c_int), optional, intent(in) :: space
 
-    if (.not. is_usable(self, space_device, status)) return
+    integer(c_int) :: home, devices
+
+    home = space_device
+    if (present(space)) home = space
+    if (.not. is_usable(self, home, status)) return
+    home = home_of(home)
+    devices = count_devices()
     call self%state%coherence%lock()
     if (.not. device_has_memory) then
       call self%refuse(error_memory, 'cannot use memory of a device: this build has none', status)
-    else if (home_of(space_device) == space_beyond) then
-      call self%refuse(error_memory, 'has no place for ' // name_of_space(space_beyond), status)
-    else if (self%state%replicas%is_at(home_of(space_device))) then
+    else if (home == space_beyond .or. home - first_device_space >= devices) then
+      call self%refuse(error_memory, 'finds no ' // name_of_space(home), status)
+    else if (self%state%replicas%is_at(home)) then
       call self%refuse(error_memory_in_use, 'has memory on the device already', status)
     else if (self%state%replicas%get_bytes() > 0 .and. .not. c_associated(address)) then
       call self%refuse(error_memory, 'cannot use memory of a device at a null address', status)
     else
-      call self%state%replicas%attach_device(home_of(space_device), address)
+      call self%state%replicas%attach_device(home, address)
     end if
     call self%state%coherence%unlock()
   end subroutine attach_device
@@ -233,7 +241,7 @@ contains
   !> is not in the strips is of no account.
   !>
   !> Nothing else is moved, and no copy becomes stale by a write: at the release, what was written
-  !> is copied to the other side, if that is current. Errors: as `acquire`.
+  !> is copied to the others that are current. Errors: as `acquire`.
   subroutine acquire_strips(self, space, access, strips, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -334,31 +342,37 @@ contains
     call self%state%coherence%unlock()
   end subroutine touch
 
-  !> Take the caller's word for where the values are current, the host and the device that this
-  !> thread uses, or one of them; nothing is moved, the halo stays.
+  !> Take the caller's word for the spaces where the values are current; nothing is moved, the halo
+  !> stays.
   !>
-  !> Errors: 201 while the storage is used, 207 without enough memory.
-  subroutine assume_valid(self, on_host, on_device, status)
+  !> Errors: 201 while the storage is used, 207 without enough memory, 209 for an unknown space.
+  subroutine assume_valid(self, spaces, status)
     class(coherent_storage_type), intent(inout) :: self
-    logical, intent(in) :: on_host
-    logical, intent(in) :: on_device
+    integer(c_int), intent(in) :: spaces(:)
     integer(c_int), optional, intent(out) :: status
 
     logical :: has_room
+    integer :: n
 
-    if (.not. is_usable(self, space_device, status)) return
+    if (.not. is_usable(self, space_host, status)) return
+    do n = 1, size(spaces)
+      if (.not. is_usable(self, spaces(n), status)) return
+    end do
     call self%state%coherence%lock()
     has_room = .true.
     if (self%state%coherence%is_used()) then
       call self%refuse(error_access_conflict, 'is used: there is ' // &
                        self%state%coherence%describe_users(), status)
     else
-      if (on_device) has_room = self%has_room(home_of(space_device), status)
+      do n = 1, size(spaces)
+        if (has_room) has_room = self%has_room(home_of(spaces(n)), status)
+      end do
       if (has_room) then
         call self%state%wait_unless()
         call self%state%coherence%forget_all()
-        if (on_host) call self%state%coherence%note_copy(space_host)
-        if (on_device) call self%state%coherence%note_copy(home_of(space_device))
+        do n = 1, size(spaces)
+          call self%state%coherence%note_copy(home_of(spaces(n)))
+        end do
       end if
     end if
     call self%state%coherence%unlock()

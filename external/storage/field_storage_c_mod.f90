@@ -92,17 +92,18 @@ contains
     if (status == no_error) deallocate (storage)
   end function end_storage
 
-  !> Use memory of the device that is there; as `attach_device`.
-  function attach_device(handle, address) bind(c, name='field_storage_attach_device') &
+  !> Use memory of a device that is there; as `attach_device`.
+  function attach_device(handle, space, address) bind(c, name='field_storage_attach_device') &
     result(status)
     type(c_ptr), value, intent(in) :: handle
+    integer(c_int), value, intent(in) :: space
     type(c_ptr), value, intent(in) :: address
     integer(c_int) :: status
 
     type(field_storage_type), pointer :: storage
 
     call find_storage(handle, storage, status)
-    if (associated(storage)) call storage%attach_device(address, status)
+    if (associated(storage)) call storage%attach_device(address, status, space)
   end function attach_device
 
   !> Give up the memory on the device; as `leave_device`.
@@ -169,18 +170,18 @@ contains
     if (associated(storage)) call storage%touch(space, status)
   end function touch
 
-  !> Take the caller's word for where the values are current, 0 or 1 each; as `assume_valid`.
-  function assume_valid(handle, on_host, on_device) bind(c, name='field_storage_assume_valid') &
+  !> Take the caller's word for the spaces where the values are current; as `assume_valid`.
+  function assume_valid(handle, spaces, number) bind(c, name='field_storage_assume_valid') &
     result(status)
     type(c_ptr), value, intent(in) :: handle
-    integer(c_int), value, intent(in) :: on_host
-    integer(c_int), value, intent(in) :: on_device
+    integer(c_int), value, intent(in) :: number
+    integer(c_int), intent(in) :: spaces(number)
     integer(c_int) :: status
 
     type(field_storage_type), pointer :: storage
 
     call find_storage(handle, storage, status)
-    if (associated(storage)) call storage%assume_valid(on_host /= 0, on_device /= 0, status)
+    if (associated(storage)) call storage%assume_valid(spaces, status)
   end function assume_valid
 
   !> Begin a halo exchange; as `begin_exchange`.

@@ -131,7 +131,7 @@ contains
 
   !> Begin to use boxes alone of the values in a space: they are current there from then on, and
   !> what is not in them is of no account. A write makes no copy stale: at the release the boxes are
-  !> copied to the other side, if that is current. Boxes do not overlap.
+  !> copied to the others that are current. Boxes do not overlap.
   !>
   !> Errors: 220 for a box that is not within the field; as `acquire`.
   subroutine acquire_part(self, space, access, boxes, status)
@@ -146,7 +146,7 @@ contains
   end subroutine acquire_part
 
   !> Begin to exchange the halo by boxes: only what is `sent` needs to be current in the space, and
-  !> what is `received` is copied to the other side at the end, if that is current.
+  !> what is `received` is copied at the end to the others that are current.
   !>
   !> Errors: 220 for a box that is not within the field; as `begin_exchange`.
   subroutine begin_exchange_of_parts(self, space, depth, sent, received, status)

@@ -48,8 +48,8 @@ contains
   !> Begin to exchange the halo by strips: those that are sent are current in the space from then
   !> on, and those that are received will be written by who exchanges.
   !>
-  !> No copy becomes stale by that: at the end, the strips received are copied to the other side, if
-  !> that is current. Until then nobody may read a copy in the same space that is stale. Errors: as
+  !> No copy becomes stale by that: at the end, the strips received are copied to the others
+  !> that are current. Until then nobody may read a copy in the same space that is stale. Errors: as
   !> `begin_exchange`.
   subroutine begin_exchange_of_strips(self, space, depth, sent, received, status)
     class(halo_storage_type), intent(inout) :: self
@@ -100,7 +100,7 @@ contains
   end subroutine complete_exchange
 
   !> End the exchange: the halo has been received, and is clean up to the depth that was begun. The
-  !> copy in the other space has the old halo, and is stale, unless strips of it are known.
+  !> copies in other spaces have the old halo, and are stale, unless strips of it are known.
   !>
   !> `messages` and `bytes` are what this rank sent. Errors: 206 if no exchange was begun, 201 if
   !> somebody reads.

@@ -144,13 +144,15 @@ contains
     call self%coherence%forget_queue()
   end subroutine wait_unless
 
-  !> Note that a queue may go on using the values at `home`. On the host that is the one which
-  !> brought them, if there is one, else one of the device that this thread uses.
+  !> Note that a queue may go on using the values at `home`, once another one that was noted has
+  !> ended what it was given to do. On the host that is the one which brought them, if there is one,
+  !> else one of the device that this thread uses.
   subroutine note_queue(self, home, queue)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
     integer(c_int), intent(in) :: queue
 
+    call self%wait_unless(queue, home)
     if (home /= space_host) then
       call self%coherence%note_queue(queue, home)
     else if (self%coherence%get_queue() /= queue .and. home_of(space_device) /= space_host) then
@@ -178,20 +180,27 @@ contains
   end subroutine make_current
 
   !> Make all of a stale copy current. What comes from another device passes through the host, which
-  !> has it then, too.
+  !> has it then, too. A queue is one of the device that gets the values, for the host one of the
+  !> device in use: what comes from another one is waited for.
   subroutine make_all_current(self, home, queue)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
     integer(c_int), optional, intent(in) :: queue
 
-    integer(c_int) :: source
+    integer(c_int) :: source, in_use
 
     source = self%coherence%get_source()
+    in_use = home_of(space_device)
+    if (home == space_host .and. self%coherence%is_valid(in_use)) source = in_use
     if (source /= space_host .and. home /= space_host) then
       call copy_all(self, source, space_host)
       source = space_host
     end if
-    call copy_all(self, source, home, queue)
+    if (home == space_host .and. source /= in_use) then
+      call copy_all(self, source, home)
+    else
+      call copy_all(self, source, home, queue)
+    end if
   end subroutine make_all_current
 
   !> Copy all values from a space where they are current to one where they are stale, of which one

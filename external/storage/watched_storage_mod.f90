@@ -173,7 +173,7 @@ contains
     class(watched_storage_type), intent(inout) :: self
 
     if (self%is_used()) return
-    if (self%storage%is_valid_on_a_device()) call self%storage%assume_valid(.true., .false.)
+    if (self%storage%is_valid_on_a_device()) call self%storage%assume_valid([space_host])
   end subroutine assume_host_alone
 
   !> Say whether somebody has access, or exchanges.

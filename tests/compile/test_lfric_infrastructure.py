@@ -108,10 +108,11 @@ def test_what_is_called_from_c_is_in_its_list() -> None:
 
 
 def test_the_storage_library_is_listed_as_it_lists_itself() -> None:
-    """All but what is for C."""
+    """All but what is for C, and what LFRic's own modules are needed for."""
     listed = (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split()
     storage = (INFRASTRUCTURE.parent / "storage" / "files.txt").read_text(encoding="utf-8").split()
-    found = [name.removeprefix("../storage/") for name in listed if name.startswith("../")]
+    shared = [name.removeprefix("../storage/") for name in listed if name.startswith("../")]
+    found = [name for name in shared if not name.startswith("lfric/")]
     assert found == [name for name in storage if name != "field_storage_c_mod.f90"]
 
 

@@ -244,6 +244,7 @@ CURES: dict[str, str] = {
     "T067": "Leave the step out: there is nothing to do.",
     "T068": "Leave the bounds where they are.",
     "T069": "Pass the components that are needed as arguments of their own.",
+    "T070": "Leave the call as it is, or change the procedure in what stands in the way.",
     "T080": "Wait for it in between, or end the region there.",
     "T081": "Apply 'acc-routine' or 'omp-declare-target' to it, or leave it to the host.",
     "T082": "Leave the step out: it is done, or not needed.",

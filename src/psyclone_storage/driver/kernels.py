@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import (
     CompileError,
@@ -17,7 +18,6 @@ from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
-from psyclone_storage.driver.merged import CalledProcedures
 from psyclone_storage.driver.rows import ApiParts, Language
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
@@ -30,6 +30,9 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls, replaced
+
+if TYPE_CHECKING:
+    from psyclone_storage.driver.merged import CalledProcedures
 
 _MAX_LINE = 132
 _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks what it writes."
@@ -55,14 +58,11 @@ class Kernels:
     _may_keep: dict[tuple[SourceText, str], bool] = field(default_factory=dict)
     _merged: dict[int, tuple[KernelCode, MergedCode]] = field(default_factory=dict)
     _modules: ModuleFinder = field(init=False)
-    _procedures: CalledProcedures = field(init=False)
+    _procedures: CalledProcedures | None = None
 
     def __post_init__(self) -> None:
         """Look for modules where kernels are."""
         self._modules = ModuleFinder(self.index, frozenset(self.settings.ignore_modules))
-        self._procedures = CalledProcedures(
-            self._modules, shared_file(f"external/{self.api.infrastructure}")
-        )
 
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
         """Return the kernel that an algorithm imports, and the file that defines it.
@@ -114,8 +114,17 @@ class Kernels:
             return MergedCode(code)
         known = self._merged.get(id(code))
         if known is None:
-            known = self._merged[id(code)] = (code, self._procedures.merged(code))
+            known = self._merged[id(code)] = (code, self._called().merged(code))
         return known[1]
+
+    def _called(self) -> CalledProcedures:
+        """Return what reads procedures, which is imported when the first step asks."""
+        from psyclone_storage.driver.merged import CalledProcedures  # noqa: PLC0415
+
+        if self._procedures is None:
+            shipped = shared_file(f"external/{self.api.infrastructure}")
+            self._procedures = CalledProcedures(self._modules, shipped)
+        return self._procedures
 
     def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return those of the subroutines that may change what outlives their calls.

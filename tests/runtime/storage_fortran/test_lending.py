@@ -444,3 +444,22 @@ def test_statistics_are_for_one_storage_and_for_all(library: FortranLibrary) -> 
 def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nothing"):
         FortranLibrary(tmp_path / "nothing.so")
+
+
+@pytest.mark.parametrize("device", [None, "gpu:1"])
+@pytest.mark.parametrize("used", [0, 1])
+def test_fortran_may_use_another_device(
+    library: FortranLibrary, scale: Model, device: str | None, used: int
+) -> None:
+    lent = gt.as_storage(np.arange(4.0))
+    field = FortranField(lent, library, device=device)
+    try:
+        for step, number in enumerate((used, 0, used), start=1):
+            library.use_device(number)
+            with field.lent() as handle:
+                scale(handle, DEVICE, 2.0)
+            if step > 1:
+                np.testing.assert_array_equal(lent.data_ro, np.arange(4.0) * 2.0**step)
+    finally:
+        library.use_device(0)
+        field.close()

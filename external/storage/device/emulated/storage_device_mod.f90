@@ -7,7 +7,7 @@ module storage_device_mod
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
   use storage_memory_mod, only: copy_memory, copy_strips, give_memory, spoil_memory, take_memory
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: most_devices, space_device, space_of_device
+  use storage_words_mod, only: most_devices, space_beyond, space_device, space_of_device
 
   implicit none
   private
@@ -55,13 +55,16 @@ contains
   end function current_device
 
   !> Return the space whose memory serves a space: that of the device which this thread uses for
-  !> `space_device`.
+  !> `space_device`, or the one beyond all if there is no such device.
   pure function home_of(space) result(home)
     integer(c_int), intent(in) :: space
     integer(c_int) :: home
 
     home = space
-    if (space == space_device) home = space_of_device(used)
+    if (space == space_device) then
+      home = space_of_device(used)
+      if (used < 0 .or. used >= most_devices) home = space_beyond
+    end if
   end function home_of
 
   !> Return how many devices there are.

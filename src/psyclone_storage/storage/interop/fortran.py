@@ -262,13 +262,23 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         """Note that all values at `space` are new: all other copies are stale, the halo dirty."""
         self._call("touch", _place(space))
 
-    def assume_valid(self, host: bool, device: bool) -> None:
+    def assume_valid(self, *spaces: SpaceLike) -> None:
         """Take the caller's word for where the values are current; nothing is moved."""
-        self._call("assume_valid", host, device)
+        self.assume_valid_at([_place(space) for space in spaces])
 
-    def attach_device(self, address: int) -> None:
-        """Use memory of the device at `address` for the copy there; it stays the caller's."""
-        self._call("attach_device", address)
+    def assume_valid_at(self, places: Sequence[int]) -> None:
+        """Take the caller's word for the places, numbers of spaces in Fortran."""
+        self._call("assume_valid", (ctypes.c_int * len(places))(*places), len(places))
+
+    def valid_places(self) -> list[int]:
+        """Return the numbers in Fortran of the spaces where the values are current."""
+        devices = min(self.library.devices, _MOST_DEVICES)
+        places = (_HOST, *range(_FIRST_DEVICE, _FIRST_DEVICE + devices))
+        return [place for place in places if self._ask_at(place)[1]]
+
+    def attach_device(self, address: int, space: SpaceLike = "gpu") -> None:
+        """Use memory of a device at `address` for the copy there; it stays the caller's."""
+        self._call("attach_device", _place(space), address)
 
     def leave_device(self) -> None:
         """Give up the memory on the device."""
@@ -339,8 +349,11 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self.library.call(name, self.handle, *arguments)
 
     def _ask(self, space: SpaceLike) -> tuple[int, bool]:
+        return self._ask_at(_place(space))
+
+    def _ask_at(self, place: int) -> tuple[int, bool]:
         address, valid = ctypes.c_void_p(), ctypes.c_int()
-        self._call("ask", _place(space), ctypes.byref(address), ctypes.byref(valid))
+        self._call("ask", place, ctypes.byref(address), ctypes.byref(valid))
         return address.value or 0, bool(valid.value)
 
     def __enter__(self) -> FortranStorage:
@@ -404,7 +417,7 @@ class FortranField:
         self.fortran = FortranStorage(library, description, self.buffer.label)
         if self.device is not None:
             _check_device(library, self.device)
-            self.fortran.attach_device(self._memory_at(self.device))
+            self.fortran.attach_device(self._memory_at(self.device), self.device)
         self._seen = -1
 
     @contextmanager
@@ -449,24 +462,25 @@ class FortranField:
         """Tell Fortran where the values are current, once no device is at them any more."""
         settle(self.buffer.replicas.all())
         if not token.mode.reads:
-            self.fortran.assume_valid(host=False, device=False)
-            return
-        kept = self._seen == self.buffer.version and self.fortran.is_valid("gpu")
-        on_device = kept if self.device is None else self.buffer.is_valid(self.device)
-        self.fortran.assume_valid(host=self.buffer.is_valid(), device=on_device)
+            self.fortran.assume_valid()
+        elif self.device is not None:
+            sides = (host_space(), self.device)
+            self.fortran.assume_valid(*(side for side in sides if self.buffer.is_valid(side)))
+        elif self._seen != self.buffer.version:
+            self.fortran.assume_valid(host_space())
 
     def _end(self, token: AccessToken, written: int) -> None:
         """Take over where Fortran left the values."""
         fortran = self.fortran
-        if self.device is None and fortran.is_valid("gpu") and not fortran.is_valid():
+        sides = [host_space()] if self.device is None else [host_space(), self.device]
+        if fortran.valid_places() and not any(map(fortran.is_valid, sides)):
             fortran.acquire()
             fortran.release()
-        on_host, on_device = fortran.is_valid(), fortran.is_valid("gpu")
         # Where nothing changes hands, this is the question whether an access is still open.
-        fortran.assume_valid(on_host, on_device)
-        if self.device is not None and (on_host or on_device):
-            sides = ((host_space(), on_host), (self.device, on_device))
-            self.buffer.assume_valid([space for space, valid in sides if valid])
+        fortran.assume_valid_at(fortran.valid_places())
+        valid = [side for side in sides if fortran.is_valid(side)]
+        if self.device is not None and valid:
+            self.buffer.assume_valid(valid)
         if fortran.version != written and not token.mode.writes:
             raise ConstBufferError(f"{token.describe()} was lent, but Fortran wrote to it.")
         self._seen = self.buffer.version + token.mode.writes

@@ -5,7 +5,8 @@ program devices
   use, intrinsic :: iso_fortran_env, only: real64
   use checks_mod, only: check, check_code, finish
   use field_storage_mod, only: field_storage_type
-  use storage_device_mod, only: count_devices, current_device, device_has_memory, use_device
+  use storage_device_mod, only: count_devices, current_device, device_has_memory, device_kind, &
+                                use_device, wait_for_queue
   use storage_errors_mod, only: last_error
   use storage_statistics_mod, only: storage_statistics_type
   use storage_words_mod, only: access_read, access_read_write, access_write, element_real64, &
@@ -122,7 +123,7 @@ contains
     call check_code(status, no_error, 'write where alone reads are')
     call field%release(space_of_device(1))
     call field%release(space_of_device(1))
-    call field%assume_valid(.false., .true.)
+    call field%assume_valid([space_device])
     call check(field%is_valid(space_of_device(0)) .and. .not. field%is_valid(space_of_device(1)), &
                'the word of a caller is about the device in use')
   end subroutine name_devices
@@ -144,9 +145,10 @@ contains
     call check(has(field, space_device, 5.0_real64), 'what the other device had')
   end subroutine leave_one_device
 
-  !> Queue 1 of one device is not queue 1 of another.
+  !> Queue 1 of one device is not queue 1 of another, and none is forgotten for another.
   subroutine queue_on_two_devices()
     type(field_storage_type) :: field
+    real(real64), pointer, contiguous :: values(:)
 
     call make(field, 6.0_real64)
     call field%acquire(space_of_device(1), access_read, queue=1)
@@ -160,6 +162,22 @@ contains
     call field%release(space_host, queue=2)
     call field%wait()
     call check(has(field, space_host, 7.0_real64), 'what was prefetched from device 1')
+
+    call set(field, space_of_device(0), 8.0_real64)
+    call use_device(1_c_int)
+    call field%acquire(space_host, access_read, queue=1)
+    call wait_for_queue(1_c_int, 1_c_int)
+    call field%window(space_host, values)
+    call check(all(abs(values - 8.0_real64) < 0.5_real64), 'what a queue of the device in use has')
+    call field%release(space_host, queue=1)
+    call use_device(0_c_int)
+
+    call set(field, space_host, 9.0_real64)
+    call field%acquire(space_of_device(1), access_read)
+    call field%acquire(space_of_device(0), access_read, queue=1)
+    call field%release(space_of_device(1), queue=1)
+    call check(has(field, space_of_device(0), 9.0_real64), 'a copy under way for another reader')
+    call field%release(space_of_device(0))
   end subroutine queue_on_two_devices
 
   subroutine exchange_on_a_device()
@@ -209,6 +227,15 @@ contains
     integer(c_int) :: status
 
     call make(field, 9.0_real64)
+    if (device_kind == 'emulated') then
+      call use_device(most_devices)
+      call field%acquire(space_device, access_read, status)
+      call check_code(status, error_memory, 'a device in use that is not there')
+      call use_device(-1_c_int)
+      call field%touch(space_device, status)
+      call check_code(status, error_memory, 'a device with a number below 0')
+      call use_device(0_c_int)
+    end if
     call field%acquire(space_of_device(most_devices), access_read, status)
     call check_code(status, error_unknown_word, 'a device beyond those that may have copies')
     if (.not. device_has_memory .or. others >= most_devices) return

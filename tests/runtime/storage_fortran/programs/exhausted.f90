@@ -38,7 +38,7 @@ program exhausted
   call check_refused('the device')
   call field%begin_exchange(space_device, 1_c_int, status)
   call check_refused('the device')
-  call field%assume_valid(.false., .true., status)
+  call field%assume_valid([space_device], status)
   call check_refused('the device')
   call check(.not. field%has_device_memory(), 'there is no memory on the device')
   call check(field%is_valid(space_host), 'the host keeps its values')

@@ -199,7 +199,7 @@ contains
     call check_code(status, error_access_conflict, 'destroy while it is read')
     call storage%wrap(values, status=status)
     call check_code(status, error_access_conflict, 'wrap while it is read')
-    call storage%assume_valid(.true., .true., status)
+    call storage%assume_valid([space_host, space_device], status)
     call check_code(status, error_access_conflict, 'assume_valid while it is read')
     call storage%release(space_host, status)
     call storage%acquire(space_host, access_write, status)
