@@ -3,7 +3,7 @@
 
 VENV ?= .venv
 F90 ?= gfortran
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST_ARGS ?=
 
 # What 'make quick' runs: neither Fortran is compiled nor PSyclone called, and nothing is searched for at
