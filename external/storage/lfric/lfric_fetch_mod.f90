@@ -28,28 +28,8 @@ contains
     integer(i_def), intent(in) :: depth
 
     real(real64), allocatable :: part(:)
-    integer(i_def), allocatable :: dofs(:)
-    type(c_ptr) :: there
-    integer :: n
 
-    if (size(values) == 0) return
-    there = c_loc(values)
-    !$acc host_data use_device(values) if_present
-    there = c_loc(values)
-    !$acc end host_data
-    if (c_associated(there, c_loc(values))) return
-    allocate (dofs, source=dofs_in(sent_to_depth(space, depth)))
-    allocate (part(size(dofs)))
-    if (size(dofs) == 0) return
-    !$acc enter data copyin(dofs) create(part)
-    !$acc parallel loop present(values, dofs, part)
-    do n = 1, size(dofs)
-      part(n) = values(dofs(n))
-    end do
-    !$acc end parallel loop
-    !$acc update host(part)
-    !$acc exit data delete(dofs, part)
-    values(dofs) = part
+    include 'fetch_body.inc'
   end subroutine fetch_real64
 
   !> Make the values of the host current that an exchange to a depth sends, of a field on a space.
@@ -60,28 +40,8 @@ contains
     integer(i_def), intent(in) :: depth
 
     real(real32), allocatable :: part(:)
-    integer(i_def), allocatable :: dofs(:)
-    type(c_ptr) :: there
-    integer :: n
 
-    if (size(values) == 0) return
-    there = c_loc(values)
-    !$acc host_data use_device(values) if_present
-    there = c_loc(values)
-    !$acc end host_data
-    if (c_associated(there, c_loc(values))) return
-    allocate (dofs, source=dofs_in(sent_to_depth(space, depth)))
-    allocate (part(size(dofs)))
-    if (size(dofs) == 0) return
-    !$acc enter data copyin(dofs) create(part)
-    !$acc parallel loop present(values, dofs, part)
-    do n = 1, size(dofs)
-      part(n) = values(dofs(n))
-    end do
-    !$acc end parallel loop
-    !$acc update host(part)
-    !$acc exit data delete(dofs, part)
-    values(dofs) = part
+    include 'fetch_body.inc'
   end subroutine fetch_real32
 
   !> Make the values of the host current that an exchange to a depth sends, of a field on a space.
@@ -92,28 +52,8 @@ contains
     integer(i_def), intent(in) :: depth
 
     integer(int32), allocatable :: part(:)
-    integer(i_def), allocatable :: dofs(:)
-    type(c_ptr) :: there
-    integer :: n
 
-    if (size(values) == 0) return
-    there = c_loc(values)
-    !$acc host_data use_device(values) if_present
-    there = c_loc(values)
-    !$acc end host_data
-    if (c_associated(there, c_loc(values))) return
-    allocate (dofs, source=dofs_in(sent_to_depth(space, depth)))
-    allocate (part(size(dofs)))
-    if (size(dofs) == 0) return
-    !$acc enter data copyin(dofs) create(part)
-    !$acc parallel loop present(values, dofs, part)
-    do n = 1, size(dofs)
-      part(n) = values(dofs(n))
-    end do
-    !$acc end parallel loop
-    !$acc update host(part)
-    !$acc exit data delete(dofs, part)
-    values(dofs) = part
+    include 'fetch_body.inc'
   end subroutine fetch_int32
 
   !> Return the dofs of runs.
