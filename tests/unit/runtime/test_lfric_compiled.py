@@ -18,6 +18,8 @@ from psyclone_storage.runtime.lfric import (
     Field,
     Mesh,
     Operator,
+    QuadratureFace,
+    QuadratureXYoZ,
     held,
 )
 from psyclone_storage.runtime.ranks import SingleRank
@@ -160,6 +162,27 @@ def test_on_a_device_maps_are_there_once() -> None:
     np.testing.assert_array_equal(model.out.values.reshape(12, 2), model.expected())
     with pytest.raises(ValueError, match="'out' is on the host alone"):
         routines[0](*Model().data)
+
+
+def test_a_device_gets_the_arrays_of_equal_rules_once() -> None:
+    mesh = Mesh.planar((2, 2), device="gpu", ranks=SingleRank())
+    for _ in range(10):
+        for rule in (QuadratureXYoZ(2), QuadratureXYoZ(3, 2, 2)):
+            mesh.on_device(rule.weights_xy)
+        mesh.on_device(QuadratureFace(2).weights_xyz)
+        del rule
+        gc.collect()
+    assert len(mesh._on_device) == 3
+
+
+def test_no_other_array_can_be_taken_for_one_that_is_gone() -> None:
+    mesh = Mesh.planar((2, 2), device="gpu", ranks=SingleRank())
+    for number in range(100):
+        array = np.full(3, float(number))
+        stays = weakref.ref(array)
+        assert np.asarray(mesh.on_device(array).data_ro)[0] == number
+        del array
+        assert stays() is not None, "as long as a mesh knows an array, no other has its id"
 
 
 def test_a_device_does_it_later_and_means_what_was_given() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TypeAlias
+from functools import cache, cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,8 +18,11 @@ _FACES = (4, 2)
 _EDGES = (8, 4)
 
 
-def _fill(function: str, rule: str, *arguments: object, shapes: tuple[object, ...]) -> list[Array]:
-    """Return the arrays that a function of the library fills.
+@cache
+def _fill(function: str, rule: str, *arguments: Any, shapes: tuple[Any, ...]) -> tuple[Array, ...]:
+    """Return the arrays that a function of the library fills; those of equal rules are the same.
+
+    So a device gets them once, however often a program makes a rule.
 
     Raises:
         ValueError: there is no such rule, or none of so few points.
@@ -27,10 +30,11 @@ def _fill(function: str, rule: str, *arguments: object, shapes: tuple[object, ..
     if rule not in RULES:
         known = ", ".join(f"'{one}'" for one in RULES)
         raise ValueError(f"A rule is one of {known}, not '{rule}'.")
-    made = [np.empty(shape, order="F") for shape in shapes]
+    made = tuple(np.empty(shape, order="F") for shape in shapes)
     addresses = [array.ctypes.data for array in made]
+    passed = [numbers_of(one) if isinstance(one, tuple) else one for one in arguments]
     number = RULES.index(rule) + 1
-    if infrastructure(SingleRank()).call(function, number, *arguments, *addresses):
+    if infrastructure(SingleRank()).call(function, number, *passed, *addresses):
         raise ValueError(f"The rule '{rule}' is not one of so few points.")
     for array in made:
         array.flags.writeable = False
@@ -63,8 +67,8 @@ class QuadratureXYoZ:
         _ = self._arrays
 
     @cached_property
-    def _arrays(self) -> list[Array]:
-        numbers = numbers_of((self.np_x, self.np_y, self.np_z))
+    def _arrays(self) -> tuple[Array, ...]:
+        numbers = self.np_x, self.np_y, self.np_z
         shapes = ((self.np_xy, 2), self.np_z, self.np_xy, self.np_z)
         return _fill("quadrature_xyoz", self.rule, numbers, shapes=shapes)
 
@@ -106,7 +110,7 @@ class _OfParts:
     """What quadratures over parts of the surface of a cell have in common."""
 
     @cached_property
-    def _arrays(self) -> list[Array]:
+    def _arrays(self) -> tuple[Array, ...]:
         raise NotImplementedError
 
     @property
@@ -145,9 +149,9 @@ class QuadratureFace(_OfParts):
         _ = self._arrays
 
     @cached_property
-    def _arrays(self) -> list[Array]:
+    def _arrays(self) -> tuple[Array, ...]:
         shapes = ((3, self.np_xyz, self.nfaces), (self.np_xyz, self.nfaces))
-        numbers = numbers_of((self.np_1, self.np_2))
+        numbers = self.np_1, self.np_2
         return _fill("quadrature_face", self.rule, numbers, *_parts(self.faces), shapes=shapes)
 
     @property
@@ -175,7 +179,7 @@ class QuadratureEdge(_OfParts):
         _ = self._arrays
 
     @cached_property
-    def _arrays(self) -> list[Array]:
+    def _arrays(self) -> tuple[Array, ...]:
         shapes = ((3, self.np_1, self.nedges), (self.np_1, self.nedges))
         return _fill("quadrature_edge", self.rule, self.np_1, *_parts(self.edges), shapes=shapes)
 

@@ -238,8 +238,11 @@ def as_on_device(code: KernelCode) -> KernelCode:
 def own_variables(code: KernelCode) -> tuple[str, ...]:
     """Return the variables of its module, not the constants, that a subroutine may use.
 
-    Those that other procedures of the module use are among them, if it may call these.
+    Those that other procedures of the module use are among them, if it may call these. A module
+    without procedures is Python's, whose variables kernels are passed, changed ones, too.
     """
+    if not code.module.procedures:
+        return ()
     wanted = reached_names(code)
     return tuple(
         name for item in code.module.declarations for name in _variables(item) if name in wanted

@@ -48,13 +48,25 @@ def turn(pressure: field[GH_READWRITE, W3]):
         pressure[0, k] = own[0]
 
 
+share = 0.5
+
+
+@kernel(operates_on=CELL_COLUMN)
+def damp(pressure: field[GH_READWRITE, W3]):
+    own = np.zeros(len(layers()))
+    for k in layers():
+        own[k] = share * pressure[0, k]
+    for k in layers():
+        pressure[0, k] = own[0]
+
+
 @kernel(operates_on=DOMAIN)
 def count(pressure: field[GH_READWRITE, W3]):
     for cell in cells():
         pressure[0, 0, cell] = 1.0
 """
 HEAD = """
-from columns_mod import count, flow, push, turn
+from columns_mod import count, damp, flow, push, turn
 from psyclone_storage.lfric import *
 def run(wind, pressure, other, rate, total, least):
     invoke({})
@@ -146,6 +158,14 @@ def test_lengths_that_are_not_known_are_refused(tmp_path: Any) -> None:
     assert "kernel-constants" in problem.hint
     build = built(tmp_path, "turn(pressure)", "kernel-constants{number_of_layers=4}")
     assert "double own[4];" in cuda_of(build)
+
+
+def test_what_is_refused_for_its_length_may_read_a_variable_of_its_module(tmp_path: Any) -> None:
+    with pytest.raises(CompileError, match="the length of 'own'"):
+        built(tmp_path, "damp(pressure)")
+    build = built(tmp_path, "damp(pressure)", "kernel-constants{number_of_layers=4}")
+    assert "double own[4];" in cuda_of(build)
+    assert "from columns_mod import share" in build.psy_text
 
 
 def test_pseudo_random_numbers_are_refused(tmp_path: Any) -> None:
