@@ -69,7 +69,7 @@ COPIED = "inline-point-kernel; fuse; openmp-do; openmp-parallel"
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to generate the layers. `script` is PSyclone's, `steps` and `options` are ours.
+    """One way to generate the layers: by `script` of PSyclone's, or `steps`, `options`, `target`.
 
     `by_hand` is a file that a person has written in the place of the algorithm and its layer.
     """
@@ -81,6 +81,7 @@ class Variant:
     ours: bool = True
     options: str | None = None
     by_hand: str | None = None
+    target: str | None = None
 
     @property
     def is_peer(self) -> bool:
@@ -101,7 +102,8 @@ class Case:
 class Api:
     """The programs of one API: what they are made of, and in which ways.
 
-    Instructions are counted with the arguments `small`, on so many `points`.
+    Sources `before` the kernels are what these use. Instructions are counted with the arguments
+    `small`, on so many `points`.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Api:
     points: int
     cases: tuple[Case, ...]
     variants: tuple[Variant, ...]
+    before: tuple[Path, ...] = ()
 
     @property
     def library(self) -> str:
@@ -294,6 +297,8 @@ def generate(api: Api, variant: Variant, folder: Path) -> None:
     words += ["-okern", str(folder)]
     words += ["--apply", variant.steps] if variant.steps else []
     words += ["--config-opts", variant.options] if variant.options else []
+    words += ["--target", variant.target] if variant.target else []
+    words += [word for path in api.before for word in ("-d", str(path.parent))]
     words += ["-s", str(api.algorithm.parent / variant.script)] if variant.script else []
     tool = [sys.executable, "-m", "psyclone_storage"] if variant.ours else ["psyclone"]
     call([*tool, *words], folder)
@@ -323,7 +328,7 @@ def build_all(
         if variant.by_hand:
             generated = [api.algorithm.parent / variant.by_hand]
         kernels = [*sorted(api.kernels.glob("*.f90")), *sorted(folder.glob("*_mod.f90"))]
-        sources = [*kernels, *generated, api.program]
+        sources = [*api.before, *kernels, *generated, api.program]
         compiler = ["gfortran", *flags, f"-I{library}", *map(str, sources), str(archive)]
         call([*compiler, "-o", str(program)], folder)
         return variant, program

@@ -68,9 +68,9 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
         _lower_invoke(program, invoke, imports, infrastructure) for invoke in program.invokes
     ]
     own = tuple(procedure for _, work in lowered for procedure in work.procedures)
-    helpers = (*own, *infrastructure.helpers(program, imports))
+    helpers = infrastructure.helpers(program, imports)
     routines = tuple(routine for routine, _ in lowered)
-    return Unit(program.name, imports.uses(), routines, comment, helpers)
+    return Unit(program.name, imports.uses(), routines, comment, helpers, own)
 
 
 def _lower_invoke(

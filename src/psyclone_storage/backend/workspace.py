@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
@@ -33,6 +33,8 @@ from psyclone_storage.ir.unit import (
     Routine,
     Use,
 )
+
+Kept = TypeVar("Kept")
 
 
 class SetupSection(Enum):
@@ -124,6 +126,7 @@ class Workspace:
         self._home_of_kind = home_of_kind
         self._known: dict[Hashable, Name] = {}
         self._kinds: dict[str, str] = {}
+        self._kept: dict[Hashable, Any] = {}
         self._declared: dict[SetupSection, list[Declare]] = {
             section: [] for section in SetupSection
         }
@@ -153,6 +156,13 @@ class Workspace:
             return False
         self._known[key] = Name("")
         return True
+
+    def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return what `make` makes, which is made at the first request for `key`."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        kept: Kept = self._kept[key]
+        return kept
 
     def variable(self, section: SetupSection, key: Hashable, wished: Declare) -> Name:
         """Return the variable for `key`, declared as `wished` under that name or one like it."""

@@ -46,7 +46,11 @@ from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import kernel_calls
-from psyclone_storage.transform.finish import with_outlined_columns, with_shared_loops
+from psyclone_storage.transform.finish import (
+    with_outlined_columns,
+    with_outlined_points,
+    with_shared_loops,
+)
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.joint import with_joint_exchanges
 from psyclone_storage.transform.marks import eliminate_dead_halo_flags
@@ -171,7 +175,10 @@ class Compiler:
             beside=language.emit_beside(unit, placed.inlined) if language.emit_beside else (),
         )
         if self.settings.backend_checks_enabled:
-            helpers = {one.name: tuple(item.name for item in one.dummies) for one in unit.helpers}
+            helpers = {
+                one.name: tuple(item.name for item in one.dummies)
+                for one in (*unit.outlined, *unit.helpers)
+            }
             inlined = {} if language.emit_beside else dict(placed.heads)
             check_output(build, inlined | helpers, language)
         return build
@@ -220,6 +227,8 @@ class Compiler:
             program = _with_each(program, partial(with_shared_loops, rules=rules))
         program = _with_each(program, partial(with_outlined_columns, rules=rules))
         contract = self.target.infrastructure(self.settings).holding
+        if contract is not None and not contract.at_once:
+            program = _with_each(program, partial(with_outlined_points, rules=rules))
         if contract is None and self._shares_device(program):
             in_strips = rules.exchanges_in_strips()
             program = _with_each(

@@ -587,9 +587,9 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A module with public `routines`, and `helpers`, which are private.
+    """A module with public `routines`, loops of these that are `outlined`, and private `helpers`.
 
-    `comment` stands at its head.
+    What is outlined is public, as compilers put a private procedure back where it is called.
     """
 
     name: str
@@ -597,3 +597,4 @@ class Unit:
     routines: tuple[Routine, ...]
     comment: str = ""
     helpers: tuple[Routine, ...] = ()
+    outlined: tuple[Routine, ...] = ()

@@ -11,6 +11,10 @@ passed is known to be apart, and what takes its place in the routine is not, by 
 loses more than it wins by seeing the statements. Of several kernels in a loop this is known only
 for what one of them is passed: two may be passed one field by two pointers. Nobody has asked for
 the procedure, so such a loop stays in the routine, unless `outline` says that they are apart.
+
+Where fields are in storages, so do loops over points of which a compiler sees the kernels, in place
+or copied into the layer. What a routine asks of storages makes it so long that compilers stop to
+put kernels in place, and its windows are pointers, which may overlap.
 """
 
 from __future__ import annotations
@@ -65,6 +69,16 @@ def with_outlined_columns(schedule: Schedule, rules: Rules) -> Schedule:
         in_place = any(map(is_in_place, kernel_calls(loop)))
         step = OutlineLoop(loop.uid, aliases=True)
         if loop.over.starts_cells and in_place and not step.check(schedule, rules):
+            schedule = step.apply(schedule, rules)
+    return schedule
+
+
+def with_outlined_points(schedule: Schedule, rules: Rules) -> Schedule:
+    """Return `schedule` with loops over points outlined of which a compiler sees all kernels."""
+    for loop in outer_loops(schedule):
+        step = OutlineLoop(loop.uid, aliases=True)
+        seen = all(call.codes for call in kernel_calls(loop))
+        if not loop.over.starts_cells and seen and not step.check(schedule, rules):
             schedule = step.apply(schedule, rules)
     return schedule
 

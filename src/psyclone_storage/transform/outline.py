@@ -36,16 +36,17 @@ class OutlineLoop:
     is computed stays the same. It is the last step for a loop: others look into it.
 
     Loops over cells whose kernels `inline-call` has put in place are outlined without this step,
-    where it is not refused with `aliases`: in place alone they would be slower than called.
+    where it is not refused with `aliases`: in place alone they would be slower than called. So are
+    loops over points of which a compiler sees the kernels, where fields are in storages.
 
     Data with different names are taken for different objects, unless they are elements of one
     array. With `aliases` they may be one, as two pointers to one field are: a loop over cells is
     then refused where what one kernel writes may be what another is passed under another name.
 
-    Refused for loops inside of others; for a kernel that is called, before `inline-call`; for
-    kernels that change a scalar, and sums that are exact or in the order of threads; where two
-    elements of an array may be one; in tasks, which would have its arrays for themselves; and on a
-    device.
+    Refused for loops inside of others; for a kernel that is called, before `inline-call`, or
+    `inline-kernel-module` for points; for kernels that change a scalar, and sums that are exact or
+    in the order of threads; where two elements of an array may be one; in tasks, which would have
+    its arrays for themselves; and on a device.
 
     before: loop1 over rows { columns@loop1 { u%data(i, j) = v%data(i, j) } }
     after:  call invoke_0_loop1(u%data, v%data, ...)
@@ -169,7 +170,8 @@ def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
     may_call = of_cells and any(map(is_in_place, calls))
     for call in calls:
         kernel = call.kernel
-        if kernel.formula is None and not (may_call or is_in_place(call)):
+        seen = is_in_place(call) if of_cells else bool(call.codes)
+        if kernel.formula is None and not (may_call or seen):
             yield f"it calls '{kernel.name}'", f"Apply 'inline-call' to '{call.uid}'."
         for described in kernel.args:
             if described.access is Access.REDUCTION and kernel.formula is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from psyclone_storage.config.load import default_settings
@@ -145,3 +146,52 @@ def test_threads_share_a_loop_over_cells_in_its_procedure(tmp_path: Path) -> Non
     assert "!$omp parallel do default(shared), private(cell)" in procedure
     assert "private(df)" in routine
     assert "private(cell)" not in routine
+
+
+# ---------------------------------------------------------------------------- beside storages
+
+TIDES = TESTS / "runtime" / "transfers" / "tides.x90"
+THRICE = """subroutine thrice(new, old, depth, u, depth_u, v, depth_v)
+  use field_mod, only : r2d_field
+  use tides_mod, only : rise
+  type(r2d_field), intent(inout) :: new, old, depth, u, depth_u, v, depth_v
+  call invoke(rise(new, old, depth, u, depth_u, v, depth_v), &
+              rise(new, old, depth, u, depth_u, v, depth_v), &
+              rise(new, old, depth, u, depth_u, v, depth_v))
+end subroutine thrice
+"""
+ASKED = re.compile(r"%grid%(acquire|release)\(\w+%grid%area_t, (\w+)|^ *(do) j", re.MULTILINE)
+
+
+def held(steps: str | None, algorithm: Path = TIDES) -> str:
+    """Return the layer of an algorithm with storages, by default that of the model of tides."""
+    kernels = (TIDES.parent / "kernels",)
+    request = CompileRequest("gocean", False, kernels, target="storage", steps=steps)
+    return make_compiler(default_settings(), request).compile_algorithm(algorithm).psy_text
+
+
+def test_copied_kernels_beside_storages_are_called_in_procedures() -> None:
+    """What a routine asks of storages makes it too long for a compiler to inline kernels there."""
+    text = held("inline-kernel-module")
+    public = re.findall(r"^  public :: (\w+)$", text, re.MULTILINE)
+    called = re.findall(r"^    call (\w+_loop\d+)\(", text, re.MULTILINE)
+    assert called
+    assert public == ["invoke_advance", *called]
+    assert "_loop" not in held(None)
+
+
+def test_arrays_of_grids_are_held_from_the_first_use_to_the_last(tmp_path: Path) -> None:
+    """They are asked for once; or where the side changes, as for a loop between two of the host."""
+    (tmp_path / "thrice.x90").write_text(THRICE, encoding="utf-8")
+    region = "acc-loop(loop2)"
+    on_device = (
+        "inline-kernel-module; acc-routine; acc-loop{loop=loop2 collapse=0};"
+        f" acc-parallel{{first={region} last={region}}}"
+    )
+    here, there = ("acquire", "space_host", ""), ("acquire", "space_device", "")
+    left, left_there = ("release", "space_host", ""), ("release", "space_device", "")
+    loop = ("", "", "do")
+    asked = ASKED.findall(held(None, tmp_path / "thrice.x90"))
+    assert asked == [here, loop, loop, loop, left]
+    asked = ASKED.findall(held(on_device, tmp_path / "thrice.x90").partition("end subroutine")[0])
+    assert asked == [here, left, there, loop, left_there, here, left]

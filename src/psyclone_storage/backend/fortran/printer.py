@@ -85,12 +85,12 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures = _NOTHING_INLINED) -> str:
     for use in unit.uses:
         lines += wrapped(emit_use(use), _STEP)
     lines += ["", "  implicit none", "", "  private"]
-    for routine in unit.routines:
+    for routine in (*unit.routines, *unit.outlined):
         lines += wrapped(f"public :: {routine.name}", _STEP)
     for specified in inlined.specified:
         lines += ["", *specified]
     lines += ["", "contains"]
-    for routine in (*unit.routines, *unit.helpers):
+    for routine in (*unit.routines, *unit.outlined, *unit.helpers):
         lines += ["", *_routine(routine)]
     for procedure in inlined.procedures:
         lines += ["", *procedure]

@@ -1,8 +1,8 @@
 """Fields with storages as a row: dl_esm_inf's, but for where values are.
 
 Bounds, scalars and exchanges are those of dl_esm_inf's fields. Values are windows, pointers that an
-acquire sets. Properties of a grid that are arrays are held, too, where calls are passed them: each
-until the side changes.
+acquire sets. Properties of a grid that are arrays are held, too: each from the first call that is
+passed it to the last, or until the side changes.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ from psyclone_storage.ir.schedule import (
     KernelCall,
     Loop,
     Phase,
+    ProfileRegion,
+    Schedule,
     Statement,
 )
 from psyclone_storage.ir.transfer import Side
@@ -185,27 +187,85 @@ def _arrays_of(
                 yield path, arrays[dummy.property_name]
 
 
+class _GridArray(NamedTuple):
+    """An array of a grid that a statement reads on a side: its path, and the type of its values."""
+
+    path: Expr
+    kind: ScalarType
+    side: Side
+
+
+class _Held(NamedTuple):
+    """The arrays of grids that are acquired before a statement, and released behind it."""
+
+    before: tuple[_GridArray, ...]
+    behind: tuple[_GridArray, ...]
+
+
+_ArraysOf = Callable[[Iterable[KernelCall]], Iterator[tuple[Expr, ScalarType]]]
+
+
 def _grids_beside(
-    arrays_of: Callable[[Iterable[KernelCall]], Iterator[tuple[Expr, ScalarType]]],
+    arrays_of: _ArraysOf,
     held_by: GridArrays,
     context: LoweringContext,
     item: Statement,
     lines: tuple[Line, ...],
 ) -> tuple[Line, ...]:
-    """Return a statement with what holds the arrays of grids around: nobody ever writes them."""
-    if not isinstance(item, Loop | DirectiveRegion):
+    """Return a statement with what holds arrays of grids before and behind it."""
+    plan = context.work.kept("grids", lambda: _plan_grids(arrays_of, context.schedule))
+    if item.uid not in plan:
         return lines
+    before: list[Line] = []
+    behind: list[Line] = []
+    for path, kind, side in plan[item.uid].before:
+        window = _grid_window(context, path, kind)
+        before += held_by.acquired(context, path, space_word(context, side), window)
+    for path, _, side in plan[item.uid].behind:
+        behind += held_by.released(context, path, space_word(context, side))
+    return (*before, *lines, *behind)
+
+
+def _plan_grids(arrays_of: _ArraysOf, schedule: Schedule) -> dict[str, _Held]:
+    """Return where arrays of grids are held, by the uids of statements, for nobody writes them.
+
+    Each is held from its first use to its last one, or to one on another side.
+    """
+    uses = [(item.uid, tuple(_read_by(arrays_of, item))) for item in _loops_and_regions(schedule)]
+    before = _first_uses(uses)
+    behind = _first_uses(reversed(uses))
+    return {uid: _Held(before[uid], behind[uid]) for uid, _ in uses}
+
+
+def _first_uses(
+    uses: Iterable[tuple[str, tuple[_GridArray, ...]]],
+) -> dict[str, tuple[_GridArray, ...]]:
+    """Return, of what statements read in an order, what was not read before, or elsewhere."""
+    sides: dict[Expr, Side] = {}
+    found: dict[str, tuple[_GridArray, ...]] = {}
+    for uid, arrays in uses:
+        found[uid] = tuple(one for one in arrays if sides.get(one.path) is not one.side)
+        sides.update((one.path, one.side) for one in arrays)
+    return found
+
+
+def _read_by(arrays_of: _ArraysOf, item: Loop | DirectiveRegion) -> Iterator[_GridArray]:
+    """Yield the arrays of grids that a loop or a region reads, on which side."""
     there = device_calls(item)
     on_device = {call.uid for call in there}
     here = tuple(call for call in kernel_calls(item) if call.uid not in on_device)
-    before: list[Line] = []
-    after: list[Line] = []
     for side, calls in ((Side.HOST, here), (Side.DEVICE, there)):
         for path, kind in dict(arrays_of(calls)).items():
-            space, window = space_word(context, side), _grid_window(context, path, kind)
-            before += held_by.acquired(context, path, space, window)
-            after += held_by.released(context, path, space)
-    return (*before, *lines, *after)
+            yield _GridArray(path, kind, side)
+
+
+def _loops_and_regions(block: Schedule | ProfileRegion) -> Iterator[Loop | DirectiveRegion]:
+    """Yield what stands directly in a schedule or in regions for profilers, in order."""
+    for item in block.body:
+        if isinstance(item, ProfileRegion):
+            yield from _loops_and_regions(item)
+        elif isinstance(item, Loop | DirectiveRegion):
+            yield item
 
 
 def _acquired_by_grid(

@@ -8,6 +8,10 @@ module basin_mod_psy
   private
   public :: invoke_0
   public :: invoke_again
+  public :: invoke_0_loop1
+  public :: invoke_0_loop2
+  public :: invoke_0_loop3
+  public :: invoke_again_loop1
 
 contains
 

@@ -12,6 +12,9 @@ module step_alg_mod_psy
 
   private
   public :: invoke_0
+  public :: invoke_0_loop1
+  public :: invoke_0_loop4
+  public :: invoke_0_loop5
 
 contains
 
