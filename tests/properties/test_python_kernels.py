@@ -141,6 +141,13 @@ def work(
     both[0, 0] -= 0.5 * max({word}(far), {word}(-far), step)
     new[0, 0] += float(min({word}(far), 0)) + float(abs(-{word}(old[0, 0])))
     new[0, 0] -= 0.5 * ({word}(far) if old[0, 0] > 0.0 else step)
+    both[0, 0] += float({word}(far) + step) - 0.5 * ({word}(far) - {word}(old[0, 0] * 1e17))
+    both[0, 0] += math.copysign(1.0, {word}(old[0, 0]) * -step) * (({word}(far) * 3) / 1.0)
+    both[0, 0] += math.copysign(1.0, -abs({word}(old[0, 0])))
+    new[0, 0] += float({word}(far) % 7) + ({word}(far) * {word}(far)) + {word}(far) ** 2
+    new[0, 0] -= float(-7 % max({word}(far), 1)) + max({word}(far) + 1, 2)
+    if ({word}(far) + step) * 3 - 1 > step and {word}(far) ** 3 + 1 != 1:
+        new[0, 0] += 1.0
 """
 
 

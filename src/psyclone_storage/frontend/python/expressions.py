@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.frontend.python import nodes
+from psyclone_storage.base.records import replace
+from psyclone_storage.frontend.python import nodes, rounded
 from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
 from psyclone_storage.frontend.python.imports import dotted
+from psyclone_storage.frontend.python.rounded import as_real, as_real_if_rounded
 from psyclone_storage.frontend.python.scope import UNKNOWN, KernelScope, TypedExpression
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.types import Intrinsic
@@ -53,21 +55,6 @@ def read_condition(scope: KernelScope, node: ast.expr) -> TypedExpression:
         what = f"'{scope.text(node)}' is a number, not a condition."
         return scope.refuse("P054", what, node, f"Write '{scope.text(node)} != 0'.")
     return found
-
-
-def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return a number as a real one of the type that kernels compute with."""
-    if found.type is not _WHOLE:
-        return found
-    if found.unbounded is not None:
-        return TypedExpression(found.unbounded, _REAL)
-    kind = [Name(scope.real.kind)] if scope.real.kind else []
-    return TypedExpression(nodes.call("real", found.expr, *kind), _REAL)
-
-
-def as_real_if_rounded(scope: KernelScope, found: TypedExpression) -> TypedExpression:
-    """Return a number that was rounded as a real one, which has no bounds; others as they are."""
-    return found if found.unbounded is None else as_real(scope, found)
 
 
 # ---------------------------------------------------------------------------- operands
@@ -153,11 +140,8 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
     if found.type is None:
         return found
     op = "-" if isinstance(node.op, ast.USub) else "+"
-    unbounded = found.unbounded
-    if unbounded is not None and op == "-":
-        # Whole numbers have one zero, which a subtraction keeps and a sign does not.
-        unbounded = nodes.binary("-", nodes.real(0.0, scope.real), nodes.bracketed(unbounded))
-    return TypedExpression(nodes.negated(found.expr, op), found.type, unbounded)
+    wide = rounded.negative(scope, found) if op == "-" else found.wide
+    return TypedExpression(nodes.negated(found.expr, op), found.type, wide)
 
 
 def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
@@ -177,22 +161,31 @@ def operation(
     left, right = operands
     if _joined(left, right) is _REAL:
         left, right = (as_real_if_rounded(scope, one) for one in operands)
+    wide = rounded.combined(scope, node, op, (left, right))
     if (sign := _PLAIN.get(type(op))) is not None:
-        return TypedExpression(nodes.binary(sign, left.expr, right.expr), _joined(left, right))
+        made = nodes.binary(sign, left.expr, right.expr)
+        return TypedExpression(made, _joined(left, right), wide)
     match op:
         case ast.Div():
-            if left.type is _WHOLE and right.type is _WHOLE:
-                left, right = as_real(scope, left), as_real(scope, right)
-            return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL)
+            return _divided(scope, left, right)
         case ast.Mod():
             left, right = alike(scope, left, right)
-            return TypedExpression(nodes.call("modulo", left.expr, right.expr), left.type)
+            return TypedExpression(nodes.call("modulo", left.expr, right.expr), left.type, wide)
         case ast.FloorDiv():
-            return _rounded_down(scope, node, left, right)
+            return replace(_rounded_down(scope, node, left, right), wide=wide)
         case ast.Pow():
-            return power(scope, node, left, right)
+            return replace(power(scope, node, left, right), wide=wide)
     what = f"'{scope.text(node)}' is no operation on numbers."
     return scope.refuse("P051", what, node, "Write '+', '-', '*', '/', '//', '%' or '**'.")
+
+
+def _divided(scope: KernelScope, left: TypedExpression, right: TypedExpression) -> TypedExpression:
+    """Return a quotient, which is a real number; one by a number that is written has 32 bits."""
+    if left.type is not _WHOLE or right.type is not _WHOLE:
+        return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL)
+    within = left.wide is None and (integer_value(right.expr) or 0) > 0
+    left, right = rounded.as_exact(scope, left), rounded.as_exact(scope, right)
+    return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL, within=within)
 
 
 def alike(
@@ -237,7 +230,8 @@ def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedEx
     span = scope.tree.span(node)
     before = span.source.text[: span.start].rstrip()
     if isinstance(node, ast.BinOp) and before.endswith("("):
-        return TypedExpression(nodes.bracketed(found.expr), found.type)
+        made = nodes.bracketed(found.expr)
+        return TypedExpression(made, found.type, rounded.bracketed(found.wide), found.within)
     return found
 
 
@@ -254,8 +248,7 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
             word = _OF_CONDITIONS.get(word, "")
         if not word:
             return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
-        first, second = (as_real_if_rounded(scope, one).expr for one in (left, right))
-        part = nodes.binary(word, first, second)
+        part = nodes.binary(word, *rounded.compared(scope, left, right))
         whole = part if whole is None else nodes.binary(".and.", whole, part)
     return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
 
@@ -297,15 +290,10 @@ def chosen(
 def _of_numbers(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> TypedExpression:
-    """Return a function that gives a value of the type of its arguments, all of one type.
-
-    If one was rounded, the value as a real number is that of the arguments as real numbers.
-    """
-    unbounded = None
-    if any(arg.unbounded is not None for arg in args):
-        unbounded = nodes.call(function, *(as_real(scope, arg).expr for arg in args), *others)
+    """Return a function that gives a value of the type of its arguments, all of one type."""
+    wide = rounded.chosen(scope, function, args, *others)
     value = nodes.call(function, *(arg.expr for arg in args), *others)
-    return TypedExpression(value, args[0].type, unbounded)
+    return TypedExpression(value, args[0].type, wide)
 
 
 # ---------------------------------------------------------------------------- functions
@@ -342,11 +330,11 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         what = f"'{scope.text(node)}' is of single precision, in which kernels do not compute."
         return scope.refuse("P051", what, node, f"Write 'float({scope.text(node)})'.")
     if function.takes is Signature.TO_REAL and (inner := _single(scope, node.args[0])) is not None:
-        rounded = read_number(scope, inner)
-        if rounded.type is None:
+        single = read_number(scope, inner)
+        if single.type is None:
             return UNKNOWN
         scope.called.setdefault(function.name, scope.tree.span(node))
-        return as_real(scope, TypedExpression(nodes.call("real", rounded.expr), _WHOLE))
+        return as_real(scope, TypedExpression(nodes.call("real", single.expr), _WHOLE))
     if function.takes is Signature.CHOICE:
         test, first, second = node.args
         values = read(scope, first), read(scope, second)
@@ -364,32 +352,15 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
             if args[0].type is _WHOLE:
                 return args[0]
             whole = nodes.call(function.name, args[0].expr)
-            return TypedExpression(whole, _WHOLE, _rounded(scope, node, function, args[0].expr))
+            if args[0].within:
+                return TypedExpression(whole, _WHOLE)
+            wide = rounded.rounded(scope, node, function.name, args[0].expr)
+            return TypedExpression(whole, _WHOLE, wide)
+    # What remains of a whole number of 32 bits has no more.
+    within = function.name == "mod" and args[0].type is _WHOLE and args[0].wide is None
     if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
         args = [as_real(scope, arg) for arg in args]
-    return _of_numbers(scope, function.name, args)
-
-
-def _rounded(scope: KernelScope, node: ast.Call, function: TypedFunction, number: Expr) -> Expr:
-    """Return a rounded number as a real one: whole numbers end before real ones do.
-
-    What is rounded towards zero is one too much, or too little, for the functions that round down
-    and up. Adding zero makes one zero of two, as whole numbers have one.
-    """
-    towards_zero = nodes.call("aint", number)
-    scope.called.setdefault("aint", scope.tree.span(node))
-    zero, one = nodes.real(0.0, scope.real), nodes.real(1.0, scope.real)
-    if function.name not in _BEYOND:
-        return nodes.binary("+", towards_zero, zero)
-    scope.called.setdefault("merge", scope.tree.span(node))
-    comparison, sign = _BEYOND[function.name]
-    by = nodes.negated(one, "-") if sign < 0 else one
-    is_beyond = nodes.binary(comparison, towards_zero, number)
-    return nodes.binary("+", towards_zero, nodes.call("merge", by, zero, is_beyond))
-
-
-_BEYOND: Mapping[str, tuple[str, int]] = {"floor": (">", -1), "ceiling": ("<", 1)}
-"""When a number that was rounded towards zero has to change to be rounded otherwise, and how."""
+    return replace(_of_numbers(scope, function.name, args), within=within)
 
 
 def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from enum import Enum
 from typing import Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
@@ -20,16 +21,39 @@ from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 
+class Exactness(Enum):
+    """How well a real number stands for a whole one that may have more than 32 bits.
+
+    One that is `NEAR` is the same up to 2**53, and beyond 2**32 where that is.
+    """
+
+    EXACT = 0
+    ROUNDED = 1
+    NEAR = 2
+    LOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WideNumber:
+    """A whole number that may have more than 32 bits, as a real one; its place in the text."""
+
+    expr: Expr
+    how: Exactness
+    place: Span
+
+
 @dataclass(frozen=True, slots=True)
 class TypedExpression:
     """An expression and the type of its value; none where something is wrong with it.
 
-    `unbounded` is a whole number as a real one, where it may be more than whole numbers can be.
+    `wide` is a whole number as a real one, where it may be more than whole numbers can be. A real
+    number that is `within` is known not to be.
     """
 
     expr: Expr
     type: Intrinsic | None
-    unbounded: Expr | None = None
+    wide: WideNumber | None = None
+    within: bool = False
 
 
 UNKNOWN = TypedExpression(Verbatim("?"), None)

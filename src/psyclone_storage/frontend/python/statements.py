@@ -13,7 +13,6 @@ from typing import Any
 from psyclone_storage.base.diagnostic import Related
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import (
-    as_real_if_rounded,
     operation,
     read,
     read_condition,
@@ -21,6 +20,7 @@ from psyclone_storage.frontend.python.expressions import (
 )
 from psyclone_storage.frontend.python.imports import dotted
 from psyclone_storage.frontend.python.local_arrays import is_array, make_array
+from psyclone_storage.frontend.python.rounded import as_real_if_rounded
 from psyclone_storage.frontend.python.scope import (
     A_VALUE,
     CountedRange,
