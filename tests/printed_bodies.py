@@ -338,18 +338,25 @@ def differences(printed: Printed, given: Input, library: Path) -> str:
     return in_child(_compared, printed.tag, given.data, given.memory, str(library))
 
 
+_BEGUN = ((), ("-finit-real=nan", "-finit-integer=1"), ("-finit-real=zero", "-finit-integer=0"))
+"""With what locals begin in the author's code, which says nothing of it."""
+
+
 def is_valid(printed: Printed, given: Input, folder: Path) -> bool:
     """Return whether the author's code is defined for the input.
 
-    It is not where bounds are exceeded, or where its results depend on what was in memory before.
+    It is not where bounds are exceeded, or where its results depend on what was in memory before,
+    or on locals that have no value.
     """
-    folder = folder / "checked"
-    folder.mkdir(exist_ok=True)
-    library = build([(printed, given)], folder, "-fcheck=bounds")
-    answers = {
-        in_child(_alone, printed.tag, given.data, given.memory, str(library), filling)
-        for filling in (0, 85, 170)
-    }
+    answers = set()
+    for number, flags in enumerate(_BEGUN):
+        checked_in = folder / f"checked{number}"
+        checked_in.mkdir(exist_ok=True)
+        library = build([(printed, given)], checked_in, "-fcheck=bounds", *flags)
+        answers |= {
+            in_child(_alone, printed.tag, given.data, given.memory, str(library), filling)
+            for filling in (0, 85, 170)
+        }
     return len(answers) == 1 and not answers.pop().startswith("failed")
 
 

@@ -162,3 +162,27 @@ def test_rounded_numbers_are_right_beyond_whole_ones(word: str) -> None:
                 assert np.array_equal(one, other), word
                 assert np.array_equal(np.signbit(one), np.signbit(other)), word
     assert np.abs(by_python(text, 0)[0]).max() > 2.0**32
+
+
+NOT_A_NUMBER = (
+    ROUNDED.partition("    far =")[0]
+    + """\
+    odd = old[0, 0] * 1e308 * 1e308
+    odd = odd - odd
+    new[0, 0] = max(odd, 0.25) + max(-1.0, odd, 2.0)
+    both[0, 0] = min(odd, 0.25) - 0.5 * min(0.5, odd)
+    if old[0, 0] == 0.0:
+        new[0, 0] = max(old[0, 0], -old[0, 0])
+        both[0, 0] = min(-old[0, 0], old[0, 0])
+"""
+)
+
+
+def test_extremes_are_those_of_python_beside_what_is_no_number() -> None:
+    library = as_library({0: NOT_A_NUMBER})
+    wanted = by_python(NOT_A_NUMBER, 0)
+    for one, other in zip(wanted, by_c(library, NOT_A_NUMBER, 0), strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+        is_number = ~np.isnan(one)
+        assert np.array_equal(np.signbit(one[is_number]), np.signbit(other[is_number]))
+        assert not is_number.all()

@@ -93,7 +93,7 @@ static inline {type} psy_{word}_{letter}{size}({type} a, {type} b)
 _REAL_EXTREME = """\
 static inline {type} psy_{word}_r{size}({type} a, {type} b)
 {{
-    return b {sign} a || a != a ? b : a;
+    return b {sign} a ? b : a;
 }}
 """
 _REAL_MODULO = """\

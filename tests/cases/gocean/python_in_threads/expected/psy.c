@@ -6,7 +6,7 @@
 
 static inline double psy_min_r8(double a, double b)
 {
-    return b < a || a != a ? b : a;
+    return b < a ? b : a;
 }
 
 static inline void clear_code(const int32_t i, const int32_t j, double *restrict new_,
