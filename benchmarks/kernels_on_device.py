@@ -1,10 +1,12 @@
 """How many of LFRic's kernels can run on a device, and whether a compiler takes those that can.
 
     python benchmarks/kernels_on_device.py path/to/lfric_core path/to/lfric_apps [--compile]
+    python benchmarks/kernels_on_device.py CORE APPS --called-by CORE/components APPS/science/gungho
 
 All kernels with metadata in and below the folders are judged as `psyclone-storage-kern -device`
-does. Modules of namelists, which LFRic's build writes, are made here from the descriptions in
-`rose-meta`. With `--compile` each kernel that can run there is printed as it would, with
+does, or those alone that algorithms in some folders call. Modules of namelists, which LFRic's build
+writes, are made here from the descriptions in `rose-meta`. With `--compile` each kernel that can
+run there is printed as it would, with
 `acc routine` and what is passed to it, and compiled with `gfortran -fopenacc`, with the modules
 that it uses: our infrastructure's, and those of the folders. A kernel whose modules do not compile,
 because other libraries are not there, is counted apart. The exit status is 1 if the compiler
@@ -19,11 +21,12 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Api
@@ -31,6 +34,7 @@ from psyclone_storage.driver.apis import target_of
 from psyclone_storage.driver.device_modules import DeviceModules, Needs
 from psyclone_storage.driver.on_device import KernelOnDevice, judge_kernels
 from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.modules import defined_modules, used_modules
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 
@@ -51,6 +55,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trees", nargs="+", type=Path)
     parser.add_argument("--compile", action="store_true", help="compile what can run there")
+    parser.add_argument("--called-by", nargs="+", type=Path, metavar="FOLDER", default=[],
+                        help="judge what algorithms in and below these folders call")  # fmt: skip
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -61,6 +67,11 @@ def main() -> int:
         index = index_directories((*given.trees, namelists))
         modules = DeviceModules(ModuleFinder(index))
         found = list(judged(given.trees, modules))
+        if given.called_by:
+            wanted = called_by(given.called_by)
+            found = list({kernel.name.lower(): kernel for kernel in found
+                          if kernel.name.lower() in wanted}.values())  # fmt: skip
+            print(f"{len(wanted)} kernels are called, {len(found)} of them are in the trees")
         there = [kernel for kernel in found if kernel.runs_there]
         print(f"{len(there)} of {len(found)} kernels can run on a device")
         for steps, count in Counter(kernel.steps for kernel in there).most_common():
@@ -76,6 +87,19 @@ def main() -> int:
         for path, text in modules.texts(needs):
             compiler.replace(path, text)
         return compiled(there, compiler)
+
+
+def called_by(folders: list[Path]) -> set[str]:
+    """Return the kernel types that algorithms in and below the folders call, not built-ins."""
+    files = [path for folder in folders for path in sorted(folder.rglob("*.[xX]90"))]
+    algorithms = [read_algorithm(SourceText(str(path), path.read_text("utf-8"))) for path in files]
+    called = {
+        call.name.lower()
+        for algorithm in algorithms
+        for invoke in algorithm.invokes
+        for call in invoke.calls
+    }
+    return {name for name in called if name.endswith("_type")}
 
 
 def judged(trees: list[Path], modules: DeviceModules) -> Iterator[KernelOnDevice]:
@@ -105,8 +129,13 @@ def print_reasons(left: list[KernelOnDevice]) -> None:
 # ---------------------------------------------------------------------------- namelists
 
 
-def namelist_modules(trees: list[Path]) -> Iterator[tuple[str, str]]:
-    """Yield the modules of namelists: their names, and texts as LFRic's build would write them."""
+def namelist_modules(
+    trees: list[Path], values: Mapping[str, Mapping[str, object]] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the modules of namelists: their names, and texts as LFRic's build would write them.
+
+    `values` has what members of namelists start with; no file is read when the program runs.
+    """
     namelists: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     for tree in trees:
         for path in sorted(tree.rglob("HEAD/rose-meta.conf")):
@@ -122,13 +151,18 @@ def namelist_modules(trees: list[Path]) -> Iterator[tuple[str, str]]:
                     if found[1] == "values":  # An application has its own choices.
                         entry[found[1]] = f"{known},{found[2]}"
     for name, members in namelists.items():
-        lines = [line for member, entry in members.items() for line in declared(member, entry)]
+        given = (values or {}).get(name, {})
+        lines = [
+            line
+            for member, entry in members.items()
+            for line in declared(member, entry, given.get(member))
+        ]
         head = f"module {name}_config_mod\n use constants_mod, only: {', '.join(KINDS.values())}\n"
         body = "\n".join(lines)
         yield f"{name}_config_mod", f"{head} implicit none\n{body}\nend module\n"
 
 
-def declared(member: str, entry: dict[str, str]) -> Iterator[str]:
+def declared(member: str, entry: dict[str, str], value: object) -> Iterator[str]:
     """Yield the declarations of one member of a namelist, with the words of an enumeration."""
     is_choice = entry.get("!enumeration") == "true"
     words = re.findall(r"'([^']*)'", entry.get("values", "")) if is_choice else []
@@ -141,7 +175,9 @@ def declared(member: str, entry: dict[str, str]) -> Iterator[str]:
     if length == ":":
         shape = ", allocatable, dimension(:)"
     if kind in KINDS:
-        yield f" {kind}({KINDS[kind]}){shape}, protected :: {member}"
+        start = "" if value is None else f" = {value}"
+        start += "_r_def" if isinstance(value, float) else ""
+        yield f" {kind}({KINDS[kind]}){shape}, protected :: {member}{start}"
 
 
 # ---------------------------------------------------------------------------- compiling

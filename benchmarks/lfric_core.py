@@ -1,14 +1,22 @@
-"""The waves of the LFRic example with LFRic's own types: the bits of its fields, and what moves.
+"""Models with LFRic's own types, kernels and algorithms: the bits of their fields, and what moves.
 
     python benchmarks/lfric_core.py CORE
-    python benchmarks/lfric_core.py CORE --cells 48 --steps 10 --ranks 1 2 4
+    python benchmarks/lfric_core.py CORE --model tracer --cells 48 --steps 10 --ranks 1 2 4
+    python benchmarks/lfric_core.py CORE --apps APPS --model dynamics
 
-CORE is a checkout of https://github.com/MetOffice/lfric_core, of which nothing is kept or changed.
-Its infrastructure is compiled as far as the model uses it, with two stand-ins: netCDF reads no
-files here, and the exchanges of YAXT go over plain MPI (`benchmarks/lfric_core`). Layers are plain,
-or ask the registry of storages, with loops on the host or in regions for an emulated device; the
-program tells nothing of what it does, or all that it has to. Every rank writes what it owns. The
-exit status is 1 if a bit differs.
+CORE is a checkout of https://github.com/MetOffice/lfric_core, APPS one of lfric_apps that belongs
+to it; nothing of them is kept or changed. What a model uses of them is compiled, with two
+stand-ins: netCDF reads no files here, and the exchanges of YAXT go over plain MPI
+(`benchmarks/lfric_core`). Modules of namelists, which LFRic's build writes, are made with the
+values below. The models: `waves` is the example of this project, `tracer` does what LFRic's
+applications `simple_diffusion` and `skeleton` do, `dynamics` calls algorithms of LFRic's science
+library and of GungHo.
+
+Layers are plain, or plain with directives of OpenACC on the host, or ask the registry of storages,
+with loops on the host or in regions for an emulated device; the waves tell nothing of what they do,
+or all that they have to. Cells are coloured in all of them: some kernels write to dofs that
+neighbours share, where the last one counts. Every rank writes what it owns. The exit status is 1 if
+a bit differs.
 """
 
 from __future__ import annotations
@@ -21,16 +29,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+
+from kernels_on_device import namelist_modules
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "benchmarks" / "lfric_core"
-MODEL = ROOT / "examples" / "lfric" / "shallow_water"
+EXAMPLE = ROOT / "examples" / "lfric" / "shallow_water"
 STORAGES = ROOT / "external" / "storage"
-STRIPS = [STORAGES / "lfric" / name for name in ("lfric_sent_dofs_mod.f90", "lfric_strips_mod.f90")]
-STANDING_IN = (HERE / "netcdf.f90", HERE / "yaxt.f90")
 KINDS = {
     "field": ("real real32", "real real64", "integer int32"),
     "operator": ("real real32", "real real64"),
@@ -38,10 +47,34 @@ KINDS = {
 }
 """The templates of LFRic, and the types and kinds that they are filled for."""
 MACROS = [f"-D{kind}_PRECISION=64" for kind in ("RDEF", "R_SOLVER", "R_TRAN", "R_BL", "R_PHYS")]
-FLAGS = ("-O1", "-w", "-fopenmp", "-ffp-contract=off", "-ffree-line-length-none")
+FLAGS = ("-O1", "-w", "-fopenmp", "-ffp-contract=off", "-ffree-line-length-none", "-cpp",
+         "-fallow-argument-mismatch", *MACROS)  # fmt: skip
 USE = re.compile(r"^ *use *(?:, *intrinsic *)?(?:::)? *(\w+)", re.IGNORECASE | re.MULTILINE)
 MODULE = re.compile(r"^ *module +(\w+) *$", re.IGNORECASE | re.MULTILINE)
+KERNEL = re.compile(r"extends *\( *kernel_type *\)", re.IGNORECASE)
+ALGORITHM = (".x90", ".X90")
+SOURCES = (*ALGORITHM, ".f90", ".F90")
+KERNELS = "import sys; from psyclone_storage.cli.kern import command; sys.exit(command())"
 STEPS = "colour; inline-kernel-module; acc-routine; acc-loop; acc-parallel"
+LAYERS_USE = ("scalar_mod", "function_space_mod", "mesh_mod", "lfric_strips_mod",
+              "operator_mod", "lfric_sent_dofs_mod")  # fmt: skip
+"""What layers use that no algorithm names."""
+VALUES: dict[str, dict[str, object]] = {
+    "base_mesh": {"geometry": "geometry_planar", "topology": "topology_fully_periodic",
+                  "f_lat": 1.0},
+    "finite_element": {"coord_system": "coord_system_xyz", "coord_order": 1, "nqp_h_exact": 3,
+                       "nqp_v_exact": 3},
+    "extrusion": {"domain_height": 2000.0, "planet_radius": 6371229.0},
+    "planet": {"scaled_radius": 6371229.0, "scaled_omega": 7.292116e-5, "gravity": 9.80665,
+               "cp": 1005.0, "rd": 287.05, "kappa": 287.05 / 1005.0, "p_zero": 100000.0},
+    "solver": {"maximum_iterations": 20, "tolerance": 1e-6, "method": "method_cg", "gcrk": 4,
+               "preconditioner": "preconditioner_diagonal"},
+    "energy_correction": {"integral_method": "integral_method_fd"},
+    "shallow_water_settings": {"thermal_swe": ".true.",
+                               "momentum_form": "momentum_form_vector_invariant"},
+    "formulation": {"rotating": ".true."},
+}  # fmt: skip
+"""The values of members of namelists; others are zero or false."""
 
 
 @dataclass(frozen=True)
@@ -50,23 +83,49 @@ class Way:
 
     name: str
     options: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     tells: bool = False
 
 
 HELD = ("--target", "registry")
-PLAIN = Way("plain")
+ON_DEVICE = ("-s", str(HERE / "on_device.py"))
+COLOURED = ("--apply", "colour")
 WAYS = (
-    PLAIN,
-    Way("registry, on the host", HELD),
-    Way("registry, on the device", (*HELD, "--apply", STEPS)),
-    Way("registry, on the device, told", (*HELD, "--apply", STEPS), tells=True),
+    Way("plain", COLOURED),
+    Way("plain, OpenACC on the host", ON_DEVICE, ("-fopenacc",)),
+    Way("registry, on the host", (*HELD, *COLOURED)),
+    Way("registry, on the device", (*HELD, *ON_DEVICE)),
 )
+TOLD = (*WAYS, Way("registry, on the device, told", (*HELD, "--apply", STEPS), tells=True))
+
+
+@dataclass(frozen=True)
+class Model:
+    """A program: its main file, the folders of sources in CORE and APPS, ways to make it."""
+
+    main: str
+    folders: tuple[str, ...] = ()
+    ways: tuple[Way, ...] = WAYS
+    own: tuple[Path, ...] = field(default=(), repr=False)
+
+
+SCIENCE = ("core/components/science", "core/components/driver", "core/components/inventory")
+MODELS = {
+    "waves": Model("waves.f90", ways=TOLD, own=(EXAMPLE,)),
+    "tracer": Model("tracer.f90", (*SCIENCE, "core/applications/simple_diffusion",
+                                   "core/applications/skeleton")),
+    "dynamics": Model("dynamics.f90", (*SCIENCE, "apps/science/shared", "apps/science/gungho",
+                                       "apps/applications/transport",
+                                       "apps/applications/shallow_water")),
+}  # fmt: skip
 
 
 def main() -> int:
     """Build, run and compare; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("core", type=Path, help="a checkout of lfric_core")
+    parser.add_argument("--apps", type=Path, help="a checkout of lfric_apps that belongs to it")
+    parser.add_argument("--model", choices=MODELS, default="waves")
     parser.add_argument("--cells", type=int, default=24, help="cells in each direction")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
@@ -75,12 +134,16 @@ def main() -> int:
         folder = Path(name)
         command(folder, "make", "-s", "-C", STORAGES, "DEVICE=emulated",
                 f"BUILD={folder / 'storages'}")  # fmt: skip
-        build_library(given.core.resolve() / "infrastructure", folder / "library")
-        programs = {way: build(way, folder) for way in WAYS}
+        build = Build(MODELS[given.model], folder, given.core.resolve(),
+                      given.apps and given.apps.resolve())  # fmt: skip
+        build.compile_library()
+        said = build.write_device_modules()
+        print(next(line for line in said.splitlines() if "can run on a device" in line))
+        programs = {way: build.program(way) for way in build.model.ways}
         differing = 0
         for ranks in given.ranks:
             wanted = ""
-            for way in WAYS:
+            for way in build.model.ways:
                 found, moved = run(programs[way], way, given, ranks)
                 wanted = wanted or found
                 differing += found != wanted
@@ -100,75 +163,117 @@ def command(folder: Path, *words: object) -> str:
     return done.stdout
 
 
-def build_library(infrastructure: Path, folder: Path) -> None:
-    """Compile what the model uses of LFRic, and the objects beside it."""
-    folder.mkdir()
-    templater = infrastructure / "build" / "tools" / "Templaterator"
-    for name, kinds in KINDS.items():
-        template = infrastructure / "source" / name / f"{name}_mod.t90"
-        for words in kinds:
-            kind, number = words.split()
-            written = folder / f"{name}_{number}_mod.f90"
-            command(folder, sys.executable, templater, template, "-o", written,
-                    "-s", f"type={kind}", "-s", f"kind={number}")  # fmt: skip
-    files = (*STANDING_IN, *folder.glob("*.f90"), *infrastructure.glob("source/**/*.[fF]90"))
-    homes = {
-        name.lower(): path
-        for path in files
-        for name in MODULE.findall(path.read_text(encoding="utf-8"))
-    }
-    asked = [name for path in sources_of_model() for name in used_by(path)]
-    for path in in_order(homes, asked):
-        command(folder, "mpif90", *FLAGS, "-cpp", *MACROS, "-fallow-argument-mismatch", "-c", path,
-                "-o", f"{path.stem}.o")  # fmt: skip
+class Build:
+    """What one model is made of: the modules that it uses, in an order to compile."""
 
+    def __init__(self, model: Model, folder: Path, core: Path, apps: Path | None) -> None:
+        self.model = model
+        self._folder = folder
+        self._library = folder / "library"
+        self._library.mkdir()
+        roots = {"core": core, "apps": apps}
+        self._trees: list[Path] = []
+        for root, rest in (name.split("/", 1) for name in model.folders):
+            place = roots[root]
+            if place is None:
+                raise SystemExit("this model needs --apps")
+            self._trees.append(place / rest / "source")
+        infrastructure = core / "infrastructure"
+        self._write_templates(infrastructure)
+        self._write_namelists([place for place in (core, apps) if place])
+        written = self._library.glob("*.f90")
+        own = (*HERE.glob("*.f90"), *(STORAGES / "lfric").glob("*.f90"), *written)
+        trees = (infrastructure / "source", *self._trees, *model.own)
+        self._folders = [word for tree in (self._library, *trees) for word in ("-d", tree)]
+        self._for_devices = folder / "for_devices"
+        homes: dict[str, Path] = {}
+        for path in (*own, *(found for tree in trees for found in sources_below(tree))):
+            for name in MODULE.findall(path.read_text(encoding="utf-8")):
+                homes.setdefault(name.lower(), path)
+        self._homes = homes
+        asked = [*used_by(HERE / model.main), *LAYERS_USE]
+        self._files = list(dict.fromkeys(self._in_order(asked, set())))
+        self._generated = self._after_layers()
 
-def sources_of_model() -> list[Path]:
-    """Return the sources of the model that are not generated, and its algorithm."""
-    return [*sorted(MODEL.glob("kernels/*.f90")), MODEL / "waves_alg_mod.x90", *STRIPS,
-            HERE / "main.f90"]  # fmt: skip
+    def _write_templates(self, infrastructure: Path) -> None:
+        templater = infrastructure / "build" / "tools" / "Templaterator"
+        for name, kinds in KINDS.items():
+            template = infrastructure / "source" / name / f"{name}_mod.t90"
+            for words in kinds:
+                kind, number = words.split()
+                command(self._library, sys.executable, templater, template,
+                        "-o", self._library / f"{name}_{number}_mod.f90",
+                        "-s", f"type={kind}", "-s", f"kind={number}")  # fmt: skip
 
+    def _write_namelists(self, trees: list[Path]) -> None:
+        for module, text in namelist_modules(trees, VALUES):
+            (self._library / f"{module}.f90").write_text(text, encoding="utf-8")
 
-def used_by(path: Path) -> list[str]:
-    """Return the modules that a file uses, as the preprocessor leaves it."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".F90":
-        text = command(path.parent, "cpp", "-traditional-cpp", "-P", *MACROS, path)
-    return [name.lower() for name in USE.findall(text)]
-
-
-def in_order(homes: dict[str, Path], asked: list[str]) -> list[Path]:
-    """Return the files that modules come from, and those that these use, in an order to compile."""
-    found: dict[Path, None] = {}
-    seen: set[str] = set()
-
-    def visit(names: list[str]) -> Iterator[Path]:
+    def _in_order(self, names: Iterable[str], seen: set[str]) -> Iterator[Path]:
+        """Yield the files that modules come from, each behind those that it uses."""
         for name in names:
-            if name in seen or name not in homes:
+            if name in seen or name not in self._homes:
                 continue
             seen.add(name)
-            yield from visit(used_by(homes[name]))
-            yield homes[name]
+            yield from self._in_order(used_by(self._homes[name]), seen)
+            yield self._homes[name]
 
-    # Layers use what the algorithm does not name.
-    more = ["scalar_mod", "function_space_mod", "mesh_mod"]
-    for path in visit([*asked, *more]):
-        found[path] = None
-    return list(found)
+    def _after_layers(self) -> list[Path]:
+        """Return the algorithms, and the files that use them, in an order to compile."""
+        found: list[Path] = []
+        for path in self._files:
+            uses = {self._homes.get(name) for name in used_by(path)}
+            if path.suffix in ALGORITHM or uses.intersection(found):
+                found.append(path)
+        return found
+
+    def compile_library(self) -> None:
+        """Compile all that does not depend on a layer."""
+        for path in self._files:
+            if path not in self._generated:
+                command(self._library, "mpif90", *FLAGS, f"-I{self._folder / 'storages'}",
+                        "-c", path, "-o", f"{path.stem}.o")  # fmt: skip
+
+    def write_device_modules(self) -> str:
+        """Write the modules that kernels call as a device needs them; return what is said."""
+        self._for_devices.mkdir()
+        kernels = [path for path in self._files if KERNEL.search(path.read_text("utf-8"))]
+        return command(self._folder, sys.executable, "-c", KERNELS, "-device",
+                       *kernels, *self._folders, "-device-modules", self._for_devices)  # fmt: skip
+
+    def program(self, way: Way) -> Path:
+        """Generate and compile the program, and return its folder."""
+        there = self._folder / way.name.replace(" ", "_").replace(",", "")
+        there.mkdir()
+        algorithms = [path for path in self._generated if path.suffix in ALGORITHM]
+        for_devices = ("-d", self._for_devices) if way.options != COLOURED else ()
+        command(there, sys.executable, "-m", "psyclone_storage", *algorithms, *for_devices,
+                *self._folders, "-dm", "--output-dir", there, *way.options)  # fmt: skip
+        changed = {path.name for path in there.glob("*.f90")}
+        sources: list[Path | str] = []
+        for path in self._generated:
+            layer = [f"{path.stem}_psy.f90", f"{path.stem}.f90"]
+            sources += layer if path.suffix in ALGORITHM else [path]
+        kernels = sorted(changed.difference(map(str, sources)))
+        library, storages = self._library, self._folder / "storages"
+        command(there, "mpif90", *FLAGS, *way.flags, f"-I{library}", f"-I{storages}", *kernels,
+                *sources, HERE / self.model.main, *library.glob("*.o"),
+                storages / "libfield_storage.a", "-o", "program")  # fmt: skip
+        return there
 
 
-def build(way: Way, folder: Path) -> Path:
-    """Generate and compile the program, and return its folder."""
-    there = folder / way.name.replace(" ", "_").replace(",", "")
-    there.mkdir()
-    command(there, sys.executable, "-m", "psyclone_storage", MODEL / "waves_alg_mod.x90", "-d",
-            MODEL / "kernels", "-dm", "--output-dir", there, *way.options)  # fmt: skip
-    kernels = sorted(MODEL.glob("kernels/*.f90"))
-    sources = [*STRIPS, *kernels, "waves_alg_mod_psy.f90", "waves_alg_mod.f90", HERE / "main.f90"]
-    library, storages = folder / "library", folder / "storages"
-    command(there, "mpif90", *FLAGS, f"-I{library}", f"-I{storages}", *sources,
-            *library.glob("*.o"), storages / "libfield_storage.a", "-o", "program")  # fmt: skip
-    return there
+def sources_below(tree: Path) -> list[Path]:
+    """Return the sources below a folder, in one order."""
+    return sorted(path for path in tree.rglob("*") if path.suffix in SOURCES)
+
+
+@cache
+def used_by(path: Path) -> tuple[str, ...]:
+    """Return the modules that a file uses, as the preprocessor leaves it."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix in (".F90", ".X90"):
+        text = command(path.parent, "cpp", "-traditional-cpp", "-P", *MACROS, path)
+    return tuple(name.lower() for name in USE.findall(text))
 
 
 def run(folder: Path, way: Way, given: argparse.Namespace, ranks: int) -> tuple[str, str]:

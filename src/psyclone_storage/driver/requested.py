@@ -56,7 +56,8 @@ class Requested:
 
     def without_moves(self) -> Requested:
         """Return this for storages that move data themselves: recipes do not enter them."""
-        return replace(self, steps=without_moves(self.steps))
+        context = replace(self.context, recipes_move=False)
+        return replace(self, steps=without_moves(self.steps), context=context)
 
     def apply(
         self, program: Program, rules: Rules, kernels: KernelSource, journal: Journal | None = None

@@ -119,9 +119,10 @@ class Psy(Holder):
         self._program = program
         self._emit = context.emit if context else None
         journal = context.journal if context else None
+        moves = context is None or context.recipes_move
         home = Module(self) if psyclone else None
         self._sessions = tuple(
-            Session(Workbench(invoke.schedule, rules, source, journal), psyclone, home)
+            Session(Workbench(invoke.schedule, rules, source, journal), psyclone, home, moves)
             for invoke in program.invokes
         )
         self._home = home

@@ -16,7 +16,8 @@ class ScriptContext:
 
     `emit` prints what a program becomes. `keywords` are what the script's `trans` is called with
     besides the program. What it asks for is noted in `journal`. `words` are what PSyclone's
-    modules hold besides.
+    modules hold besides. Recipes do not bring data to devices where something else does that:
+    `recipes_move` is false then.
     """
 
     compilation: Compilation
@@ -24,3 +25,4 @@ class ScriptContext:
     keywords: Mapping[str, object] = field(default_factory=dict)
     journal: Journal | None = None
     words: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    recipes_move: bool = True

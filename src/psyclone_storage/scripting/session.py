@@ -22,12 +22,14 @@ Emit = Callable[[Program, str | None], str]
 class Session:
     """A workbench, and whether the script that works on it was written for PSyclone.
 
-    `home` is what the script sees around the schedule, if there is anything.
+    `home` is what the script sees around the schedule, if there is anything. `recipes_move` says
+    whether recipes bring data to devices.
     """
 
     bench: Workbench
     psyclone: bool = False
     home: Node | None = None
+    recipes_move: bool = True
 
     def path(self, uid: str) -> tuple[Statement, ...]:
         """Return the statements from the outermost to `uid`, none for the schedule itself.

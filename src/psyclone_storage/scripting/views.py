@@ -29,7 +29,7 @@ from psyclone_storage.scripting.kernel_views import KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
 from psyclone_storage.transform.asynchronous import exchanges_instead
-from psyclone_storage.transform.catalogue import apply_request, read_steps
+from psyclone_storage.transform.catalogue import apply_request, read_steps, without_moves
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.step import Step
 
@@ -225,7 +225,9 @@ class Schedule(Place):
             CompileError: all reasons against a step whose place is given.
         """
         if isinstance(step, str):
-            for request in read_steps(step):
+            requests = read_steps(step)
+            moves = self._session.recipes_move
+            for request in requests if moves else without_moves(requests):
                 apply_request(self._session.bench, request)
         else:
             self._session.bench.apply(step)

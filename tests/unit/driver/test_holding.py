@@ -121,19 +121,21 @@ def test_a_kernel_for_dofs_that_keeps_a_value_is_not_taken_to_set_it(
 
 
 @pytest.mark.parametrize("target", ["storage", "registry"])
-def test_a_recipe_for_devices_leaves_moving_data_to_storages(target: str) -> None:
+def test_a_recipe_for_devices_leaves_moving_data_to_storages(target: str, tmp_path: Path) -> None:
     file = CORPUS.parent / "gocean" / "read_between.x90"
+    script = tmp_path / "script.py"
+    script.write_text("def trans(psy):\n for one in psy.children:\n  one.apply('openacc')\n")
 
-    def generated(steps: str) -> str:
+    def generated(steps: str, by: Path | None = None) -> str:
         request = CompileRequest(
-            "gocean", directories=(file.parent / "kernels",), target=target, steps=steps
+            "gocean", directories=(file.parent / "kernels",), target=target, steps=steps, script=by
         )
         compiler = make_compiler(default_settings(), request)
         return compiler.compile_text(SourceText(file.name, file.read_text())).psy_text
 
     without = RECIPES["openacc"].replace("; acc-enter-data", "")
     assert without != RECIPES["openacc"]
-    assert generated("openacc") == generated(without)
+    assert generated("openacc") == generated(without) == generated("", script)
     for steps in (RECIPES["openacc"], "openacc; acc-enter-data"):
         with pytest.raises(CompileError, match="'enter-data' moves data that storages keep"):
             generated(steps)

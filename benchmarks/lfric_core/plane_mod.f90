@@ -1,13 +1,9 @@
-!> Waves on a biperiodic plane with LFRic's own types: every rank writes what it owns in the end.
-!>
-!> The words of the command line are the cells in each direction, the steps, and whether the program
-!> tells a registry of storages what it does.
-program real_waves
+!> What the programs of this folder have in common: ranks, a plane without borders, fields, and files.
+module plane_mod
 
   use constants_mod, only: i_def, l_def, r_def, str_def
-  use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
+  use extrusion_mod, only: PRIME_EXTRUSION, TWOD, uniform_extrusion_type
   use field_mod, only: field_proxy_type, field_type
-  use fs_continuity_mod, only: W2, W3
   use function_space_collection_mod, only: function_space_collection, &
                                            function_space_collection_type
   use function_space_mod, only: function_space_type
@@ -21,71 +17,69 @@ program real_waves
   use mesh_mod, only: mesh_type
   use panel_decomposition_mod, only: auto_decomposition_type
   use partition_mod, only: partition_type, partitioner_interface, partitioner_planar
-  use quadrature_rule_gaussian_mod, only: quadrature_rule_gaussian_type
-  use quadrature_xyoz_mod, only: quadrature_xyoz_type
   use storage_statistics_mod, only: print_statistics
   use ugrid_mesh_data_mod, only: ugrid_mesh_data_type
-  use waves_alg_mod, only: basin_type, measure, prepare, step_on, workspace_type
   use wrapped_arrays_mod, only: bring_to_host, set_program_tells, storage_of
 
   implicit none
+  private
 
-  real(r_def), parameter :: width = 1000.0_r_def
+  public :: start, finish, make_mesh, new_field, write_values
+
+  !> The side of a cell, in metres.
+  real(r_def), parameter, public :: width = 1000.0_r_def
+  !> The cells in each direction, and the steps: the first two words of the command line.
+  integer(i_def), public, protected :: cells, steps
+  !> This rank.
+  integer(i_def), public, protected :: rank
+  !> Whether the program tells the registry of storages what it does: the third word is `tells`.
+  logical, public, protected :: tells
   type(lfric_comm_type) :: comm
-  type(mesh_type), pointer :: mesh
-  type(function_space_type), pointer :: velocities, heights
-  type(basin_type) :: basin
-  type(workspace_type) :: work
-  type(field_type), target :: velocity, height
-  integer(i_def) :: cells, iterations, rank
-  integer :: step, steps
-  character(8) :: word
-  real(r_def) :: volume, energy
-  logical :: tells
-
-  call create_comm(comm)
-  call global_mpi%initialise(comm)
-  call initialise_halo_comms(comm)
-  call initialise_logging(comm%get_comm_mpi_val(), 'waves')
-  call log_set_level(log_level_error)
-  rank = global_mpi%get_comm_rank()
-  call get_command_argument(1, word)
-  read (word, *) cells
-  call get_command_argument(2, word)
-  read (word, *) steps
-  call get_command_argument(3, word)
-  tells = word == 'tells'
-  call set_program_tells(tells)
-  allocate (mesh_collection, source=mesh_collection_type())
-  allocate (function_space_collection, source=function_space_collection_type())
-  allocate (halo_routing_collection, source=halo_routing_collection_type())
-  call make_mesh()
-  velocities => function_space_collection%get_fs(mesh, 0_i_def, 0_i_def, W2)
-  heights => function_space_collection%get_fs(mesh, 0_i_def, 0_i_def, W3)
-  call make_fields()
-  call prepare(basin, width, 1.0_r_def, &
-               quadrature_xyoz_type(3_i_def, quadrature_rule_gaussian_type()))
-  do step = 1, steps
-    call step_on(basin, velocity, height, work, iterations)
-    if (rank == 0 .and. step == steps) print '(a, i0)', 'iterations ', iterations
-  end do
-  call measure(basin, velocity, height, work, volume, energy)
-  if (rank == 0) print '(a, 2(1x, es23.16))', 'measured', volume, energy
-  call write_values('velocity', velocity)
-  call write_values('height', height)
-  if (rank == 0) call print_statistics('moved')
-  call destroy_comm()
 
 contains
 
-  !> Make a plane of one layer without borders.
-  subroutine make_mesh()
+  !> Start MPI and LFRic's collections, and read the command line.
+  subroutine start(name)
+    character(*), intent(in) :: name
+    character(8) :: word
+
+    call create_comm(comm)
+    call global_mpi%initialise(comm)
+    call initialise_halo_comms(comm)
+    call initialise_logging(comm%get_comm_mpi_val(), name)
+    call log_set_level(log_level_error)
+    rank = global_mpi%get_comm_rank()
+    call get_command_argument(1, word)
+    read (word, *) cells
+    call get_command_argument(2, word)
+    read (word, *) steps
+    call get_command_argument(3, word)
+    tells = word == 'tells'
+    call set_program_tells(tells)
+    allocate (mesh_collection, source=mesh_collection_type())
+    allocate (function_space_collection, source=function_space_collection_type())
+    allocate (halo_routing_collection, source=halo_routing_collection_type())
+  end subroutine start
+
+  !> Print what moved, and end.
+  subroutine finish()
+    if (rank == 0) call print_statistics('moved')
+    call destroy_comm()
+  end subroutine finish
+
+  !> Make a plane without borders, with layers of equal height up to a top, and one layer on its own.
+  subroutine make_mesh(layers, top, mesh)
+    integer(i_def), intent(in) :: layers
+    real(r_def), intent(in) :: top
+    type(mesh_type), pointer, intent(out) :: mesh
+
     type(ugrid_mesh_data_type) :: plane
     type(global_mesh_type), pointer :: global
     type(local_mesh_type), pointer :: local
     type(partition_type) :: partition
     procedure(partitioner_interface), pointer :: partitioner
-    integer(i_def) :: i, j, cell, number
+    character(str_def) :: name
+    integer(i_def) :: i, j, cell, number, flat
 
     number = cells**2
     plane%global_mesh_name = 'plane'
@@ -132,8 +126,12 @@ contains
                                .true._l_def, rank, global_mpi%get_comm_size())
     call local%initialise(global, partition)
     call local%init_cell_owner()
+    name = 'plane'
     mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
-      mesh_type(local, uniform_extrusion_type(0.0_r_def, 1.0_r_def, 1_i_def, PRIME_EXTRUSION))))
+      mesh_type(local, uniform_extrusion_type(0.0_r_def, top, layers, PRIME_EXTRUSION), name)))
+    name = 'plane-2d'
+    flat = mesh_collection%add_new_mesh( &
+      mesh_type(local, uniform_extrusion_type(0.0_r_def, 1.0_r_def, 1_i_def, TWOD), name))
   end subroutine make_mesh
 
   !> Return the number of a cell, or of its lower left corner.
@@ -144,45 +142,33 @@ contains
     at = modulo(j - 1, cells) * cells + modulo(i - 1, cells) + 1
   end function at
 
-  !> Make all fields, the water at rest but for a hill.
-  subroutine make_fields()
-    type(field_proxy_type) :: proxy
-    integer(i_def), pointer :: map(:)
-    integer(i_def) :: cell, number
-
-    basin%depth = 100.0_r_def
-    basin%gravity = 9.81_r_def
-    basin%volume = width**2
-    basin%time_step = 2.0_r_def * width / sqrt(basin%gravity * basin%depth)
-    call basin%mass%initialise(velocities, velocities)
-    call basin%divergence%initialise(heights, velocities)
-    call new_field(velocity, velocities)
-    call new_field(work%change, velocities)
-    call new_field(work%residual, velocities)
-    call new_field(work%direction, velocities)
-    call new_field(work%image, velocities)
-    call new_field(work%thrust, velocities)
-    call new_field(work%outflow, heights)
-    call new_field(height, heights)
-    proxy = height%get_proxy()
-    do cell = 1, mesh%get_last_edge_cell()
-      map => proxy%vspace%get_cell_dofmap(cell)
-      number = mesh%get_gid_from_lid(cell) - 1
-      proxy%data(map(1)) = exp(-norm2([modulo(number, cells) - cells / 3.0_r_def, &
-                                       number / cells - cells / 2.5_r_def] / 3.0_r_def)**2)
-    end do
-    call proxy%set_dirty()
-  end subroutine make_fields
-
-  !> Make a field of zeros.
-  subroutine new_field(field, space)
+  !> Make a field: zeros, or a hill on cells that is `height` high and lower from layer to layer.
+  subroutine new_field(field, space, height)
     type(field_type), intent(inout) :: field
     type(function_space_type), pointer, intent(in) :: space
+    real(r_def), optional, intent(in) :: height
+
     type(field_proxy_type) :: proxy
+    type(mesh_type), pointer :: mesh
+    integer(i_def), pointer :: map(:)
+    integer(i_def) :: cell, number, layer
+    real(r_def) :: hill
 
     call field%initialise(space)
     proxy = field%get_proxy()
     proxy%data = 0.0_r_def
+    if (.not. present(height)) return
+    mesh => field%get_mesh()
+    do cell = 1, mesh%get_last_edge_cell()
+      map => proxy%vspace%get_cell_dofmap(cell)
+      number = mesh%get_gid_from_lid(cell) - 1
+      hill = height * exp(-norm2([modulo(number, cells) - cells / 3.0_r_def, &
+                                  number / cells - cells / 2.5_r_def] / 3.0_r_def)**2)
+      do layer = 0, mesh%get_nlayers() - 1
+        proxy%data(map + layer) = hill / (layer + 1)
+      end do
+    end do
+    call proxy%set_dirty()
   end subroutine new_field
 
   !> Write the values that the rank owns.
@@ -202,4 +188,4 @@ contains
     close (unit)
   end subroutine write_values
 
-end program real_waves
+end module plane_mod
