@@ -13,21 +13,21 @@ module storage_registry_mod
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real64
   use address_table_mod, only: name_of_array
-  use array_table_mod, only: adopt, arrays_at, check_parts, give_way, has_one_owner, &
-                             just_allocated, lock_table, make_room, may_be_shared, new_array, &
-                             remove, unlock_table
+  use array_table_mod, only: adopt, array_in, arrays_at, check_parts, get_places, give_way, &
+                             has_one_owner, just_allocated, lock_table, make_room, &
+                             may_be_shared, new_array, remove, unlock_table
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: element_bytes, field_storage_type
   use storage_errors_mod, only: report_error
   use storage_words_mod, only: element_int32, element_real64, error_no_access
-  use wrapped_array_mod, only: of_nobody, of_readers, of_stamped_field, wrapped_array_type
+  use wrapped_array_mod, only: of_nobody, of_readers, of_stamped_field, stays, wrapped_array_type
 
   implicit none
   private
 
   public :: wrapped_array_type
   public :: new_stamp, registered_array, known_array, forget_storage, fetch_constant
-  public :: begin_table, end_table, forget_address
+  public :: begin_table, end_table, forget_address, forget_tables
 
   !> The storage of an array that nobody changes: made at first sight, its values on the host.
   interface fetch_constant
@@ -123,12 +123,16 @@ contains
   end subroutine forget_storage
 
   !> Give up the storage of the table at an address, if there is one: at once, or when the last
-  !> thread that uses it has ended.
-  subroutine forget_address(address)
+  !> thread that uses it has ended; `unless_told` the program tells when it frees arrays.
+  subroutine forget_address(address, unless_told)
     type(c_ptr), intent(in) :: address
+    logical, optional, intent(in) :: unless_told
 
     type(wrapped_array_type), pointer :: array
 
+    if (present(unless_told)) then
+      if (unless_told .and. stays()) return
+    end if
     call lock_table()
     array => arrays_at(address)
     if (associated(array)) then
@@ -138,10 +142,32 @@ contains
     call unlock_table()
   end subroutine forget_address
 
+  !> Give up the storages of all tables: before what has their arrays is freed.
+  subroutine forget_tables()
+    type(wrapped_array_type), pointer :: array
+    integer :: place
+
+    call lock_table()
+    place = 1
+    do while (place <= get_places())
+      array => array_in(place)
+      place = place + 1
+      if (.not. associated(array)) cycle
+      if (array%owner /= of_readers .or. array%stamp >= 0) cycle
+      array%forgotten = .true.
+      if (array%users > 0) cycle
+      call remove(array, is_used)
+      ! Another entry may lie there now.
+      place = place - 1
+    end do
+    call unlock_table()
+  end subroutine forget_tables
+
   !> Return the storage of an array that is only read and has no owner with a stamp: its type and
   !> size stand for one. It stays until `end_table`, which each use has to call.
   !>
-  !> Stops with 201 while another table at the address is used.
+  !> Stops with 201 while another table at the address is used, with 200 if a device has values of
+  !> an array that somebody has changed since, or that another one has the place of.
   function begin_table(address, element, count) result(storage)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -153,6 +179,7 @@ contains
     call lock_table()
     array => read_only(address, element, [count], stamp_of_table(element, count), &
                        name_of_array('table', address, [count]))
+    if (array%users == 0) call array%notice_changes(.false.)
     array%users = array%users + 1
     storage => array%storage
     call unlock_table()
@@ -180,6 +207,7 @@ contains
     end if
     call array%storage%release(space)
     array%users = array%users - 1
+    if (.not. array%forgotten) call array%watch()
     if (array%forgotten .and. array%users == 0) call remove(array, is_used)
     call unlock_table()
   end subroutine end_table

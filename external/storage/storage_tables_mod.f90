@@ -34,7 +34,8 @@ module storage_tables_mod
                      release_logical_1, release_logical_2, release_logical_3, release_logical_4
   end interface release_table
 
-  !> Give up the storage of an array, if it has one.
+  !> Give up the storage of an array, if it has one; `unless_told` who frees it tells that, as a
+  !> program does which calls `set_program_tells`.
   interface forget_table
     module procedure forget_int32_1, forget_int32_2, forget_int32_3, forget_int32_4, &
                      forget_real32_1, forget_real32_2, forget_real32_3, forget_real32_4, &
@@ -91,10 +92,11 @@ contains
     include 'release_table.inc'
   end subroutine release_int32_1
 
-  subroutine forget_int32_1(array)
+  subroutine forget_int32_1(array, unless_told)
     integer(int32), target, contiguous, intent(in) :: array(:)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_int32_1
 
   subroutine acquire_int32_2(array, space, values)
@@ -110,10 +112,11 @@ contains
     include 'release_table.inc'
   end subroutine release_int32_2
 
-  subroutine forget_int32_2(array)
+  subroutine forget_int32_2(array, unless_told)
     integer(int32), target, contiguous, intent(in) :: array(:, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_int32_2
 
   subroutine acquire_int32_3(array, space, values)
@@ -129,10 +132,11 @@ contains
     include 'release_table.inc'
   end subroutine release_int32_3
 
-  subroutine forget_int32_3(array)
+  subroutine forget_int32_3(array, unless_told)
     integer(int32), target, contiguous, intent(in) :: array(:, :, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_int32_3
 
   subroutine acquire_int32_4(array, space, values)
@@ -148,10 +152,11 @@ contains
     include 'release_table.inc'
   end subroutine release_int32_4
 
-  subroutine forget_int32_4(array)
+  subroutine forget_int32_4(array, unless_told)
     integer(int32), target, contiguous, intent(in) :: array(:, :, :, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_int32_4
 
   subroutine acquire_real32_1(array, space, values)
@@ -167,10 +172,11 @@ contains
     include 'release_table.inc'
   end subroutine release_real32_1
 
-  subroutine forget_real32_1(array)
+  subroutine forget_real32_1(array, unless_told)
     real(real32), target, contiguous, intent(in) :: array(:)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_real32_1
 
   subroutine acquire_real32_2(array, space, values)
@@ -186,10 +192,11 @@ contains
     include 'release_table.inc'
   end subroutine release_real32_2
 
-  subroutine forget_real32_2(array)
+  subroutine forget_real32_2(array, unless_told)
     real(real32), target, contiguous, intent(in) :: array(:, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_real32_2
 
   subroutine acquire_real32_3(array, space, values)
@@ -205,10 +212,11 @@ contains
     include 'release_table.inc'
   end subroutine release_real32_3
 
-  subroutine forget_real32_3(array)
+  subroutine forget_real32_3(array, unless_told)
     real(real32), target, contiguous, intent(in) :: array(:, :, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_real32_3
 
   subroutine acquire_real32_4(array, space, values)
@@ -224,10 +232,11 @@ contains
     include 'release_table.inc'
   end subroutine release_real32_4
 
-  subroutine forget_real32_4(array)
+  subroutine forget_real32_4(array, unless_told)
     real(real32), target, contiguous, intent(in) :: array(:, :, :, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_real32_4
 
   subroutine acquire_real64_1(array, space, values)
@@ -243,10 +252,11 @@ contains
     include 'release_table.inc'
   end subroutine release_real64_1
 
-  subroutine forget_real64_1(array)
+  subroutine forget_real64_1(array, unless_told)
     real(real64), target, contiguous, intent(in) :: array(:)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_real64_1
 
   subroutine acquire_real64_2(array, space, values)
@@ -262,10 +272,11 @@ contains
     include 'release_table.inc'
   end subroutine release_real64_2
 
-  subroutine forget_real64_2(array)
+  subroutine forget_real64_2(array, unless_told)
     real(real64), target, contiguous, intent(in) :: array(:, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_real64_2
 
   subroutine acquire_real64_3(array, space, values)
@@ -281,10 +292,11 @@ contains
     include 'release_table.inc'
   end subroutine release_real64_3
 
-  subroutine forget_real64_3(array)
+  subroutine forget_real64_3(array, unless_told)
     real(real64), target, contiguous, intent(in) :: array(:, :, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_real64_3
 
   subroutine acquire_real64_4(array, space, values)
@@ -300,10 +312,11 @@ contains
     include 'release_table.inc'
   end subroutine release_real64_4
 
-  subroutine forget_real64_4(array)
+  subroutine forget_real64_4(array, unless_told)
     real(real64), target, contiguous, intent(in) :: array(:, :, :, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_real64_4
 
   subroutine acquire_logical_1(array, space, values)
@@ -319,10 +332,11 @@ contains
     include 'release_table.inc'
   end subroutine release_logical_1
 
-  subroutine forget_logical_1(array)
+  subroutine forget_logical_1(array, unless_told)
     logical, target, contiguous, intent(in) :: array(:)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_logical_1
 
   subroutine acquire_logical_2(array, space, values)
@@ -338,10 +352,11 @@ contains
     include 'release_table.inc'
   end subroutine release_logical_2
 
-  subroutine forget_logical_2(array)
+  subroutine forget_logical_2(array, unless_told)
     logical, target, contiguous, intent(in) :: array(:, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_logical_2
 
   subroutine acquire_logical_3(array, space, values)
@@ -357,10 +372,11 @@ contains
     include 'release_table.inc'
   end subroutine release_logical_3
 
-  subroutine forget_logical_3(array)
+  subroutine forget_logical_3(array, unless_told)
     logical, target, contiguous, intent(in) :: array(:, :, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_logical_3
 
   subroutine acquire_logical_4(array, space, values)
@@ -376,10 +392,11 @@ contains
     include 'release_table.inc'
   end subroutine release_logical_4
 
-  subroutine forget_logical_4(array)
+  subroutine forget_logical_4(array, unless_told)
     logical, target, contiguous, intent(in) :: array(:, :, :, :)
+    logical, optional, intent(in) :: unless_told
 
-    call forget_address(c_loc(array))
+    call forget_address(c_loc(array), unless_told)
   end subroutine forget_logical_4
 
 end module storage_tables_mod

@@ -60,8 +60,8 @@ contains
       if (digest_of(self%address, self%bytes) == self%digest) return
       call self%stop_at(error_lost_values, 'The host has written an array that the device ' // &
                         'has, too, and has not told so: call wrote_on_host behind, or ' // &
-                        'release_storage before an array is freed; for fields with storages ' // &
-                        'set_data or set_dirty says it.')
+                        'release_storage before an array is freed, release_tables before a ' // &
+                        'map is; for fields with storages set_data or set_dirty says it.')
     end if
     call self%storage%wait()
     call count_marks(self%address, self%bytes, left, all_marks)

@@ -18,7 +18,7 @@ module wrapped_array_mod
   implicit none
   private
 
-  public :: note_contract
+  public :: note_contract, stays
 
   integer(c_intptr_t), parameter :: no_thread = 0
 

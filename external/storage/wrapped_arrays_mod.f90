@@ -3,7 +3,7 @@
 !>
 !> A program that tells (`set_program_tells`) calls `bring_to_host` before it reads values on the
 !> host, `wrote_on_host` when it has written them there, and `release_storage` before they are
-!> freed. What it forgets to tell is looked for.
+!> freed, or `release_tables` before maps are. What it forgets to tell is looked for.
 module wrapped_arrays_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
@@ -11,6 +11,7 @@ module wrapped_arrays_mod
   use array_table_mod, only: array_at, array_in, get_places, lock_table, look_up, remove, &
                              unlock_table
   use storage_errors_mod, only: report_error
+  use storage_registry_mod, only: forget_tables
   use storage_words_mod, only: access_read, element_int32, element_real32, element_real64, &
                                error_lost_values, error_window, space_host
   use wrapped_array_mod, only: note_contract, of_nobody, wrapped_array_type
@@ -20,6 +21,7 @@ module wrapped_arrays_mod
 
   public :: wrapped_array_type
   public :: storage_of, bring_to_host, wrote_on_host, release_storage, set_program_tells
+  public :: release_tables
 
   !> Return the storage of an array. One that nobody has asked for yet has its values on the host.
   !> It is there until the thread looks another one up, and longer while somebody uses it. A field
@@ -62,6 +64,7 @@ contains
     end do
     call note_contract(tells)
     call unlock_table()
+    if (.not. tells) call forget_tables()
   end subroutine set_program_tells
 
   !> Make the host have the current values of an array: before it reads them.
@@ -99,6 +102,12 @@ contains
     end if
     call unlock_table()
   end subroutine release_storage
+
+  !> Give up what devices have of maps and other tables of LFRic: before function spaces or meshes
+  !> are freed. Those that are used go when that ends.
+  subroutine release_tables()
+    call forget_tables()
+  end subroutine release_tables
 
   !> Return the storage of the array at an address. Arrays without elements, which have no address,
   !> share one.

@@ -44,7 +44,15 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
-from psyclone_storage.ir.unit import Blank, Comment, Line, QueueWaitLine, Routine, Unit
+from psyclone_storage.ir.unit import (
+    Blank,
+    Comment,
+    DirectiveBlock,
+    Line,
+    QueueWaitLine,
+    Routine,
+    Unit,
+)
 from psyclone_storage.ir.walk import kernel_calls
 
 Timed = Callable[[ProfileRegion, tuple[Line, ...]], tuple[Line, ...]]
@@ -188,7 +196,9 @@ def _outer(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
 def _entered(context: LoweringContext, enter: EnterData) -> tuple[Line, ...]:
     """Return what gives the device all that the regions of the routine take."""
     regions = tuple(device_regions(context.schedule))
-    lines = tuple(line for region in regions for line in nested(context, region))
+    lowered = (line for region in regions for line in nested(context, region))
+    # What the host does before a region, it does with what it has.
+    lines = tuple(line for line in lowered if isinstance(line, DirectiveBlock))
     calls = tuple(call for region in regions for call in kernel_calls(region))
     return context.lines(EnterDevice(enter.data, enter.queue, calls, lines))
 

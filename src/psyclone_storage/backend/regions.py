@@ -20,16 +20,20 @@ from psyclone_storage.backend.reductions import (
     sums_in_order,
     thread_number,
 )
+from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.expr import Element, Expr, Name, canonical, spell
 from psyclone_storage.ir.kernel import ReductionOp
-from psyclone_storage.ir.rewrite import Masked, blocks_of
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import Masked, blocks_of, names_in, with_each_block
 from psyclone_storage.ir.runtime_ops import ExactSum
 from psyclone_storage.ir.schedule import Datum, DirectiveRegion
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import (
     Assign,
+    Declare,
     DeviceItem,
     DirectiveBlock,
     Do,
@@ -58,11 +62,14 @@ def region_lines(
     opens = region.directive is Directive.OMP_PARALLEL and bool(ordered)
     scalars = {datum.name: op for datum, op in _combined(context, region)}
     scalars |= dict(_exact(context, region))
+    looked_up: list[Line] = []
+    if region.runs_on_device and not region.directive.surroundings:
+        lines = _with_ends_before(context, lines, looked_up)
     moves = region.directive.holds_data or (region.copies and context.ops.names_what_is_copied)
     items = context.ops.region_items(context, kernel_calls(region), lines) if moves else ()
     private = [name for name in dict.fromkeys(assigned(lines)) if name not in scalars]
     if not opens:
-        return (_block(region, lines, private, scalars, items),)
+        return (*looked_up, _block(region, lines, private, scalars, items))
     number = thread_number(context)
     private.append(context.counter("thread").text)
     before = [line for datum, _ in ordered for line in initial_partial_sums(context, datum)]
@@ -91,6 +98,31 @@ def assigned(lines: Iterable[Line]) -> Iterator[str]:
             case _ if not isinstance(line, ScopedBlock | Masked):
                 for block in blocks_of(line):
                     yield from assigned(block)
+
+
+def _with_ends_before(
+    context: LoweringContext, lines: tuple[Line, ...], before: list[Line]
+) -> tuple[Line, ...]:
+    """Return the lines of a region on a device with ends of colours that the host looks up before.
+
+    It has the arrays, which need not go there for one number of each colour. What a loop inside of
+    the region counts is not known before.
+    """
+    counted = frozenset(map(key_of, assigned(lines)))
+
+    def changed(line: Line) -> Line:
+        line = with_each_block(line, lambda block: tuple(map(changed, block)))
+        if not isinstance(line, Do) or not isinstance(line.stop, Element):
+            return line
+        known = context.work.found(spell(line.stop.base))
+        if known is None or known[0] is not SetupSection.COLOURS or names_in(line.stop) & counted:
+            return line
+        wished = Declare("last_of_colour", context.ops.integer)
+        name = context.work.variable(SetupSection.COUNTERS, ("end", canonical(line.stop)), wished)
+        before.append(Assign(name, line.stop))
+        return replace(line, stop=name)
+
+    return tuple(map(changed, lines))
 
 
 def _block(

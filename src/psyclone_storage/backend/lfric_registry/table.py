@@ -2,7 +2,8 @@
 
 Flags of halos are the proxies' own. An exchange passes through the host what lies near other ranks,
 which a module beside LFRic finds out: what is sent LFRic tells nobody. Maps and other tables are
-brought for each call of the routine, as nobody says when LFRic frees them.
+brought for each call of the routine, as LFRic does not say when it frees them, or once, if the
+program does.
 """
 
 from __future__ import annotations

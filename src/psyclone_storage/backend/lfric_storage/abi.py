@@ -16,5 +16,7 @@ TABLES_MODULE = "storage_tables_mod"
 ACQUIRE_TABLE, RELEASE_TABLE, FORGET_TABLE = "acquire_table", "release_table", "forget_table"
 """For arrays that are only read: `acquire_table(array, space, values)`, `release_table(array,
 space)`, and `forget_table(array)` before an array is gone."""
+UNLESS_TOLD = "unless_told"
+"""The last argument of `forget_table`, for an array that stays if the program tells of its end."""
 
 RESERVED = OF_FIELDS | OF_STORAGES | {TABLES_MODULE, ACQUIRE_TABLE, RELEASE_TABLE, FORGET_TABLE}

@@ -17,7 +17,7 @@ from psyclone_storage.backend.lfric_storage import abi
 from psyclone_storage.backend.workspace import SetupSection, colons
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.expr import Expr, Keyword, Name, logical
 from psyclone_storage.ir.rewrite import everywhere, substituted, walk_lines, with_each_block
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Statement
 from psyclone_storage.ir.transfer import Side
@@ -37,7 +37,7 @@ def with_tables(
 ) -> tuple[Line, ...]:
     """Return the lines of a statement with what holds tables around regions on a device.
 
-    Maps of the infrastructure stay there if it says when it frees them.
+    Maps of the infrastructure stay there if it says when it frees them, or if the program does.
     """
     if not isinstance(item, Loop | DirectiveRegion):
         return lines
@@ -70,9 +70,11 @@ def _window(context: LoweringContext, name: str, maps_stay: bool) -> Name:
     attributes = ("pointer", "contiguous")
     wished = Declare(f"{name}_there", declared.type, attributes, colons(len(declared.shape)))
     window = context.work.variable(SetupSection.DATA, ("table", name), wished)
-    if context.work.first(("forgotten", name)) and not (maps_stay and _stays(context, name)):
+    stays = _stays(context, name)
+    if context.work.first(("forgotten", name)) and not (maps_stay and stays):
         procedure = Name(context.work.imports.local(abi.TABLES_MODULE, abi.FORGET_TABLE))
-        context.work.at_end(Call(procedure, (Name(name),)))
+        told = (Keyword(abi.UNLESS_TOLD, logical(value=True)),) if stays else ()
+        context.work.at_end(Call(procedure, (Name(name), *told)))
     return window
 
 

@@ -10,8 +10,8 @@ program wrapped
   use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
   use storage_watch_mod, only: count_marks, digest_of, mark_host
   use storage_words_mod
-  use wrapped_arrays_mod, only: bring_to_host, release_storage, set_program_tells, storage_of, &
-                                wrapped_array_type, wrote_on_host
+  use wrapped_arrays_mod, only: bring_to_host, release_storage, release_tables, &
+                                set_program_tells, storage_of, wrapped_array_type, wrote_on_host
 
   !$ use omp_lib, only: omp_get_thread_num
 
@@ -37,6 +37,7 @@ program wrapped
   call check_tables()
   call set_program_tells(.true.)
   call check_told()
+  call check_tables_told()
   call check_overwritten()
   call check_exchanges()
   call check_names()
@@ -413,11 +414,50 @@ contains
     call check(all(abs(values - 2) < 1.0e-9_real64), 'all arrays are written')
   end subroutine check_threads
 
+  !> What a program tells of stays where it is, until the program says that it ends.
+  subroutine check_tables_told()
+    integer(int32), target :: map(20)
+    integer(int32), pointer, contiguous :: there(:)
+
+    map = 1
+    call look(map)
+    call forget_table(map, unless_told=.true.)
+    call release_tables()
+    map = 2
+    call look(map)
+    call forget_table(map, unless_told=.true.)
+    call acquire_table(map, space_device, there)
+    call release_tables()
+    call check(all(there == 2), 'a table that is used stays')
+    call release_table(map, space_device)
+    map = 3
+    call look(map)
+    call set_program_tells(.false.)
+    map = 4
+    call look(map)
+    call forget_table(map, unless_told=.true.)
+    call set_program_tells(.true.)
+    map = 5
+    call look(map)
+    call release_tables()
+  end subroutine check_tables_told
+
+  !> Look at the values that a device has of a table.
+  subroutine look(map)
+    integer(int32), target, contiguous, intent(in) :: map(:)
+    integer(int32), pointer, contiguous :: there(:)
+
+    call acquire_table(map, space_device, there)
+    call check(all(there == map), 'a device has the values of a table')
+    call release_table(map, space_device)
+  end subroutine look
+
   !> Do something that would give a wrong answer.
   subroutine use_wrongly(what)
     character(*), intent(in) :: what
     type(wrapped_array_type), pointer :: storage
     real(real64), pointer, contiguous :: window(:, :)
+    real(real64), pointer, contiguous :: table(:)
     real(real64), pointer :: values(:, :), other(:, :)
 
     memory = 1.0_real64
@@ -431,6 +471,13 @@ contains
       storage => storage_of(memory(18:30))
     end if
     if (what == 'overtaken') call overtake()
+    if (what == 'table changed') then
+      call acquire_table(memory(21:40), space_device, table)
+      call release_table(memory(21:40), space_device)
+      call forget_table(memory(21:40), unless_told=.true.)
+      memory(33) = 3.0_real64
+      call acquire_table(memory(21:40), space_device, table)
+    end if
     if (what == 'two names') then
       call storage%acquire(space_device, access_read, window)
       call storage%acquire(space_host, access_write, window)

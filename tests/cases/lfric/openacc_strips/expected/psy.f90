@@ -27,7 +27,7 @@ contains
     real(kind=r_def), pointer, contiguous :: theta_data(:), mass_data(:), wind_data(:), rho_data(:)
     integer(kind=i_def) :: nlayers_wind, nlayers_rho, ncolours, ndf_w2, undf_w2, ndf_w3, undf_w3, &
         loop1_start, loop1_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, loop5_start, &
-        loop5_stop, df, colour, cell, cell_of_colour
+        loop5_stop, df, colour, cell, cell_of_colour, last_of_colour
     type(mesh_type), pointer :: mesh
     integer(kind=i_def), allocatable :: last_halo_cells(:, :)
     integer(kind=i_def), pointer, contiguous :: colour_map(:, :), theta_stencil_sizes(:), &
@@ -83,8 +83,8 @@ contains
     loop5_stop = rho_proxy%vspace%get_last_dof_owned()
 
     ! Halo exchanges and loops
-    !$acc enter data copyin(theta_data, mass_data, last_halo_cells, colour_map, wind_data, map_w2, &
-    !$acc map_w3, rho_data, theta_stencil_sizes, theta_stencil_dofmap)
+    !$acc enter data copyin(theta_data, mass_data, colour_map, wind_data, map_w2, map_w3, &
+    !$acc rho_data, theta_stencil_sizes, theta_stencil_dofmap)
 
     !$acc parallel default(present)
     !$acc loop private(df), independent
@@ -109,9 +109,10 @@ contains
       !$acc 1:mass_proxy%vspace%get_last_dof_halo(1)))
     end if
     do colour = 1, ncolours
+      last_of_colour = last_halo_cells(colour, 1)
       !$acc parallel default(present)
       !$acc loop private(cell_of_colour, cell), independent
-      do cell_of_colour = 1, last_halo_cells(colour, 1)
+      do cell_of_colour = 1, last_of_colour
         cell = colour_map(colour, cell_of_colour)
         call diffuse_kernel_0_code(nlayers_wind, wind_data, theta_data, mass_data, ndf_w2, &
             undf_w2, map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell))
@@ -148,7 +149,6 @@ contains
     end do
     !$acc end parallel
 
-    !$acc exit data delete(last_halo_cells)
     deallocate(last_halo_cells)
   end subroutine invoke_0
 

@@ -29,13 +29,13 @@ contains
     type(field_proxy_type) :: theta_proxy, mass_proxy, wind_proxy, rho_proxy
     real(kind=r_def), pointer, contiguous :: theta_data(:), mass_data(:), wind_data(:), rho_data(:)
     type(wrapped_array_type), pointer :: mass_storage, theta_storage, wind_storage, rho_storage
-    integer(kind=i_def), pointer, contiguous :: last_halo_cells_there(:, :), &
-        colour_map_there(:, :), map_w2_there(:, :), map_w3_there(:, :), &
-        theta_stencil_sizes_there(:), theta_stencil_dofmap_there(:, :, :), colour_map(:, :), &
-        theta_stencil_sizes(:), theta_stencil_dofmap(:, :, :), map_w2(:, :), map_w3(:, :)
+    integer(kind=i_def), pointer, contiguous :: colour_map_there(:, :), map_w2_there(:, :), &
+        map_w3_there(:, :), theta_stencil_sizes_there(:), theta_stencil_dofmap_there(:, :, :), &
+        colour_map(:, :), theta_stencil_sizes(:), theta_stencil_dofmap(:, :, :), map_w2(:, :), &
+        map_w3(:, :)
     integer(kind=i_def) :: nlayers_wind, nlayers_rho, ncolours, ndf_w2, undf_w2, ndf_w3, undf_w3, &
         loop1_start, loop1_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, loop5_start, &
-        loop5_stop, df, colour, cell, cell_of_colour
+        loop5_stop, df, colour, cell, cell_of_colour, last_of_colour
     type(mesh_type), pointer :: mesh
     integer(kind=i_def), allocatable :: last_halo_cells(:, :)
     type(stencil_dofmap_type), pointer :: theta_stencil_map
@@ -124,21 +124,20 @@ contains
     ! wind: brought, as diffuse_kernel_type reads and writes it
     wind_storage => storage_of(wind_proxy%data)
     call wind_storage%acquire(space_device, access_read_write, wind_data)
-    call acquire_table(last_halo_cells, space_device, last_halo_cells_there)
     call acquire_table(colour_map, space_device, colour_map_there)
     call acquire_table(map_w2, space_device, map_w2_there)
     call acquire_table(map_w3, space_device, map_w3_there)
     do colour = 1, ncolours
+      last_of_colour = last_halo_cells(colour, 1)
       !$acc parallel default(present)
       !$acc loop private(cell_of_colour, cell), independent
-      do cell_of_colour = 1, last_halo_cells_there(colour, 1)
+      do cell_of_colour = 1, last_of_colour
         cell = colour_map_there(colour, cell_of_colour)
         call diffuse_kernel_0_code(nlayers_wind, wind_data, theta_data, mass_data, ndf_w2, &
             undf_w2, map_w2_there(:, cell), ndf_w3, undf_w3, map_w3_there(:, cell))
       end do
       !$acc end parallel
     end do
-    call release_table(last_halo_cells, space_device)
     call release_table(colour_map, space_device)
     call release_table(map_w2, space_device)
     call release_table(map_w3, space_device)
@@ -186,12 +185,11 @@ contains
     !$acc end parallel
     call rho_storage%release(space_device)
 
-    call forget_table(last_halo_cells)
-    call forget_table(colour_map)
-    call forget_table(map_w2)
-    call forget_table(map_w3)
-    call forget_table(theta_stencil_sizes)
-    call forget_table(theta_stencil_dofmap)
+    call forget_table(colour_map, unless_told=.true.)
+    call forget_table(map_w2, unless_told=.true.)
+    call forget_table(map_w3, unless_told=.true.)
+    call forget_table(theta_stencil_sizes, unless_told=.true.)
+    call forget_table(theta_stencil_dofmap, unless_told=.true.)
     deallocate(last_halo_cells)
   end subroutine invoke_0
 
