@@ -61,6 +61,7 @@ LATE: dict[str, set[str]] = {
     },
     "driver/python.py": {
         "psyclone_storage.backend.native.columns",
+        "psyclone_storage.backend.numpy.columns",
         "psyclone_storage.driver.in_python.in_python",
         "psyclone_storage.driver.python_parts",
     },

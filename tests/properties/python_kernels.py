@@ -23,7 +23,8 @@ from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.runtime.compiling import load_library
-from psyclone_storage.runtime.gocean.held import points, power, quotient
+from psyclone_storage.runtime.computing import power, quotient
+from psyclone_storage.runtime.gocean.held import points
 
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = """\

@@ -32,11 +32,11 @@ def library(built: Callable[[Library], Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def corpus_in_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of LFRic's corpus in Python, compiled as C and as CUDA."""
+    """Return the folder of LFRic's corpus in Python, as C, as CUDA and as NumPy."""
 
     def build(folder: Path) -> None:
         write_in_python(with_known_lengths(), folder)
-        for target in ("c", "cuda"):
+        for target in ("c", "cuda", "numpy"):
             compiled_in_python(folder, target)
 
     return built_once(shared_folder(tmp_path_factory) / "corpus_in_python", build)

@@ -77,7 +77,7 @@ def test_bits_are_those_of_c_and_nothing_moves_twice(ranks: int, tmp_path: Path)
     ways = [
         f"{target}{order}{annexed}:{target}:{order}:COMPUTE_ANNEXED_DOFS={annexed}:colour"
         for annexed in ANNEXED
-        for target, orders in (("c", "0"), ("cuda", "012"))
+        for target, orders in (("c", "0"), ("cuda", "012"), ("numpy", "0" if ranks < 4 else ""))
         for order in orders
     ]
     launched([sys.executable, str(PROGRAM), *ways], ranks, tmp_path)
@@ -88,6 +88,9 @@ def test_bits_are_those_of_c_and_nothing_moves_twice(ranks: int, tmp_path: Path)
             answers = found(tmp_path, f"cuda{order}{annexed}", ranks)
             assert without_moves(answers) == without_moves(wanted)
             assert all(of_rank.count("moved True 0") == 2 for of_rank in answers)
+        if ranks < 4:
+            computed = without_moves(found(tmp_path, f"numpy0{annexed}", ranks))
+            assert computed == without_moves(wanted)
 
 
 def test_tiles_of_a_colour_have_threads(tmp_path: Path) -> None:
@@ -125,7 +128,7 @@ def values(folder: Path, ranks: int) -> list[bytes]:
     return [(folder / f"values.{rank}").read_bytes() for rank in range(ranks)]
 
 
-def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(
+def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads_and_by_numpy(
     corpus_in_python: Path, tmp_path: Path
 ) -> None:
     assert len(with_known_lengths()) == len(twins()) - 1
@@ -133,12 +136,14 @@ def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads(
         folder = tmp_path / str(ranks)
         ways = [f"{corpus_in_python / 'c'}:{folder / 'c'}::0"]
         ways += [f"{corpus_in_python / 'cuda'}:{folder / one}:gpu:{one}" for one in orders]
+        by_numpy = ["numpy"] if ranks < 4 else []
+        ways += [f"{corpus_in_python / one}:{folder / one}::0" for one in by_numpy]
         launched([sys.executable, str(CORPUS), *ways], ranks, folder,
                  "PSYCLONE_STORAGE_DEVICE=emulated")  # fmt: skip
         wanted = values(folder / "c", ranks)
         assert all(wanted)
-        for order in orders:
-            assert values(folder / order, ranks) == wanted
+        for way in (*orders, *by_numpy):
+            assert values(folder / way, ranks) == wanted
 
 
 def test_arrays_of_kernels_have_lengths_that_a_step_makes_known(tmp_path: Path) -> None:

@@ -426,8 +426,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--target", default="", metavar="NAME",
         help="what is generated: for lfric lfric (default), for gocean dl_esm_inf (default), or "
         "storage, whose fields know where their values are current, or registry, which knows it of "
-        "others' fields; for programs in Python c (default), cuda, for fields on a device, or for "
-        "gocean numpy, which needs no compiler",
+        "others' fields; for programs in Python c (default), cuda, for fields on a device, or "
+        "numpy, which compiles nothing",
     )  # fmt: skip
     group.add_argument("-oalg", type=Path, metavar="FILE", help="the transformed algorithm")
     group.add_argument("-opsy", type=Path, metavar="FILE", help="the generated PSy layer")

@@ -23,7 +23,7 @@ from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.domain.lfric.structures import STRUCTURES
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
-from psyclone_storage.driver.lfric_python import LFRIC_IN_C, LFRIC_IN_CUDA
+from psyclone_storage.driver.lfric_python import LFRIC_IN_C, LFRIC_IN_CUDA, LFRIC_IN_NUMPY
 from psyclone_storage.driver.rows import (
     OTHERS_FIELDS,
     ApiParts,
@@ -103,6 +103,7 @@ TARGETS: Mapping[str, Target] = {
     "c": LFRIC_IN_C,
     "storage": Target(FORTRAN, _storages, asks=_extensions_of_storages),
     "registry": Target(FORTRAN, _registry),
+    "numpy": LFRIC_IN_NUMPY,
     "cuda": LFRIC_IN_CUDA,
 }
 """What can be generated for finite elements, by name; the first is what is by default."""

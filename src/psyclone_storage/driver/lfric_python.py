@@ -5,7 +5,11 @@ from __future__ import annotations
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.config.settings import RunTimeChecks, Settings
-from psyclone_storage.driver.python import python_with_columns, python_with_columns_on_device
+from psyclone_storage.driver.python import (
+    python_with_columns,
+    python_with_columns_on_device,
+    python_with_numpy_columns,
+)
 from psyclone_storage.driver.rows import Target
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
 from psyclone_storage.infrastructures import lfric, lfric_words
@@ -61,6 +65,7 @@ def _not_for_threads(program: Program, rules: Rules) -> tuple[Diagnostic, ...]:
 
 
 LFRIC_IN_C = Target(python_with_columns(LFRIC_WORDS), _meshes)
+LFRIC_IN_NUMPY = Target(python_with_numpy_columns(LFRIC_WORDS), _meshes)
 LFRIC_IN_CUDA = Target(
     python_with_columns_on_device(LFRIC_WORDS), _meshes_on_device, refuses=_not_for_threads
 )

@@ -84,6 +84,16 @@ def python_with_columns_on_device(dialect: Dialect) -> Language:
     )
 
 
+def python_with_numpy_columns(dialect: Dialect) -> Language:
+    """Return Python with the words of an API whose kernels for columns compute by NumPy."""
+    return replace(
+        python(dialect),
+        emit_unit=partial(_of_numpy_columns, "emit_unit"),
+        emit_code=_emit_nothing,
+        resolve=_resolve_as_it_is,
+    )
+
+
 def python(dialect: Dialect) -> Language:
     """Return Python with the words of an API, computing by NumPy.
 
@@ -139,6 +149,13 @@ def _part(name: str, *given: Any, **named: Any) -> Any:
 def _of_columns(name: str, *given: Any, **named: Any) -> Any:
     """Call what prints invokes over columns of cells, by its name in `backend.native.columns`."""
     from psyclone_storage.backend.native import columns  # noqa: PLC0415
+
+    return getattr(columns, name)(*given, **named)
+
+
+def _of_numpy_columns(name: str, *given: Any, **named: Any) -> Any:
+    """Call what prints invokes over columns of cells as NumPy, by its name."""
+    from psyclone_storage.backend.numpy import columns  # noqa: PLC0415
 
     return getattr(columns, name)(*given, **named)
 

@@ -83,8 +83,8 @@ def configure(
 
     `script` is a recipe with a function `trans`, `config` a settings file, `config_opts` are single
     settings as `KEY=VALUE`; without `distributed` no halo is exchanged. `target` is what computes:
-    `c`; `cuda`, for fields of a grid or a mesh on a device; or `numpy`, which needs no compiler and
-    is for grids alone. What is not given is chosen by the settings.
+    `c`; `cuda`, for fields of a grid or a mesh on a device; or `numpy`, which compiles
+    nothing. What is not given is chosen by the settings.
     """
     _CHOSEN.clear()
     _CHOSEN.update(

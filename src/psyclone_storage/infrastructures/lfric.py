@@ -105,6 +105,9 @@ OPERATOR_DEPTH = 1
 CELL_SPACE = "w3"
 """A space that has, at its lowest order, one dof in each cell and layer, which no cells share."""
 
+SPACES_OF_LAYERS = frozenset({"w3", "w2broken"})
+"""Spaces whose dofs belong to one cell of one layer: the dofs of a column lie layers apart."""
+
 READ_ONLY_SPACES = frozenset({"wchi"})
 """Spaces that no kernel may write: `wchi` holds the coordinates of the mesh."""
 

@@ -40,5 +40,5 @@ def test_programs_in_python_have_storages_anyway() -> None:
 
 def test_a_target_that_is_none_is_refused() -> None:
     with pytest.raises(CompileError) as refused:
-        target_of(Api.LFRIC, "numpy")
+        target_of(Api.LFRIC, "dl_esm_inf")
     assert refused.value.problems[0].code == "L002"

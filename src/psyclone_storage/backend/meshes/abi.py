@@ -71,13 +71,23 @@ VALUE = "value"
 ADDRESS = "address"
 EXACT_SUM, SUM, SUM_OF_RANK = "ExactSum", "total", "total_of_rank"
 """A sum without rounding, and what gives the rounded one: of all ranks, and of this one."""
+HELD, SCALAR, POWER, WHOLE_POWER, QUOTIENT = "held", "scalar", "power", "whole_power", "quotient"
+LESSER, GREATER, ADDED, LEAST, GREATEST = "lesser", "greater", "added", "least", "greatest"
+MODULE_VALUE, OF_LIBRARY = "module_value", "of_library"
+ADD_TO_SUM = "add"
+IN_KERNELS = (POWER, WHOLE_POWER, QUOTIENT, LESSER, GREATER, ADDED, LEAST, GREATEST, MODULE_VALUE,
+              OF_LIBRARY)  # fmt: skip
+FOR_NUMPY = (*IN_KERNELS, HELD, SCALAR, EXACT_SUM, EXCHANGE, CHECK_VECTOR)
+"""What modules that compute by NumPy import by name."""
+NUMPY_WORDS = frozenset({*IN_KERNELS, "np", "range", "slice", "min", "max", "int"})
+"""Names that no variable of a kernel may have there."""
 REDUCTIONS: Mapping[ReductionOp, str] = {
     ReductionOp.SUM: "total",
     ReductionOp.MIN: "least",
     ReductionOp.MAX: "greatest",
 }
 RESERVED = frozenset(
-    {EXCHANGE, START, EXACT_SUM, LIBRARY, DEVICE_LIBRARY, ROUTINE, "run", "given", "data",
-     "reals", "counts", "tables", "np", "ctypes", "range", "min", "max", "len", "float", "int"}
+    {EXCHANGE, START, EXACT_SUM, LIBRARY, DEVICE_LIBRARY, ROUTINE, HELD, SCALAR, *NUMPY_WORDS,
+     "run", "given", "data", "reals", "counts", "tables", "ctypes", "len", "float"}
 )  # fmt: skip
 """Names that no variable of a generated module may have."""

@@ -22,6 +22,7 @@ from psyclone_storage.ir.expr import (
     Index,
     Literal,
     Name,
+    Sort,
     Symbol,
     children,
     integer_value,
@@ -64,15 +65,33 @@ def emit_code(code: KernelCode) -> list[str]:
         raise CompileError(*writer.problems)
     head = f"def {code.name}({', '.join(map(plain, code.dummies))}):"
     first, second = (plain(name) for name in code.dummies[:2])
-    imports = [f"from {code.module.name} import {name}" for name in writer.constants()]
-    for one in code.module.symbols.symbols.values():
-        if one.module:
-            imports += _read(one)
+    imports = reading_of(code)
     like = next(name for name in code.dummies if writer.is_array(name))
     opening = [f"at = points({first}, {second}, {plain(like)}.shape)", *imports]
     if writer.leaves:
         opening.append(f"{writer.alive} = np.True_")
     return [head, *(f"{_STEP}{line}" if line else "" for line in (*opening, *body))]
+
+
+def reading_of(code: KernelCode) -> list[str]:
+    """Return the statements that read what a kernel asks of its own module, and of others."""
+    lines = [f"from {code.module.name} import {name}" for name in _constants(code)]
+    for one in code.module.symbols.symbols.values():
+        if one.module and one.sort is Sort.VARIABLE:
+            lines += _read(one)
+    return lines
+
+
+def _constants(code: KernelCode) -> Iterator[str]:
+    """Yield the variables of the kernel's module that it reads, in order."""
+    used = {
+        name for line in walk_lines(code.body) for one in expressions_of(line)
+        for name in names(one)
+    }  # fmt: skip
+    for item in code.module.declarations:
+        name = getattr(item, "name", "")
+        if key_of(name) in used and code.declared(name) is None:
+            yield name
 
 
 def _read(symbol: Symbol) -> tuple[str, str]:
@@ -146,17 +165,6 @@ class _Writer:
         }
         leaves = any(isinstance(line, Return) for line in walk_lines(code.body))
         return cls(code, spelling, varying, written, taken, taken.fresh("alive"), leaves)
-
-    def constants(self) -> Iterator[str]:
-        """Yield the variables of the kernel's module that it reads, in order."""
-        used = {
-            name for line in walk_lines(self.code.body) for one in expressions_of(line)
-            for name in names(one)
-        }  # fmt: skip
-        for item in self.code.module.declarations:
-            name = getattr(item, "name", "")
-            if key_of(name) in used and self.code.declared(name) is None:
-                yield name
 
     def is_array(self, name: str) -> bool:
         """Return whether an argument is looked at from the point."""

@@ -204,6 +204,12 @@ def _called(procedure: Expr, args: tuple[Expr, ...], box: Box) -> Iterator[str]:
 
 
 def _held(line: HoldData, box: Box) -> Iterator[str]:
+    yield from head_of_held(line)
+    yield from indented(lines_of(line.body, box))
+
+
+def head_of_held(line: HoldData) -> Iterator[str]:
+    """Yield the head of the block that holds data; what they have to be where that is known."""
     for item in line.items:
         yield f"# {text_of(item.owner)}: {item.why}"
     read = [item for item in line.items if not item.written]
@@ -215,10 +221,12 @@ def _held(line: HoldData, box: Box) -> Iterator[str]:
         for word, items in groups
         if (owners := [text_of(item.owner) for item in items])
     ]
-    arrays = ", ".join(item.array for item in (*read, *written, *covered))
+    every = (*read, *written, *covered)
+    if meant := [f'"{item.meant}"' for item in every if item.meant]:
+        given.append(f"meant=({', '.join(meant)}{',' if len(meant) == 1 else ''})")
+    arrays = ", ".join(item.array for item in every)
     one = "," if len(line.items) == 1 else ""
     yield from laid_out(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")
-    yield from indented(lines_of(line.body, box))
 
 
 def _behind(stop: Expr) -> str:

@@ -77,20 +77,28 @@ class UnsupportedError(Exception):
     """Typed code has something that is not spelled in Python with NumPy; the text says what."""
 
 
+def _as_here(_expr: Expr) -> None:
+    """Return that nothing is spelled otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """How expressions are spelled.
 
     `varies` tells whether a name stands for another value at each point; `element` gives the text
-    of an element of an array; `is_whole` tells whether a value is an integer.
+    of an element of an array; `is_whole` tells whether a value is an integer. `own` gives the text
+    of what is spelled otherwise than here, None for all else.
     """
 
     varies: Callable[[Expr], bool]
     element: Callable[[Index], str | None]
     is_whole: Callable[[Expr], bool]
+    own: Callable[[Expr], str | None] = _as_here
 
     def of(self, expr: Expr, outer: int = 0) -> str:
         """Return the text of `expr` as an operand of an operator of rank `outer`."""
+        if (found := self.own(expr)) is not None:
+            return found
         match expr:
             case Literal():
                 return literal(expr)

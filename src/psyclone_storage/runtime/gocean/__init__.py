@@ -1,5 +1,6 @@
 """Grids of rectangles and fields on them, in the words of the GOcean API."""
 
+from psyclone_storage.runtime.computing import module_value, power, quotient
 from psyclone_storage.runtime.gocean.compiled import (
     CompiledRoutine,
     check_within,
@@ -7,7 +8,7 @@ from psyclone_storage.runtime.gocean.compiled import (
 from psyclone_storage.runtime.gocean.device import DeviceLibrary
 from psyclone_storage.runtime.gocean.field import Field, exchange
 from psyclone_storage.runtime.gocean.grid import Grid
-from psyclone_storage.runtime.gocean.held import held, module_value, points, power, quotient
+from psyclone_storage.runtime.gocean.held import held, points
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.runtime.native import CompiledLibrary
 

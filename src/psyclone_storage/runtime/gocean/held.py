@@ -6,7 +6,6 @@ the code runs, and known to be written when it is done.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +14,6 @@ import numpy as np
 
 from psyclone_storage.runtime.binding import check_once
 from psyclone_storage.runtime.gocean.field import Field
-from psyclone_storage.runtime.native import WholeNumber, number_of
 from psyclone_storage.storage import bound
 
 Box = tuple[slice, slice]
@@ -85,46 +83,3 @@ def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int
         return found
 
     return at
-
-
-def power(base: Any, exponent: int) -> Any:
-    """Return a power of a whole exponent by products, in the order of compilers."""
-    if exponent <= 1:
-        return base if exponent else base * 0 + 1
-    part = _SPLIT.get(exponent, exponent // 2)
-    return power(base, exponent - part) * power(base, part)
-
-
-_SPLIT = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 6, 10: 5, 11: 6, 12: 6, 13: 10, 14: 7, 15: 9}
-
-
-def quotient(dividend: Any, divisor: Any) -> Any:
-    """Return a quotient of whole numbers without its fraction, towards zero."""
-    whole = np.abs(dividend) // np.abs(divisor)
-    return np.where((dividend < 0) == (divisor < 0), whole, -whole)
-
-
-def module_value(name: str, value: Any, kind: str, *index: int) -> int | float | bool:
-    """Return the variable `name` of a module, or its element at `index`, as a kernel declares it.
-
-    Raises:
-        IndexError: it has no such element.
-        TypeError: that is no single value of the type, which is `float`, `int` or `bool`.
-    """
-    said = f"{name}[{', '.join(map(str, index))}]" if index else name
-    try:
-        found = value[index] if index else value
-    except (IndexError, TypeError) as error:
-        raise type(error)(f"A kernel reads '{said}', which is not there: {error}.") from None
-    if np.ndim(found):
-        raise TypeError(
-            f"A kernel reads '{said}' as one number, and it is an array of the shape "
-            f"{np.shape(found)}: write all indices."
-        )
-    if kind == "bool":
-        return bool(found)
-    try:
-        return number_of(found, WholeNumber if kind == "int" else ctypes.c_double)
-    except TypeError:
-        what = f"{found!r} of the type {type(found).__name__}"
-        raise TypeError(f"A kernel reads '{said}' as {kind}, and it is {what}.") from None

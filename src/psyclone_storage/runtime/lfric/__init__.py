@@ -1,5 +1,18 @@
 """Meshes, function spaces, fields and operators, in the words of the LFRic API."""
 
+from psyclone_storage.runtime.computing import (
+    added,
+    greater,
+    greatest,
+    least,
+    lesser,
+    module_value,
+    of_library,
+    power,
+    quotient,
+    scalar,
+    whole_power,
+)
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator as Operator
 from psyclone_storage.runtime.lfric.cells import CellMap, Columns, CubedSphere, Plane
 from psyclone_storage.runtime.lfric.compiled import MeshRoutine as CompiledRoutine
@@ -46,10 +59,21 @@ __all__ = [
     "QuadratureXYoZ",
     "StartedExchange",
     "StencilDofs",
+    "added",
     "check_vector",
     "dtype_of",
     "exact_sum",
     "exchange",
+    "greater",
+    "greatest",
     "held",
+    "least",
+    "lesser",
+    "module_value",
+    "of_library",
+    "power",
+    "quotient",
+    "scalar",
     "start_exchange",
+    "whole_power",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 from psyclone_storage.runtime.binding import check_once
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator
 from psyclone_storage.runtime.lfric.field import DofField
+from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.storage import WRONLY, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
 
@@ -19,20 +20,26 @@ Data: TypeAlias = DofField | CellOperator
 
 @contextmanager
 def held(
-    read: Sequence[Data] = (), written: Sequence[Data] = (), covered: Sequence[Data] = ()
+    read: Sequence[Data] = (),
+    written: Sequence[Data] = (),
+    covered: Sequence[Data] = (),
+    meant: Sequence[str] = (),
 ) -> Iterator[tuple[Any, ...]]:
     """Hold data on the host for a block and give their arrays, in this order.
 
     Of those that are `covered` all owned dofs are written; no value is brought in for them. Nothing
-    is marked as dirty: whoever writes knows how far.
+    is marked as dirty: whoever writes knows how far. What is `meant` are words of `check_meant`.
 
     Raises:
         TypeError: something is neither a field nor an operator.
-        ValueError: one is there twice, and is written; they are on different ranks.
+        ValueError: one is there twice, and is written; they are on different ranks, meshes or
+            spaces than is meant.
         RuntimeError: an exchange of a field has not been finished.
     """
     data = (*read, *written, *covered)
     check_data(data, (*written, *covered))
+    if meant:
+        check_meant(data, meant)
     for datum in covered:
         overwrite(datum, None)
     names = {str(number): datum.storage for number, datum in enumerate(data)}

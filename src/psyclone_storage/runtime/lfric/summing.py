@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.exact_sum import LEAST_EXPONENT, rounded
+from psyclone_storage.runtime.exact_sum import LEAST_EXPONENT, exact_multiple, rounded
 from psyclone_storage.runtime.native import address_of
 from psyclone_storage.runtime.ranks import Ranks
 
@@ -29,6 +30,17 @@ class DigitSum:
         """Begin with 0."""
         self._digits = np.zeros(_DIGITS + _SPECIALS, np.int64)
         self.address = address_of(self._digits)
+
+    def add(self, values: Any) -> None:
+        """Add reals, as loops of C do, whatever their order."""
+        flat = np.ravel(np.asarray(values, np.float64))
+        finite = flat[np.isfinite(flat)]
+        number = exact_multiple(finite) >> (_LEAST_POWER - LEAST_EXPONENT)
+        sign, number = (-1, -number) if number < 0 else (1, number)
+        for place in range(_DIGITS):
+            self._digits[place] += sign * (number >> place * _DIGIT_BITS & (1 << _DIGIT_BITS) - 1)
+        found = (flat == np.inf, flat == -np.inf, np.isnan(flat))
+        self._digits[_DIGITS:] += [int(one.sum()) for one in found]
 
     def total(self, ranks: Ranks) -> float:
         """Return the sum of what all ranks have added, rounded once; all ranks ask together.

@@ -1,0 +1,321 @@
+"""Units for LFRic as modules of NumPy: invokes, and a function for each kernel.
+
+Loops over cells call kernels, which are functions for a column as in Fortran; built-ins stand in
+the place of their calls. Which loops are done at once `levels` says. Threads, colours and tiles are
+the loops that they are, done by one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+
+from psyclone_storage.backend.fortran.printer import InlinedProcedures
+from psyclone_storage.backend.meshes import abi
+from psyclone_storage.backend.native.column_lines import is_computed, set_between
+from psyclone_storage.backend.native.column_parts import PlannedRoutine, found_name
+from psyclone_storage.backend.native.column_setup import vectors_of
+from psyclone_storage.backend.numpy.kernel import reading_of
+from psyclone_storage.backend.numpy.levels import ColumnFacts
+from psyclone_storage.backend.numpy.own_arrays import local_arrays
+from psyclone_storage.backend.numpy.printer import (
+    head_of_held,
+    indented,
+    laid_out,
+    lines_of,
+)
+from psyclone_storage.backend.numpy.spelling import UnsupportedError, plain
+from psyclone_storage.backend.numpy.statements import (
+    ProcedureWriter,
+    changed_scalars,
+)
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.infrastructures.lfric import SPACES_OF_LAYERS
+from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.expr import Expr, Member, Name, Range, Section
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, walk_lines, with_parts
+from psyclone_storage.ir.transfer import Held
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Call,
+    Comment,
+    HoldData,
+    Line,
+    Routine,
+    Unit,
+)
+
+_NOWHERE = SourceText("generated", "")
+_KINDS = {Intrinsic.REAL: "float", Intrinsic.INTEGER: "int", Intrinsic.LOGICAL: "bool"}
+
+
+def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
+    """Return the text of a module, ending in a newline.
+
+    Raises:
+        CompileError: G010, at each statement that NumPy has no words for.
+    """
+    if foreign := [use.module for use in unit.uses if use.module]:
+        message = f"Programs in Python have no module '{foreign[0]}'."
+        raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
+    codes = {code.key: code for code in inlined.codes}
+    problems: list[Diagnostic] = []
+    calls = [found for routine in unit.routines for found in _calls(routine, codes)]
+    functions = [_function(_RoutineText(routine, codes, problems)) for routine in unit.routines]
+    functions += [
+        _kernel(code, [one for one in calls if one.key == code.key], problems)
+        for code in inlined.codes
+    ]
+    if problems:
+        raise CompileError(*problems)
+    text = "\n\n\n".join("\n".join(lines) for lines in functions)
+    return f"{_head(unit, text)}\n\n{text}\n"
+
+
+def _head(unit: Unit, text: str) -> str:
+    lines = [f'"""{unit.comment or unit.name}"""', ""]
+    lines += ["import numpy as np", ""] if "np." in text else []
+    wanted = sorted(name for name in abi.FOR_NUMPY if f" {name}(" in text or f"({name}(" in text)
+    if wanted:
+        lines.append(f"from {abi.MODULE} import {', '.join(wanted)}")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+# ---------------------------------------------------------------------------- what calls tell
+
+
+@dataclass(frozen=True, slots=True)
+class _KernelCalled:
+    """One call of a kernel: what it is, and what is known of its arguments there."""
+
+    key: str
+    facts: ColumnFacts
+    ranks: tuple[int, ...]
+
+
+def _calls(routine: Routine, codes: Mapping[str, KernelCode]) -> Iterator[_KernelCalled]:
+    held = next((line for line in routine.body if isinstance(line, HoldData)), None)
+    before = {line.target.key: line.value for line in routine.body
+              if isinstance(line, Assign) and isinstance(line.target, Name)}  # fmt: skip
+    ranks = {item.key: len(item.shape) for item in (*routine.dummies, *routine.variables)}
+    for line in walk_lines(held.body if held else ()):
+        if held is None or not isinstance(line, Call) or not isinstance(line.procedure, Name):
+            continue
+        if (code := codes.get(line.procedure.key)) is not None:
+            yield _KernelCalled(
+                code.key,
+                _facts(code, line, held.items, before),
+                tuple(_rank(one, ranks) for one in line.args),
+            )
+
+
+def _rank(actual: Expr, ranks: Mapping[str, int]) -> int:
+    match actual:
+        case Name(key=key):
+            return ranks.get(key, 0)
+        case Section(_, items):
+            return sum(isinstance(one, Range) for one in items)
+    return 0
+
+
+def _facts(
+    code: KernelCode, call: Call, items: tuple[Held, ...], before: Mapping[str, Expr]
+) -> ColumnFacts:
+    """Return what a kernel may know of its arguments where it is called."""
+    owners = {key_of(item.array): item for item in items}
+    fields: list[tuple[str, str]] = []
+    maps: list[tuple[str, str]] = []
+    layers: set[str] = set()
+    for dummy, actual in zip(code.dummy_keys, call.args, strict=True):
+        match actual:
+            case Name(key=key) if key in owners and owners[key].meant.startswith("field "):
+                fields.append((dummy, _space(owners[key])))
+            case Name(key=key) if isinstance(value := before.get(key), Member):
+                if value.name == abi.LAYERS:
+                    layers.add(dummy)
+            case Section(Name(key=key), (Range(None, None, None), _)):
+                match before.get(key):
+                    case Member(Member(owner, "space"), abi.DOFMAP):
+                        one = next((item for item in items if item.owner == owner), None)
+                        if one is not None:
+                            maps.append((dummy, _space(one)))
+    pairs = {(field, map_) for field, first in fields for map_, second in maps
+             if first and first == second}  # fmt: skip
+    return ColumnFacts(frozenset(pairs), frozenset(layers))
+
+
+def _space(item: Held) -> str:
+    """Return the space of a field if its dofs belong to one layer each, as words for it."""
+    word = next((one for one in item.meant.split() if one.startswith("space=")), "")
+    _, _, names = word.partition(":")
+    return word if names and set(names.split(",")) <= SPACES_OF_LAYERS else ""
+
+
+# ---------------------------------------------------------------------------- kernels
+
+
+def _kernel(code: KernelCode, calls: list[_KernelCalled], problems: list[Diagnostic]) -> list[str]:
+    facts = ColumnFacts(
+        frozenset.intersection(*(one.facts.layered for one in calls)),
+        frozenset.intersection(*(one.facts.layers for one in calls)),
+    )
+    changed = [plain(code.dummies[at]) for at in changed_scalars(code)]
+    writer = ProcedureWriter(code, facts, returned=tuple(changed), problems=problems)
+    for name, ranks in zip(
+        code.dummies, zip(*(one.ranks for one in calls), strict=True), strict=True
+    ):
+        declared = code.declared(name)
+        if declared is not None and set(ranks) != {len(declared.shape)}:
+            where = Comment("", place=code.place_of(name))
+            writer.refuse(where, f"'{name}' is passed an array of another rank")
+    for name in code.dummies:
+        if name in abi.NUMPY_WORDS:
+            where = Comment("", place=code.place_of(name))
+            writer.refuse(where, f"what it computes with is called '{name}', as an argument is")
+    opening: list[str] = []
+    try:
+        opening += local_arrays(writer)
+    except UnsupportedError as error:
+        writer.refuse(Blank(), str(error))
+    body = [*reading_of(code), *_as_numpy(writer), *opening, *writer.block(code.body)]
+    body += [writer.ending()] if changed else []
+    heads = [plain(name) for name in code.dummies]
+    return [*laid_out(f"def {code.name}(", heads, "):", ""), *indented(body)]
+
+
+def _as_numpy(writer: ProcedureWriter) -> Iterator[str]:
+    """Yield what makes numbers of NumPy of the numbers by which something is divided."""
+    code = writer.code
+    for name in (*code.dummies, *(item.name for item in code.module.declared.values())):
+        declared = code.declared(name) or code.module.declared.get(key_of(name))
+        if declared is None or declared.shape or key_of(name) not in writer.divided:
+            continue
+        if isinstance(declared.type, ScalarType) and declared.type.intrinsic is Intrinsic.REAL:
+            text = writer.name(Name(name))
+            yield f"{text} = np.float64({text})"
+
+
+# ---------------------------------------------------------------------------- routines
+
+
+@dataclass(slots=True)
+class _RoutineText:
+    """A routine, while it is printed."""
+
+    routine: Routine
+    codes: Mapping[str, KernelCode]
+    problems: list[Diagnostic]
+
+
+def _function(text: _RoutineText) -> list[str]:
+    routine = text.routine
+    held = next((line for line in routine.body if isinstance(line, HoldData)), None)
+    before = tuple(line for line in routine.body if not isinstance(line, HoldData))
+    names = [plain(item.name) for item in routine.dummies]
+    lines = [one for one in lines_of(before, {}) if one]
+    if held is not None:
+        scalars = list(_scalars(text, held))
+        vectors = vectors_of(PlannedRoutine(routine, before, held, ()))
+        lines = [
+            *(
+                f'{abi.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
+                for name, parts in vectors.items()
+            ),
+            *scalars,
+            *lines,
+            *head_of_held(held),
+            *indented(_held_lines(text, held)),
+        ]
+    if not any(line and not line.startswith("#") for line in lines):
+        lines.append("return")
+    return [*laid_out(f"def {routine.name}(", names, "):", ""), *indented(lines)]
+
+
+def _scalars(text: _RoutineText, held: HoldData) -> Iterator[str]:
+    """Yield what makes numbers of the scalars that loops are passed."""
+    routine = text.routine
+    own = {key for item in held.items for key in names_in(item.owner)}
+    lines = [line for line in held.body if is_computed(line)]
+    used = _used(lines)
+    is_set = set_between(held) | set(_assigned(lines, routine))
+    for item in routine.dummies:
+        if item.key in used - own - is_set and isinstance(item.type, ScalarType):
+            name = plain(item.name)
+            yield f'{name} = {abi.SCALAR}({name}, "{_KINDS[item.type.intrinsic]}")'
+
+
+def _assigned(lines: Iterable[Line], routine: Routine) -> Iterator[str]:
+    dummies = {item.key for item in routine.dummies}
+    for line in walk_lines(tuple(lines)):
+        match line:
+            case Assign(target=Name(key=key)) if key in dummies:
+                yield key
+
+
+def _held_lines(text: _RoutineText, held: HoldData) -> Iterator[str]:
+    """Yield what is done while data are held: parts that compute, and statements between them."""
+    is_set = set_between(held)
+    for in_numpy, part in _parts(held.body):
+        if not in_numpy:
+            yield from (one for one in lines_of(part, {}) if one)
+            continue
+        found = tuple(dict.fromkeys(_assigned(part, text.routine)))
+        is_set |= set(found)
+        spelled = {item.key: item.name for item in text.routine.dummies}
+        values = {key: Member(Name(spelled[key]), abi.VALUE) for key in is_set - set(found)}
+        yield from _computed(text, everywhere(part, partial(_with_values, values)), found)
+        for key in found:
+            yield f"{plain(spelled[key])}.{abi.VALUE} = {found_name(plain(spelled[key]))}"
+
+
+def _with_values(values: Mapping[str, Expr], expr: Expr) -> Expr:
+    if isinstance(expr, Name) and expr.key in values:
+        return values[expr.key]
+    return with_parts(expr, partial(_with_values, values))
+
+
+def _used(lines: Iterable[Line]) -> set[str]:
+    return {key for line in walk_lines(tuple(lines)) for one in expressions_of(line)
+            for key in names_in(one)}  # fmt: skip
+
+
+def _parts(body: tuple[Line, ...]) -> Iterator[tuple[bool, tuple[Line, ...]]]:
+    """Yield statements that compute, and those between them; remarks go with what follows."""
+    waiting: list[Line] = []
+    part: list[Line] = []
+    last: bool | None = None
+    for line in body:
+        waiting.append(line)
+        if isinstance(line, Blank | Comment):
+            continue
+        now = is_computed(line)
+        if last is not None and now is not last:
+            yield last, tuple(part)
+            part = []
+        last = now
+        part += waiting
+        waiting = []
+    if last is not None:
+        yield last, tuple(part)
+
+
+def _computed(text: _RoutineText, part: tuple[Line, ...], found: tuple[str, ...]) -> list[str]:
+    """Return what a routine computes, with calls of kernels."""
+    routine = text.routine
+    place = _NOWHERE.whole()
+    code = KernelCode(
+        routine.name,
+        tuple(item.name for item in routine.dummies),
+        (*routine.dummies, *routine.variables),
+        part,
+        KernelModule(routine.name, place, place),
+    )
+    writer = ProcedureWriter(
+        code, found=frozenset(found), kernels=text.codes, problems=text.problems
+    )
+    return writer.block(part)

@@ -1,0 +1,133 @@
+"""What generated NumPy computes with that NumPy has no word for, as compiled code does it."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.native import WholeNumber, number_of
+
+_SPLIT = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 6, 10: 5, 11: 6, 12: 6, 13: 10, 14: 7, 15: 9}
+
+
+def power(base: Any, exponent: int) -> Any:
+    """Return a power of a whole exponent by products, in the order of compilers."""
+    if exponent <= 1:
+        return base if exponent else base * 0 + 1
+    part = _SPLIT.get(exponent, exponent // 2)
+    return power(base, exponent - part) * power(base, part)
+
+
+def whole_power(base: Any, exponent: int) -> Any:
+    """Return a power of a real whose exponent no compiler knows, by the products of libraries."""
+    result, rest = np.float64(1.0), abs(exponent)
+    while rest:
+        if rest % 2:
+            result = result * base
+        base = base * base
+        rest //= 2
+    return 1.0 / result if exponent < 0 else result
+
+
+def of_library(name: str, *values: Any) -> Any:
+    """Return a function of the mathematical library of C, whose bits NumPy's need not have."""
+    function = _function(name, len(values))
+    if not any(map(np.ndim, values)):
+        return np.float64(function(*values))
+    arrays = np.broadcast_arrays(*values)
+    found = [
+        function(*one) for one in zip(*(np.ravel(one).tolist() for one in arrays), strict=True)
+    ]
+    return np.array(found).reshape(arrays[0].shape)
+
+
+@cache
+def _function(name: str, count: int) -> Any:
+    made = ctypes.CFUNCTYPE(ctypes.c_double, *([ctypes.c_double] * count))
+    return made((name, ctypes.CDLL(None)))
+
+
+def quotient(dividend: Any, divisor: Any) -> Any:
+    """Return a quotient of whole numbers without its fraction, towards zero."""
+    whole = np.abs(dividend) // np.abs(divisor)
+    return np.where((dividend < 0) == (divisor < 0), whole, -whole)
+
+
+def _is_none(value: Any) -> Any:
+    """Return where a value is no number."""
+    return value != value  # noqa: PLR0124 - what is no number is not equal to itself
+
+
+def lesser(first: Any, second: Any) -> Any:
+    """Return the smaller of two reals, the first of equal ones; one that is no number is none."""
+    return np.where((second < first) | _is_none(first), second, first)[()]
+
+
+def greater(first: Any, second: Any) -> Any:
+    """Return the greater of two reals, the first of equal ones; one that is no number is none."""
+    return np.where((second > first) | _is_none(first), second, first)[()]
+
+
+def added(start: Any, values: Any) -> Any:
+    """Return a sum: `start`, and then each value in the order of loops, rounded each time."""
+    flat = np.ravel(values, order="F")
+    return np.add.accumulate(np.concatenate(([start], flat)))[-1]
+
+
+def least(start: Any, values: Any) -> Any:
+    """Return the smallest of `start` and values, as loops find it; see `lesser`."""
+    return _extreme(start, values, np.argmin)
+
+
+def greatest(start: Any, values: Any) -> Any:
+    """Return the greatest of `start` and values, as loops find it; see `greater`."""
+    return _extreme(start, values, np.argmax)
+
+
+def _extreme(start: Any, values: Any, place: Any) -> Any:
+    flat = np.ravel(values, order="F")
+    every = np.concatenate(([start], flat))
+    numbers = every[~_is_none(every)]
+    return numbers[place(numbers)] if len(numbers) else every[-1]
+
+
+def scalar(value: Any, kind: str) -> Any:
+    """Return the number that a loop is passed, a `float`, an `int` or a `bool`.
+
+    Raises:
+        TypeError: it is no such number.
+        OverflowError: it is a whole number that is too large.
+    """
+    if kind == "float":
+        return np.float64(number_of(value, ctypes.c_double))
+    found = number_of(value, WholeNumber)
+    return bool(found) if kind == "bool" else found
+
+
+def module_value(name: str, value: Any, kind: str, *index: int) -> int | float | bool:
+    """Return the variable `name` of a module, or its element at `index`, as a kernel declares it.
+
+    Raises:
+        IndexError: it has no such element.
+        TypeError: that is no single value of the type, which is `float`, `int` or `bool`.
+    """
+    said = f"{name}[{', '.join(map(str, index))}]" if index else name
+    try:
+        found = value[index] if index else value
+    except (IndexError, TypeError) as error:
+        raise type(error)(f"A kernel reads '{said}', which is not there: {error}.") from None
+    if np.ndim(found):
+        raise TypeError(
+            f"A kernel reads '{said}' as one number, and it is an array of the shape "
+            f"{np.shape(found)}: write all indices."
+        )
+    if kind == "bool":
+        return bool(found)
+    try:
+        return number_of(found, WholeNumber if kind == "int" else ctypes.c_double)
+    except TypeError:
+        what = f"{found!r} of the type {type(found).__name__}"
+        raise TypeError(f"A kernel reads '{said}' as {kind}, and it is {what}.") from None
