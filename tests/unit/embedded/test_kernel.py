@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from psyclone_storage import gocean
+from psyclone_storage.driver.python import GOCEAN_WORDS
+from psyclone_storage.frontend.python.live import source_of
 from psyclone_storage.gocean import (
     GO_CT,
     GO_GRID_DX_CONST,
@@ -104,3 +106,17 @@ def test_words_cost_little() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split()[0] == "False"
     assert callable(invoke)
+
+
+def test_a_name_of_the_program_is_no_function_of_python() -> None:
+    def max(a: float, b: float) -> float:  # noqa: A001  # pylint: disable=redefined-builtin
+        return a + b
+
+    @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+    def work(new: field[GO_WRITE, GO_CT], rate: scalar[GO_READ, GO_R_SCALAR]):
+        new[0, 0] = max(rate, min(rate, 2.0))
+
+    assert work.at(new=0.0, rate=1.0) == 2.0
+    text = source_of(GOCEAN_WORDS, work.function).text
+    assert "max = None" in text
+    assert "min = None" not in text

@@ -308,7 +308,10 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     function = None if name in scope.assigned else scope.offered.function(node.func)
     if function is None or name in scope.arguments:
         what = f"'{name}' is no function that a kernel can call."
-        hint = did_you_mean(name, ALL) or "A kernel calls the functions of numbers, as 'sqrt'."
+        hint = "A kernel calls the functions of numbers, as 'sqrt'."
+        if name in scope.offered.bound:
+            hint = "The module gives this name a meaning of its own, which a kernel cannot call."
+        hint = did_you_mean(name, set(ALL) - scope.offered.bound) or hint
         return scope.refuse("P051", what, node.func, hint)
     if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
         what = f"'{name}' is given its arguments by their order alone."

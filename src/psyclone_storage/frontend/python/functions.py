@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.frontend.python.imports import ImportedNames, names_of
+from psyclone_storage.frontend.python.imports import (
+    ImportedNames,
+    bound_in,
+    defined_in,
+    names_of,
+)
 from psyclone_storage.frontend.python.tree import Tree
 
 
@@ -99,17 +104,27 @@ ALL = sorted({*BUILTINS, *MATH})
 
 @dataclass(frozen=True, slots=True)
 class CallableImports:
-    """What the imports of a file give to call."""
+    """What the imports of a file give to call.
+
+    Names that are `defined` in the file mean what it says, as do those that are `bound` in it by
+    imports for functions of Python.
+    """
 
     math: ImportedNames
     numpy: ImportedNames
+    defined: frozenset[str] = frozenset()
+    bound: frozenset[str] = frozenset()
 
     def function(self, node: ast.expr) -> TypedFunction | None:
         """Return the function that `node` names, None if it is not known."""
+        if isinstance(node, ast.Name) and node.id in self.defined:
+            return None
         for names, table in ((self.math, MATH), (self.numpy, NUMPY)):
             if found := table.get(names.meant(node)):
                 return found
-        return BUILTINS.get(node.id) if isinstance(node, ast.Name) else None
+        if not isinstance(node, ast.Name) or node.id in self.bound:
+            return None
+        return BUILTINS.get(node.id)
 
     def constant(self, node: ast.expr) -> float | None:
         """Return the number that `node` names, None if it is not known."""
@@ -121,4 +136,5 @@ class CallableImports:
 
 def offered(tree: Tree) -> CallableImports:
     """Return what the imports of a file give to call."""
-    return CallableImports(names_of(tree, "math"), names_of(tree, "numpy"))
+    given = names_of(tree, "math"), names_of(tree, "numpy")
+    return CallableImports(*given, defined_in(tree), bound_in(tree))

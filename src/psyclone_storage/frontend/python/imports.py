@@ -71,6 +71,34 @@ def imports_in(module: ast.Module) -> tuple[ast.Import | ast.ImportFrom, ...]:
     return tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
 
 
+def bound_in(tree: Tree) -> frozenset[str]:
+    """Return the names that `tree` gives a meaning outside of functions, by imports, too."""
+    found = {
+        (item.asname or item.name).partition(".")[0]
+        for node in imports_in(tree.module)
+        for item in node.names
+    }
+    return frozenset(found) | defined_in(tree)
+
+
+def defined_in(tree: Tree) -> frozenset[str]:
+    """Return the names of functions, classes and variables that `tree` has outside of functions."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = list(tree.module.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _WITH_A_NAME):
+            found.add(node.name)
+        else:
+            waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return frozenset(found)
+
+
+_WITH_A_NAME = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 def dotted(node: ast.expr) -> str:
     """Return names with dots between them as they are written, an empty text for all else."""
     parts: list[str] = []

@@ -5,6 +5,7 @@ Owns nothing of the compiler, so that what depends on a kernel is known before t
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import linecache
 import math
@@ -120,6 +121,15 @@ def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
             yield f"from {module} import {word} as {name}"
     elif own == "kernel" and name != own:
         yield f"from {module} import {own} as {name}"
+    elif _hides_builtin(name, value):
+        yield f"{name} = None"
+
+
+def _hides_builtin(name: str, value: Any) -> bool:
+    """Return whether a name of a function of Python stands for something else, none of NumPy."""
+    known = getattr(builtins, name, None)
+    is_other = None not in (known, value) and value is not known
+    return is_other and type(value).__name__ != "ufunc"
 
 
 def place_of(frame: FrameType) -> CallPlace:

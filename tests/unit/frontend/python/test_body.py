@@ -186,6 +186,26 @@ def test_refused(body: str, wanted: list[tuple[str, str]]) -> None:
     assert refusals(body) == wanted
 
 
+@pytest.mark.parametrize(
+    "own",
+    [
+        "def max(a, b):\n    return a + b\n",
+        "from model import max\n",
+        "import other as max\n",
+        "if True:\n    max = print\n",
+        "from math import fabs as max\ndef max(a): return -a\n",
+    ],
+)
+def test_a_name_of_the_module_is_no_function_of_python(own: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        code_of("new[0, 0] = max(2.0, rate)", HEAD.replace("import math\n", f"import math\n{own}"))
+    (problem,) = caught.value.problems
+    assert problem.code == "P051"
+    assert problem.span is not None
+    assert problem.span.text == "max"
+    assert "of its own" in problem.hint
+
+
 def test_all_problems_at_once() -> None:
     found = refusals("new[0, 0] = a\nnew[0, 0] = b\nold[1, 0] = old[2, 0]")
     assert [code for code, _ in found] == ["P053", "P053", "M207", "M204"]
