@@ -11,7 +11,7 @@ module openacc_double_mod
 
   integer, parameter :: room = 1000
 
-  integer(c_int), parameter :: some_kind = 4
+  integer(c_int), parameter :: some_kind = 4, other_kind = 5
 
   !> One range of bytes that is on a device.
   type :: mapping_type
@@ -25,7 +25,8 @@ module openacc_double_mod
   type(mapping_type), save :: mappings(room)
 
   integer(c_int), save :: used = 0
-  !$omp threadprivate(used)
+  integer(c_int), save :: kind_used = some_kind
+  !$omp threadprivate(used, kind_used)
 
 contains
 
@@ -33,16 +34,23 @@ contains
   function get_device_type() bind(c, name='acc_get_device_type') result(kind)
     integer(c_int) :: kind
 
-    kind = some_kind
+    kind = kind_used
   end function get_device_type
+
+  !> Let this thread use devices of another kind.
+  subroutine set_device_type(kind) bind(c, name='acc_set_device_type')
+    integer(c_int), value, intent(in) :: kind
+
+    kind_used = kind
+  end subroutine set_device_type
 
   !> Return how many devices there are of a kind.
   function get_num_devices(kind) bind(c, name='acc_get_num_devices') result(number)
     integer(c_int), value, intent(in) :: kind
     integer(c_int) :: number
 
-    if (kind /= some_kind) error stop 'no such kind of device'
-    number = 3
+    if (all(kind /= [some_kind, other_kind])) error stop 'no such kind of device'
+    number = merge(3_c_int, 1_c_int, kind == some_kind)
   end function get_num_devices
 
   !> Let this thread use another device.
@@ -58,7 +66,7 @@ contains
     integer(c_int), value, intent(in) :: kind
     integer(c_int) :: number
 
-    if (kind /= some_kind) error stop 'no such kind of device'
+    if (all(kind /= [some_kind, other_kind])) error stop 'no such kind of device'
     number = used
   end function get_device_num
 

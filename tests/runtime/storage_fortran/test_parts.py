@@ -260,3 +260,22 @@ def test_a_device_that_is_not_there_is_refused(load: Load) -> None:
         assert storage.is_valid("gpu:2")
     with pytest.raises(StorageError, match="no such device"):
         library.use_device(3)
+
+
+def test_a_thread_that_uses_another_kind_of_device_finds_none(load: Load) -> None:
+    """Copies are on devices of one kind: another one has none of them, nor what was written."""
+    library = load(OPENACC_DOUBLE)
+    choose = library.functions.acc_set_device_type
+    with library.create((20,)) as storage:
+        storage.touch()
+        storage.acquire("gpu", READ_WRITE)
+        storage.release("gpu")
+        choose(5)
+        try:
+            for space in ("gpu", "gpu:1"):
+                with pytest.raises(StorageError, match="finds no device"):
+                    storage.acquire(space)
+        finally:
+            choose(4)
+        storage.acquire("gpu")
+        storage.release("gpu")

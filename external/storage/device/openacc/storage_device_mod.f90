@@ -4,13 +4,14 @@
 !> for a window on these values. Where OpenACC has no device, it works on the memory of the host.
 !>
 !> OpenACC has a device that each thread uses, and calls act on that one: for another one it is
-!> changed for the time of a call.
+!> changed for the time of a call. All devices are of one kind, the first that is asked for: to a
+!> thread that uses another kind, none is there.
 module storage_device_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int32_t, c_ptr, c_size_t
   use storage_memory_mod, only: address_in
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: space_beyond, space_device, space_of_device
+  use storage_words_mod, only: space_beyond, space_device, space_host, space_of_device
 
   implicit none
   private
@@ -32,6 +33,10 @@ module storage_device_mod
 
   !> How many devices there are, as far as is known.
   integer(c_int), save :: known_devices = 0
+
+  !> Of which kind they are, or that no thread has chosen one yet: 0 is 'acc_device_none'.
+  integer(c_int), parameter :: no_kind = 0
+  integer(c_int), save :: known_kind = no_kind
 
   interface
     ! These two change nothing that a program could see: who asks for the device may be pure.
@@ -143,15 +148,24 @@ contains
     integer(c_int), intent(in) :: space
     integer(c_int) :: home
 
+    integer(c_int) :: kind
+
     home = space
-    if (space == space_device) home = min(space_of_device(current_device()), space_beyond)
+    if (space == space_host) return
+    kind = acc_get_device_type()
+    if (all(kind /= [known_kind, no_kind]) .and. known_kind /= no_kind) then
+      home = space_beyond
+    else if (space == space_device) then
+      home = min(space_of_device(current_device()), space_beyond)
+    end if
   end function home_of
 
-  !> Return how many devices there are of the kind that this thread uses.
+  !> Return how many devices there are, of the kind that is asked for first.
   function count_devices() result(devices)
     integer(c_int) :: devices
 
-    devices = acc_get_num_devices(acc_get_device_type())
+    if (known_kind == no_kind) known_kind = acc_get_device_type()
+    devices = acc_get_num_devices(merge(acc_get_device_type(), known_kind, known_kind == no_kind))
     known_devices = devices
   end function count_devices
 
