@@ -28,7 +28,7 @@ from runtime.programs import (
 
 RANKS = (1, 2, 4, 6)
 MODES = (OWNED, ANNEXED)
-COLOURED = ("-dm", "--apply", "colour; openmp-parallel-do")
+COLOURED = ("-dm", "--apply", "split-interior; overlap; colour; openmp-parallel-do")
 THREADS = (Mode("coloured", COLOURED, threads=1), Mode("coloured", COLOURED, threads=2))
 
 UNITS = "the layer is the same whatever unit its invokes are in; the compile tests have them all"

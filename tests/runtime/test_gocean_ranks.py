@@ -42,6 +42,16 @@ JOINT = Mode("distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=true"))
 JOINT_FLAGGED = Mode(
     "distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=true DIRTY_FLAGS=true")
 )
+SPLIT = ("-dm", "--config-opts", "SPLIT_EXCHANGES=true", "--apply")
+INTERIORS = Mode("distributed", (*SPLIT, "split-interior; overlap"))
+SHARED_INTERIORS = Mode(
+    "distributed",
+    (
+        *SPLIT,
+        "inline-point-call; fuse; split-interior; overlap; openmp-do; openmp-parallel; outline",
+    ),
+    threads=2,
+)
 THREADED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse; openmp-parallel-do"), threads=2)
 TESTED = Mode("serial", ("-nodm", "--apply", "fuse{tested=true}; openmp-parallel-do"), threads=2)
 TESTED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse{tested=true}"))
@@ -165,6 +175,30 @@ def test_the_test_of_bounds_decides(
     computed = merge_answers(run_all(program, TESTED_RANKS, 1, "best"))
     wrong = differing(answers(SERIAL, 1, "best"), part_of(computed, "bounded"))
     assert (wrong == []) is right
+
+
+@pytest.mark.parametrize(
+    ("mode", "ranks", "cut"),
+    [
+        (INTERIORS, 1, "best"),
+        (INTERIORS, 2, "x"),
+        (INTERIORS, 4, "x"),
+        (INTERIORS, 6, "y"),
+        (INTERIORS, 6, "best"),
+        (SHARED_INTERIORS, 4, "best"),
+    ],
+)
+def test_interiors_that_hide_exchanges_do_not_change_the_answers(
+    run: Runner, answers: Reader, mode: Mode, ranks: int, cut: str
+) -> None:
+    """Six ranks have one or two rows each, which stencils of three rows reach over."""
+    computed = answers(mode, ranks, cut)
+    assert differing(answers(SERIAL, 1, "best"), part_of(computed, "bounded")) == []
+    expected = part_of(answers(DISTRIBUTED, 1, "best"), "periodic")
+    assert differing(expected, part_of(computed, "periodic")) == []
+    if (ranks, cut) == (6, "y"):
+        plain = run(DISTRIBUTED, ranks, cut).statistics
+        assert run(mode, ranks, cut).statistics == plain
 
 
 def test_flags_of_halos_do_not_change_the_answers(answers: Reader) -> None:

@@ -46,7 +46,18 @@ RECIPES = {
     "exchanges in two calls": Mode("owned", (*DISTRIBUTED, "split-exchange")),
     "exchanges under way over loops": Mode("owned", (*DISTRIBUTED, "overlap")),
     "exchanges of several fields together": Mode("owned", JOINT),
-    "several fields under way together": Mode("owned", (*JOINT, "--apply", "overlap")),
+    "several fields under way together": Mode(
+        "owned", (*JOINT, "--apply", "split-interior; overlap")
+    ),
+    "interiors meanwhile, on two threads": Mode(
+        "annexed",
+        (
+            *ANNEXED.options,
+            "--apply",
+            "compute-redundantly{depth=1}; split-interior; overlap; openmp-parallel-do",
+        ),
+        threads=2,
+    ),
     "redundant computation": Mode("owned", (*DISTRIBUTED, "compute-redundantly{depth=1}")),
 }
 

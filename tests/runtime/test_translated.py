@@ -18,7 +18,12 @@ SOURCE = Path(__file__).parents[2] / "src"
 DISTRIBUTED = Mode("distributed", ("-dm",))
 MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 NAMES = [path.stem for path in ALGORITHMS]
-CUTS = [(1, "best"), (2, "y"), (4, "best"), (6, "best")]
+INTERIORS = """\
+def trans(psy):
+    for invoke in psy.invokes.invoke_list:
+        invoke.schedule.apply("split-interior; overlap")
+"""
+CUTS = [(1, "best", ""), (2, "y", ""), (4, "best", ""), (6, "best", INTERIORS)]
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 pytest.importorskip("mpi4py")
@@ -36,7 +41,7 @@ def of_fortran(
     return {key: float(value) for key, value in answers.items()}
 
 
-Runner = Callable[[int, str, str, int], Answers]
+Runner = Callable[..., Answers]
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +62,15 @@ def in_python(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     settings = ["env", f"PYTHONPATH={paths}", *kept]
 
     @cache
-    def answers(ranks: int, cut: str, target: str, order: int) -> Answers:
-        work = folder / f"{target}{order}{cut}{ranks}"
+    def answers(ranks: int, cut: str, target: str, order: int, recipe: str = "") -> Answers:
+        work = folder / f"{target}{order}{cut}{ranks}{bool(recipe)}"
         work.mkdir()
         program = [sys.executable, str(SOURCES / "translated.py"), str(folder), target, cut, *NAMES]
         device = [f"PSYCLONE_STORAGE_THREAD_ORDER={order}", "PSYCLONE_STORAGE_DEVICE=emulated"]
         chosen = [*settings, *(device if target == "cuda" else ())]
+        if recipe:
+            (work / "recipe.py").write_text(recipe)
+            chosen.append("RECIPE=recipe.py")
         command([*chosen, *MPIRUN, str(ranks), *program], work)
         files = [work / f"answers.{rank}" for rank in range(ranks)]
         lines = tuple(tuple(file.read_text("utf-8").splitlines()) for file in files)
@@ -71,14 +79,15 @@ def in_python(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     return answers
 
 
-@pytest.mark.parametrize(("ranks", "cut"), CUTS)
+@pytest.mark.parametrize(("ranks", "cut", "recipe"), CUTS)
 def test_bits_are_those_of_fortran(
     of_fortran: Mapping[tuple[str, str], float],
     in_python: Runner,
     ranks: int,
     cut: str,
+    recipe: str,
 ) -> None:
-    check(of_fortran, in_python(ranks, cut, "c", 0))
+    check(of_fortran, in_python(ranks, cut, "c", 0, recipe))
 
 
 @pytest.mark.parametrize(("ranks", "order"), [(1, 0), (1, 1), (1, 2), (4, 1)])

@@ -146,13 +146,17 @@ contains
     if (depth < size(self%last_inner)) inner_cells = inner_cells - self%last_inner(depth + 1)
   end function get_num_cells_inner
 
-  !> Return the last cell that is at least `depth` within the owned ones.
+  !> Return the last cell that is at least `depth` within the owned ones. None is told to be deeper
+  !> than the inner depth: then 0 is the last. Depth 0 holds no cells of its own, so that its last is
+  !> that of depth 1.
   function get_last_inner_cell(self, depth) result(last_inner_cell)
     class(mesh_cells_type), intent(in) :: self
     integer(i_def), intent(in) :: depth
     integer(i_def) :: last_inner_cell
 
-    last_inner_cell = self%last_inner(depth)
+    last_inner_cell = 0
+    if (depth < 0 .or. depth > self%get_inner_depth()) return
+    last_inner_cell = self%last_inner(max(depth, 1_i_def))
   end function get_last_inner_cell
 
   !> Return the last inner cell of a colour.

@@ -215,6 +215,8 @@ CODES: dict[str, str] = {
     "T033": "No loop can run during a halo exchange.",
     "T034": "A region of a profiler would lie inside of a loop or of a directive.",
     "T035": "A halo exchange cannot be given back to the compiler.",
+    "T036": "A part of a loop that was cut is to be changed by itself.",
+    "T037": "A loop cannot be cut into its interior and a rim.",
     "T040": "A step that is asked for does not exist, or cannot be read.",
     "T041": "A step is given an option that it does not have, or a value that it does not take.",
     "T050": "A built-in is to be changed like a kernel.",

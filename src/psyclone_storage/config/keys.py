@@ -139,6 +139,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("gocean", "iteration-spaces", "iteration_spaces", gocean.iteration_spaces),
     SettingsKey("gocean", "access_mapping", "access_mapping", decode.mapping(_access)),
     SettingsKey("gocean", "dirty_flags", "dirty_flags", decode.boolean),
+    SettingsKey("gocean", "split_exchanges", "split_exchanges", decode.boolean),
     SettingsKey(
         "gocean",
         "debug_mode",

@@ -99,13 +99,15 @@ class LfricSettings:
 class GoceanSettings:
     """The section `[gocean]`, or `[gocean1.0]` in files of 2019.
 
-    `dirty_flags` says that fields record whether their halos are clean.
+    `dirty_flags` says that fields record whether their halos are clean, `split_exchanges` that
+    they start and finish exchanges apart.
     """
 
     grid_properties: Mapping[str, GridProperty]
     iteration_spaces: tuple[IterationSpace, ...]
     access_mapping: Mapping[str, str]
     dirty_flags: bool
+    split_exchanges: bool
     debug_mode: bool
 
 

@@ -235,7 +235,8 @@ class Compiler:
                 program, partial(with_transfers, in_strips=in_strips, beside_device=True)
             )
         if self.settings.joint_exchanges:
-            program = _with_each(program, with_joint_exchanges)
+            halves = self.target.infrastructure(self.settings).starts_together
+            program = _with_each(program, partial(with_joint_exchanges, halves=halves))
         program = _with_each(program, eliminate_dead_halo_flags)
         if checks:
             _check_coherence(program, rules)

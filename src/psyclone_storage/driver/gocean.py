@@ -67,7 +67,7 @@ def _tables(settings: Settings) -> Tables:
 
 
 def _domain(settings: Settings) -> Domain:
-    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags))
+    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags, settings.gocean.split_exchanges))
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:  # noqa: ARG001 - every API has some
@@ -100,6 +100,7 @@ def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
     asked = {
         "JOINT_EXCHANGES": (settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
         "DIRTY_FLAGS": (settings.gocean.dirty_flags, abi.IS_DIRTY),
+        "SPLIT_EXCHANGES": (settings.gocean.split_exchanges, abi.EXCHANGE_START),
     }
     return tuple(
         AskedExtension(f"The setting '{name}'", abi.GOceanModule.FIELD, procedure)
@@ -114,8 +115,14 @@ def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:
 
 
 def _fields_ask(settings: Settings) -> Settings:
-    """Return settings by which halos are exchanged only if fields say that they are stale."""
-    return replace(settings, gocean=replace(settings.gocean, dirty_flags=True))
+    """Return settings for fields that say whether halos are stale, and split exchanges."""
+    known = replace(settings.gocean, dirty_flags=True, split_exchanges=True)
+    return replace(settings, gocean=known)
+
+
+def _exchanges_apart(settings: Settings) -> Settings:
+    """Return settings for fields that start and finish their exchanges apart."""
+    return replace(settings, gocean=replace(settings.gocean, split_exchanges=True))
 
 
 def _grids(settings: Settings) -> Infrastructure:
@@ -152,10 +159,10 @@ GOCEAN = ApiParts(
 
 TARGETS: Mapping[str, Target] = {
     "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),
-    "c": Target(python_with_c(GOCEAN_WORDS), _grids_in_c),
+    "c": Target(python_with_c(GOCEAN_WORDS), _grids_in_c, _exchanges_apart),
     "storage": Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages),
     "registry": Target(FORTRAN, _registry, asks=_extensions),
-    "numpy": Target(python(GOCEAN_WORDS), _grids),
-    "cuda": Target(python_with_cuda(GOCEAN_WORDS), _grids_in_cuda),
+    "numpy": Target(python(GOCEAN_WORDS), _grids, _exchanges_apart),
+    "cuda": Target(python_with_cuda(GOCEAN_WORDS), _grids_in_cuda, _exchanges_apart),
 }
 """What can be generated for grids, by name; the first is what is by default."""

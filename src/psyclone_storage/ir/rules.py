@@ -13,6 +13,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.kernel import GridBounds, Kernel, KernelArg
+from psyclone_storage.ir.peel import Interior
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
 
@@ -116,6 +117,12 @@ class Rules(Protocol):
 
     def sums_exactly(self) -> bool:
         """Return whether reals are summed without rounding, in an object of its own."""
+
+    def interior(self, loop: Loop) -> Interior:
+        """Return how far inside an iteration of `loop` has to be to read nothing of a halo."""
+
+    def check_split(self, schedule: Schedule, loop: Loop) -> tuple[Diagnostic, ...]:
+        """Return why `loop` must not be cut into its interior and a rim; nothing if it may."""
 
     def overlaps_exchanges(self) -> bool:
         """Return whether an exchange can be started and finished apart."""

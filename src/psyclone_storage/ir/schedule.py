@@ -18,6 +18,7 @@ from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.keys import FromModule, Named
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
+from psyclone_storage.ir.peel import Peel
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
 from psyclone_storage.ir.types import DataType
@@ -210,6 +211,7 @@ class Loop:
     to them: that is derived, as exchanges are. One that was fused under a test has `parts`: where
     their bounds differ when the program runs, they run one after the other (`ir.parts`). An
     `outlined` one stands in a procedure of its own, with the directive that shares its iterations.
+    One with a `peel` is the interior of a loop or a part of its rim, and so are loops inside it.
     """
 
     uid: str
@@ -222,6 +224,7 @@ class Loop:
     filled: Depth = NOTHING
     parts: tuple[LoopPart, ...] = ()
     outlined: bool = False
+    peel: Peel | None = None
 
     @property
     def computed(self) -> Extent:

@@ -12,6 +12,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import RegionOptions
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import KernelArg
+from psyclone_storage.ir.peel import Peel, describe_peel
 from psyclone_storage.ir.region import Depth, describe_depth
 from psyclone_storage.ir.schedule import (
     Actual,
@@ -119,6 +120,7 @@ def statement_text(item: Statement) -> str:
         case Loop(over=over, extent=extent):
             size = f" ({item.tile} each)" if over in (Over.ROW_TILES, Over.COLUMN_TILES) else ""
             text = f"{over.value}{size}, {extent_text(extent)}{_filled_text(item)}"
+            text += f", {describe_peel(item.peel)}" if item.peel else ""
             text += _parts_text(item) + (", in a procedure of its own" if item.outlined else "")
             return "call once" if over is Over.DOMAIN else text
         case DirectiveRegion():
@@ -293,6 +295,7 @@ def _statement_json(item: Statement) -> Json:
                 "tile": item.tile or None,
                 "parts": [part.call for part in item.parts],
                 "outlined": item.outlined,
+                "peel": _peel_json(item.peel),
                 "body": [_statement_json(inner) for inner in item.body],
             }
         case DirectiveRegion():
@@ -424,6 +427,24 @@ def _transfer_json(item: EnterData | Update | Wait | TaskWait) -> Json:
 
 def _queue_json(queue: int) -> int | None:
     return queue if queue >= 0 else None
+
+
+def _peel_json(peel: Peel | None) -> Json | None:
+    if peel is None:
+        return None
+    margins = peel.interior.margins
+    return {
+        "section": peel.section.value,
+        "of": peel.of,
+        "depth": _depth_json(peel.interior.depth),
+        "margins": margins
+        and {
+            "west": margins.west,
+            "east": margins.east,
+            "south": margins.south,
+            "north": margins.north,
+        },
+    }
 
 
 def _depth_json(depth: Depth) -> Json:

@@ -19,6 +19,7 @@ from psyclone_storage.transform.step import (
     Reasons,
     loop_named,
     not_a_loop,
+    part_of_a_split,
     under_directive,
 )
 
@@ -60,6 +61,7 @@ class ConstantLoopBounds:
             return problems
         loop = loop_named(schedule, self.loop)
         reasons = list(under_directive(schedule, self.loop))
+        reasons += part_of_a_split(schedule, self.loop)
         if any(inside.parts for inside in _with_loops_inside(loop)):
             message = f"'{loop.uid}' was fused under a test of the bounds that its parts have now."
             hint = "Give the loops constant bounds before they are fused."

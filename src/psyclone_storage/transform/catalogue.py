@@ -26,6 +26,7 @@ from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchan
 from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.interior import SplitInterior
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
@@ -74,6 +75,7 @@ STEPS: Mapping[str, type[Step]] = {
         FuseLoops,
         MoveStatement,
         SplitExchange,
+        SplitInterior,
         OverlapExchange,
         UnpinExchange,
         ParallelDo,

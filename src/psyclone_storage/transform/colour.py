@@ -20,6 +20,7 @@ from psyclone_storage.transform.step import (
     Reasons,
     loop_named,
     not_a_loop,
+    part_of_a_split,
     under_directive,
 )
 
@@ -61,6 +62,7 @@ class ColourLoop:
             return problems
         loop = loop_named(schedule, self.loop)
         reasons = list(under_directive(schedule, self.loop))
+        reasons += part_of_a_split(schedule, self.loop)
         if loop.over is not Over.CELLS:
             message = f"'{loop.uid}' runs over {loop.over.value}, which have no colours."
             reasons.append(Diagnostic("T005", message, place_of(loop)))

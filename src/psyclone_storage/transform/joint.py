@@ -23,8 +23,10 @@ Groups = Mapping[str, tuple[str, ...]]
 """The exchanges that share their messages, under the name of each of them."""
 
 
-def with_joint_exchanges(schedule: Schedule) -> Schedule:
+def with_joint_exchanges(schedule: Schedule, *, halves: bool = True) -> Schedule:
     """Return `schedule` with its exchanges joined; applying it twice changes nothing.
+
+    Starts and finishes are if `halves` of exchanges can be.
 
     Joined are exchanges of fields of one type, if no device has to do with them. Starts are joined
     if their finishes are, so that what is started together is finished together. Those of a group
@@ -34,7 +36,7 @@ def with_joint_exchanges(schedule: Schedule) -> Schedule:
     after:  loop1, halo(u)@loop2 and halo(v)@loop2, halo(n)@loop2, loop2
     """
     runs = dict(_runs(schedule.body, 0))
-    groups = _groups(schedule, runs)
+    groups = _groups(schedule, runs, halves=halves)
     return replace(schedule, body=tuple(_joined(schedule.body, runs, groups)))
 
 
@@ -56,14 +58,14 @@ def _phase(item: Statement) -> Phase | None:
     return item.phase if isinstance(item, HaloExchange) else None
 
 
-def _groups(schedule: Schedule, runs: Runs) -> Groups:
+def _groups(schedule: Schedule, runs: Runs, *, halves: bool) -> Groups:
     """Return which exchanges go together; one that goes alone is not in it."""
     partners = _partners(schedule)
     alike: dict[Hashable, dict[tuple[str, int | None], str]] = defaultdict(dict)
     for item in in_sequence(schedule):
         if not isinstance(item, HaloExchange) or item.uid not in runs:
             continue
-        if item.fetched or item.sent:
+        if item.fetched or item.sent or not (halves or item.phase is Phase.WHOLE):
             continue
         ends = (item.uid, partners.get(item.uid, item.uid))
         key = (item.phase, schedule.datum(item.datum).type, *(runs.get(uid) for uid in ends))

@@ -23,6 +23,7 @@ from psyclone_storage.transform.step import (
     Place,
     Reasons,
     not_a_loop,
+    part_of_a_split,
     under_directive,
 )
 
@@ -63,7 +64,10 @@ class ComputeRedundantly:
         if problems := not_a_loop(schedule, self.loop):
             return problems
         outer = _outermost(schedule, self.loop)
-        reasons = list(under_directive(schedule, outer.uid))
+        reasons = [
+            *under_directive(schedule, outer.uid),
+            *part_of_a_split(schedule, outer.uid),
+        ]
         if not schedule.distributed:
             message = "Without distributed memory there is no halo to compute."
             reasons.append(Diagnostic("T010", message, place_of(outer)))

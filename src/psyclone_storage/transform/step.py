@@ -163,6 +163,21 @@ def under_directive(
     )
 
 
+def part_of_a_split(schedule: Schedule, uid: str) -> Reasons:
+    """Return that `uid` is in a part of a loop that was cut, which fits the others (T036)."""
+    found = [item for item in path_to(schedule, uid) if isinstance(item, Loop) and item.peel]
+    return tuple(
+        Diagnostic(
+            "T036",
+            f"'{item.uid}' is a part of '{item.peel.of}', of which every iteration is in one part.",
+            place_of(item),
+            hint="Change the loop first and cut it with 'split-interior' then.",
+        )
+        for item in found[:1]
+        if item.peel
+    )
+
+
 def _outlined(path: tuple[Statement, ...]) -> Iterator[Diagnostic]:
     for item in path:
         if isinstance(item, Loop) and item.outlined:

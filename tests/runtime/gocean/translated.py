@@ -1,9 +1,9 @@
 """Run translated algorithms on the domains of `main.f90`, and write answers as that does.
 
-    mpirun -n 4 python translated.py FOLDER TARGET CUT NAME...
+    mpirun -n 4 python translated.py FOLDER TARGET CUT NAME...       [RECIPE in the environment]
 
 FOLDER has the algorithms and kernels, TARGET is what computes: "c", or "cuda" on a device, CUT says
-how the domain is cut: "x", "y" or "best". The
+how the domain is cut: "x", "y" or "best". RECIPE is a script for all invokes. The
 values of fields, who owns a point, and the form of answers are those of `world_mod.f90`, what
 algorithms are called with is that of `suite_mod.f90`.
 """
@@ -11,6 +11,7 @@ algorithms are called with is that of `suite_mod.f90`.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,7 +121,7 @@ def run(names: list[str], grids: list[Grid], domain: str, answers: TextIO) -> No
 def main() -> None:
     """Run what the command line asks for."""
     folder, target, cut, *names = sys.argv[1:]
-    configure(target=target)
+    configure(target=target, script=os.environ.get("RECIPE"))
     device = "gpu" if target == "cuda" else None
     sys.path.insert(0, folder)
     with Path(f"answers.{world().rank}").open("w", encoding="utf-8") as answers:

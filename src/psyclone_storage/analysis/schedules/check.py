@@ -31,6 +31,7 @@ from psyclone_storage.analysis.schedules.touch import (
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg, MeshRole
+from psyclone_storage.ir.peel import Interior, Section
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
     Actual,
@@ -198,7 +199,8 @@ def prepare(schedule: Schedule) -> PreparedSchedule:
                 for described, actual, datum in passed
                 if described.kind.is_operator and datum is not None
             )
-            names = tuple(sorted(_names_of(loop, call) | _names_in(loop.extent.depth)))
+            inner = _names_in(loop.peel.interior.depth) if loop.peel else set()
+            names = tuple(sorted(_names_of(loop, call) | _names_in(loop.extent.depth) | inner))
             steps.append(_PreparedCall(loop, call, fields, operators, names))
             limited += [
                 asked
@@ -299,7 +301,7 @@ def _cells(loop: Loop, world: HaloScenario) -> range:
 
     What is computed at points of a grid outside the owned ones is trusted by nobody.
     """
-    if loop.over.axis is not None:
+    if loop.over.axis is not None or _interior_of(loop) is not None:
         return range(1)
     match loop.extent.reach:
         case Reach.HALO:
@@ -369,13 +371,18 @@ def _read_and_written(
 
 def _uses(step: _PreparedCall, world: HaloScenario) -> Iterator[_ArgumentUse]:
     loop, call = step.loop, step.call
-    cells = frozenset(_cells(loop, world))
+    interior = _interior_of(loop)
+    cells = frozenset() if interior else frozenset(_cells(loop, world))
     dofs, masked = loop.over is Over.DOFS, call.kernel.mask is not None
     for described, actual, keys in step.fields:
         shared = actual.datum in world.shared
         computed = _inside(cells) if described.mesh is MeshRole.FINE else cells
         if dofs:
             places = _dofs(loop, shared, world)
+        elif interior is not None:
+            beyond = _beyond_edge(interior, described, actual, world)
+            looked = frozenset(range(beyond + 1))
+            places = _touched(looked, shared, world.levels) if looked else frozenset((OWNED,))
         else:
             looked = computed
             if described.stencil is not None and actual.extent is not None:
@@ -385,6 +392,27 @@ def _uses(step: _PreparedCall, world: HaloScenario) -> Iterator[_ArgumentUse]:
             places = _touched(looked, shared, world.levels)
         for key in keys:
             yield _ArgumentUse(key, described.access, computed, places, dofs, shared, masked)
+
+
+def _interior_of(loop: Loop) -> Interior | None:
+    peel = loop.peel
+    return peel.interior if peel is not None and peel.section is Section.INTERIOR else None
+
+
+def _beyond_edge(
+    interior: Interior, described: KernelArg, actual: Actual, world: HaloScenario
+) -> int:
+    """Return the level of the outermost cell that an interior looks at: the edge is at level 0."""
+    if interior.margins is None:
+        around = described.stencil is not None and actual.extent is not None
+        reach = _number(actual.extent, world) if around and actual.extent is not None else 0
+        return reach - _levels(interior.depth, world)
+    kept, stencil = interior.margins, described.stencil
+    offsets = stencil.offsets if isinstance(stencil, GridStencil) else ()
+    outmost = (
+        max(-i - kept.west, i - kept.east, -j - kept.south, j - kept.north) for i, j in offsets
+    )
+    return max(0, *outmost, 0)
 
 
 def _inside(cells: frozenset[int]) -> frozenset[int]:

@@ -352,6 +352,8 @@ def _parts_written(
     if described.access is not Access.WRITE or described.kind is not ArgKind.FIELD:
         return nothing
     points = call.kernel.points
+    if loop.peel is not None:
+        return nothing
     if points is None:
         owned = loop.extent.reach is not Reach.HALO_ONLY and described.mesh is None
         owned = owned and call.kernel.mask is None

@@ -164,6 +164,23 @@ def may_reorder_points(schedule: Schedule, loop: Loop) -> Reasons:
     return (*crossed.values(), *_changed_scalars(calls, "S014", ordered))
 
 
+def may_split_points(schedule: Schedule, loop: Loop) -> Reasons:
+    """Return why the points inside `loop` cannot be computed in any order, part by part (S014)."""
+    calls = kernel_calls(loop)
+    ordered = f"The points of '{loop.uid}' must stay in order"
+    met = {
+        meeting.key: Diagnostic(
+            "S014",
+            f"{ordered}: '{meeting.other.kernel.name}' looks at neighbours in"
+            f" '{meeting.datum}', which '{meeting.writer.kernel.name}' writes.",
+            meeting.other.span,
+        )
+        for meeting in point_dependences(schedule, calls, calls)
+        if (meeting.i, meeting.j) != _HERE
+    }
+    return (*met.values(), *_changed_scalars(calls, "S014", ordered))
+
+
 def _while_others_stand(
     schedule: Schedule, loop: Loop, found: Iterator[PointDependence]
 ) -> Iterator[PointDependence]:

@@ -182,6 +182,10 @@ def _unlike(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> It
     elif one.extent != two.extent:
         extents = f"{_extent_text(one.extent)} and {_extent_text(two.extent)}"
         yield Diagnostic("S007", f"{names} do not run equally far: {extents}.", place)
+    elif one.peel or two.peel:
+        cut = " and ".join(f"'{loop.uid}'" for loop in (one, two) if loop.peel)
+        message, hint = f"{cut} is a part of a loop that was cut.", "Apply 'split-interior' later."
+        yield Diagnostic("S007", message, place, hint=hint)
     elif one.tile != two.tile:
         sizes = f"{one.tile} and {two.tile}"
         yield Diagnostic("S007", f"{names} run over tiles of {sizes} {_POINTS[one.over]}.", place)

@@ -36,6 +36,15 @@ IS_DIRTY = "is_dirty"
 GRID = "grid"
 """The grid of a field."""
 
+OWNED = (GRID, "subdomain", "internal")
+"""The way from a field to the region of points that its rank owns."""
+
+EDGES = ("xstart", "xstop", "ystart", "ystop")
+"""The first and the last point of a region in each direction."""
+
+EXCHANGE_START, EXCHANGE_FINISH = "halo_exchange_start", "halo_exchange_finish"
+"""The two halves of an exchange, each with its depth, which dl_esm_inf lacks."""
+
 ON_DEVICE = "data_on_device"
 """Whether a device has the values of a field, which the infrastructure's own routines ask, too."""
 

@@ -8,8 +8,10 @@ those that a step has chosen, for which the ends are read once, from the grid of
 
 from __future__ import annotations
 
+from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.peeled import peeled_end
 from psyclone_storage.backend.workspace import (
     SetupSection,
 )
@@ -18,6 +20,7 @@ from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTEGER, INTE
 from psyclone_storage.infrastructures.gocean import RequiredProperty as Required
 from psyclone_storage.ir.expr import (
     Expr,
+    Member,
     Name,
     intrinsic,
     whole,
@@ -69,6 +72,24 @@ def points_end(paths: Paths, context: LoweringContext, asked: PointsEnd) -> Expr
 
 
 def _loop_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
+    return peeled_end(
+        context,
+        loop,
+        lambda end: _uncut_end(paths, context, loop, last=end),
+        lambda end: _owned_end(loop, last=end),
+        last=last,
+    )
+
+
+def _owned_end(loop: Loop, *, last: bool) -> Expr:
+    """Return the first or the last index of what a rank owns, in the direction of `loop`."""
+    region = _looped_field(kernel_calls(loop)[0], loop.bounds_from)
+    for member in abi.OWNED:
+        region = Member(region, member)
+    return Member(region, abi.EDGES[2 * (loop.over.axis is Axis.NORTH) + last])
+
+
+def _uncut_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
     calls, axis = kernel_calls(loop), loop.over.axis
     if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")

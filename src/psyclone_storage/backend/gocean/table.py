@@ -16,7 +16,6 @@ from psyclone_storage.backend.gocean.device import (
 )
 from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
-from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import INTEGER, REAL, RequiredProperty
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import (
@@ -110,15 +109,17 @@ def _declare(datum: Datum, exchanged: bool, joint: bool) -> Declare:
 
 
 def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
-    name = asked.datum.name
-    if asked.phase is not Phase.WHOLE:
-        raise InternalError(
-            f"The exchange of '{name}' is asynchronous, which GOcean does not offer."
-        )
-    call = Call(Member(Name(name), abi.EXCHANGE), (asked.depth,))
+    name, call = asked.datum.name, exchange_call(asked)
     if asked.in_strips:
         return (call,)
     return on_host(context, (name,), call, beside_device=asked.beside_device)
+
+
+def exchange_call(asked: ops.Exchange) -> Call:
+    """Return the call of an exchange, or of one half of it."""
+    procedures = {Phase.START: abi.EXCHANGE_START, Phase.FINISH: abi.EXCHANGE_FINISH}
+    procedure = procedures.get(asked.phase, abi.EXCHANGE)
+    return Call(Member(Name(asked.datum.name), procedure), (asked.depth,))
 
 
 def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:

@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from psyclone_storage.backend.abi_registry import RESERVED as OF_THE_REGISTRY
 from psyclone_storage.backend.abi_storage import RESERVED as OF_STORAGES
-from psyclone_storage.backend.gocean.abi import GRID
 from psyclone_storage.backend.gocean.abi import RESERVED as OF_FIELDS
-
-OWNED = (GRID, "subdomain", "internal")
-"""The way from a field to the region of points that its rank owns."""
-
-EDGES = ("xstart", "xstop", "ystart", "ystop")
-"""The first and the last point of a region, in the order that an exchange is told of them."""
 
 RESERVED = OF_FIELDS | OF_STORAGES | OF_THE_REGISTRY

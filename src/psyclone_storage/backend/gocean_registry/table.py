@@ -11,7 +11,11 @@ from collections.abc import Mapping
 from psyclone_storage.backend import abi_storage
 from psyclone_storage.backend.gocean import abi as fields
 from psyclone_storage.backend.gocean.paths import Paths
-from psyclone_storage.backend.gocean.table import exchanged_together, gocean_infrastructure
+from psyclone_storage.backend.gocean.table import (
+    exchange_call,
+    exchanged_together,
+    gocean_infrastructure,
+)
 from psyclone_storage.backend.gocean_registry import abi
 from psyclone_storage.backend.gocean_storage.table import GridArrays, field_window, gocean_storage
 from psyclone_storage.backend.held import marks_itself
@@ -25,7 +29,6 @@ from psyclone_storage.backend.registered import (
     release_registered,
     storage_named,
 )
-from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.infrastructures.gocean import GridProperty, RequiredProperty
 from psyclone_storage.ir import runtime_ops as ops
@@ -99,11 +102,11 @@ class _Fields:
 
     def exchanged(self, context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
         name = asked.datum.name
-        if asked.phase is not Phase.WHOLE:
-            raise InternalError(f"The exchange of '{name}' is asynchronous.")
-        call = Call(Member(Name(name), fields.EXCHANGE), (asked.depth,))
-        ending = end_exchange(context, [(_storage(context, name), name, None)])
-        return (*self._begun(context, name, asked.depth), call, *ending)
+        begun = () if asked.phase is Phase.FINISH else self._begun(context, name, asked.depth)
+        if asked.phase is Phase.START:
+            return (*begun, exchange_call(asked))
+        ended = end_exchange(context, [(_storage(context, name), name, None)])
+        return (*begun, exchange_call(asked), *ended)
 
     def exchanged_together(
         self, context: LoweringContext, asked: ops.ExchangeTogether
@@ -120,9 +123,9 @@ class _Fields:
 
     def _begun(self, context: LoweringContext, name: str, depth: Expr) -> tuple[Line, ...]:
         region: Expr = Name(name)
-        for member in abi.OWNED:
+        for member in fields.OWNED:
             region = Member(region, member)
-        inner = ArrayLiteral(tuple(Member(region, edge) for edge in abi.EDGES))
+        inner = ArrayLiteral(tuple(Member(region, edge) for edge in fields.EDGES))
         return begin_exchange(context, _storage(context, name), self.values(name), inner, depth)
 
 

@@ -12,9 +12,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from psyclone_storage.backend.abi_storage import ACQUIRE, RELEASE
-from psyclone_storage.backend.gocean import abi as fields
 from psyclone_storage.backend.gocean.paths import Paths
-from psyclone_storage.backend.gocean.table import exchanged_together, gocean_infrastructure
+from psyclone_storage.backend.gocean.table import (
+    exchange_call,
+    exchanged_together,
+    gocean_infrastructure,
+)
 from psyclone_storage.backend.gocean_storage import abi
 from psyclone_storage.backend.held import (
     acquire_lines,
@@ -45,7 +48,6 @@ from psyclone_storage.ir.schedule import (
     DirectiveRegion,
     KernelCall,
     Loop,
-    Phase,
     ProfileRegion,
     Schedule,
     Statement,
@@ -134,9 +136,7 @@ def _prefetched(context: LoweringContext, asked: PrefetchData) -> tuple[Line, ..
 
 
 def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
-    if asked.phase is not Phase.WHOLE:
-        raise InternalError(f"The exchange of '{asked.datum.name}' is asynchronous.")
-    return (Call(Member(Name(asked.datum.name), fields.EXCHANGE), (asked.depth,)),)
+    return (exchange_call(asked),)
 
 
 # ---------------------------------------------------------------------------- grids

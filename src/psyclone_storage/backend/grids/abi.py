@@ -16,6 +16,7 @@ GRID, PROPERTY, READ_ONLY = "grid", "property", "data_ro"
 INTERNAL, WHOLE, START, STOP, SHAPE = "internal", "whole", "start", "stop", "shape"
 SUBDOMAIN = "subdomain"
 IS_DIRTY, SET_DIRTY, FIELD_EXCHANGE = "is_dirty", "set_dirty", "exchange"
+FIELD_START, FIELD_FINISH = "start_exchange", "finish_exchange"
 ONLY_DIRTY = "only_dirty"
 NUMPY = "np"
 INTEGER = ScalarType(Intrinsic.INTEGER)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.held import why_held
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.backend.peeled import peeled_end
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.fresh import Fresh
@@ -146,6 +147,28 @@ def property_of(context: LoweringContext, asked: ops.GridPropertyOf, *, is_read:
 
 
 def _loop_end(context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
+    return peeled_end(
+        context,
+        loop,
+        lambda end: _uncut_end(context, loop, last=end),
+        lambda end: _owned_end(loop, last=end),
+        last=last,
+    )
+
+
+def _owned_end(loop: Loop, *, last: bool) -> Expr:
+    """Return the first or the last index of what a rank owns, in the direction of `loop`."""
+    axis, field = loop.over.axis, _looped_field(kernel_calls(loop)[0], loop.bounds_from)
+    if axis is None:
+        raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
+    return _end(_owned_region(field), axis, last=last)
+
+
+def _owned_region(field: Expr) -> Expr:
+    return Member(Member(Member(field, abi.GRID), abi.SUBDOMAIN), abi.INTERNAL)
+
+
+def _uncut_end(context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
     calls, axis = kernel_calls(loop), loop.over.axis
     if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
@@ -183,7 +206,7 @@ def _written(bounds: GridBounds, axis: Axis, field: Expr, *, last: bool) -> Expr
     pair = (bounds.inner_start, bounds.inner_stop)
     if axis is Axis.NORTH:
         pair = (bounds.outer_start, bounds.outer_stop)
-    region = Member(Member(Member(field, abi.GRID), abi.SUBDOMAIN), abi.INTERNAL)
+    region = _owned_region(field)
     ends = {
         FIRST_INTERNAL.text: _end(region, axis, last=False),
         LAST_INTERNAL.text: _end(region, axis, last=True),
@@ -208,8 +231,11 @@ def _before(index: Expr) -> Expr:
 
 
 def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
-    if asked.phase is not Phase.WHOLE:
-        raise InternalError(f"The exchange of '{asked.datum.name}' is asynchronous.")
+    match asked.phase:
+        case Phase.START:
+            return (_called(asked.datum, abi.FIELD_START, asked.depth),)
+        case Phase.FINISH:
+            return (_called(asked.datum, abi.FIELD_FINISH),)
     return (_called(asked.datum, abi.FIELD_EXCHANGE, asked.depth),)
 
 

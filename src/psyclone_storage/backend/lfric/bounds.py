@@ -33,6 +33,7 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.peel import Peel, Section
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart, SpaceRef
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.walk import kernel_calls
@@ -55,7 +56,7 @@ def loop_start(context: LoweringContext, asked: LoopStart) -> Expr:
     loop = asked.loop
     if loop.over not in _IN_VARIABLES:
         return whole(1)
-    first = _start(context, loop.extent, _space(context, loop))
+    first = _start(context, loop, _space(context, loop))
     return _variable(context, loop, "start", first)
 
 
@@ -96,8 +97,11 @@ def _variable(context: LoweringContext, loop: Loop, which: str, value: Expr) -> 
     return number(context, SetupSection.BOUNDS, key, f"{stem}_{which}", value)
 
 
-def _start(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
-    if extent.reach is not Reach.HALO_ONLY:
+def _start(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
+    if loop.peel is not None and loop.peel.section is Section.RIM:
+        inner = _last_inner_cell(context, loop.peel, space)
+        return Binary(Operator.PLUS, inner, whole(1))
+    if loop.extent.reach is not Reach.HALO_ONLY:
         return whole(1)
     return Binary(Operator.PLUS, bound(mesh_of(context, space), abi.Mesh.LAST_EDGE), whole(1))
 
@@ -105,7 +109,17 @@ def _start(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
 def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
     if loop.over is Over.DOFS:
         return _last_dof(context, loop.computed, space)
+    if loop.peel is not None and loop.peel.section is Section.INTERIOR:
+        return _last_inner_cell(context, loop.peel, space)
     return _last_cell(context, loop.extent, space)
+
+
+def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> Expr:
+    """Return the last cell of an interior, of which there is none where a mesh is too small."""
+    depth, mesh = peel.interior.depth, mesh_of(context, space)
+    if not depth.terms:
+        return bound(mesh, abi.Mesh.LAST_EDGE)
+    return bound(mesh, abi.Mesh.LAST_INNER, depth_value(context, depth, space))
 
 
 def _last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:

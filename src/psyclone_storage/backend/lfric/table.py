@@ -50,6 +50,7 @@ def lfric_infrastructure(
         region_items,
         finish=partial(_add_checks, checks),
         fetches_strips=True,
+        starts_together=True,
         exact_sums=exact_sums,
         padding=padding,
     )

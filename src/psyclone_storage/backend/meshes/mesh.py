@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.peel import Peel, Section
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.walk import kernel_calls
@@ -74,9 +75,12 @@ def _number(context: LoweringContext, space: SpaceRef, word: str) -> Expr:
 def loop_start(context: LoweringContext, asked: ops.LoopStart) -> Expr:
     """Return the first index of a loop: 1, but for loops over halo cells alone."""
     loop = asked.loop
+    space = _space(context, loop)
+    if loop.peel is not None and loop.peel.section is Section.RIM:
+        inner = _last_inner_cell(context, loop.peel, space)
+        return _bound(context, loop, "first", Binary(Operator.PLUS, inner, whole(1)))
     if loop.over is not Over.CELLS or loop.extent.reach is not Reach.HALO_ONLY:
         return whole(1)
-    space = _space(context, loop)
     first = Binary(Operator.PLUS, Member(mesh_of(space), abi.OWNED_CELLS), whole(1))
     return _bound(context, loop, "first", first)
 
@@ -127,6 +131,8 @@ def _bound(context: LoweringContext, loop: Loop, which: str, value: Expr) -> Exp
 
 
 def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
+    if loop.peel is not None and loop.peel.section is Section.INTERIOR:
+        return _last_inner_cell(context, loop.peel, space)
     extent = loop.computed if loop.over is Over.DOFS else loop.extent
     owner = space_object(space)
     if loop.over is Over.DOFS:
@@ -145,6 +151,14 @@ def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
     if (word := words.get(extent.reach)) is not None:
         return Member(owner, word)
     return CallFunction(deepest, (_depth(context, extent, space),))
+
+
+def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> Expr:
+    """Return the last cell of an interior, of which there is none where a mesh is too small."""
+    depth, mesh = peel.interior.depth, mesh_of(space)
+    if not depth.terms:
+        return Member(mesh, abi.OWNED_CELLS)
+    return CallFunction(Member(mesh, abi.LAST_INNER_CELL), (depth_value(context, depth, space),))
 
 
 def _depth(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:

@@ -37,7 +37,16 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import CallFunction, Expr, Literal, Name, Origin, Sort, Symbol
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Expr,
+    Literal,
+    Name,
+    Origin,
+    Sort,
+    Symbol,
+    intrinsic_called,
+)
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, HoldData, Line, Routine, Unit
@@ -224,7 +233,8 @@ def _set_up(
         name = line.target.text
         lines.append(f"{plain(name)} = {text_of(line.value)}")
         if name not in storages:
-            (reals if isinstance(line.value, CallFunction) else counts).append(name)
+            is_call = isinstance(line.value, CallFunction)
+            (reals if is_call and not intrinsic_called(line.value) else counts).append(name)
     reached = points_reached(held.body, {code.key: code for code in codes})
     lines += (_within(held, point) for point in reached)
     for name, group in zip(_TABLES, (storages, reals, counts), strict=True):

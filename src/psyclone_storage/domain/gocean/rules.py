@@ -21,10 +21,11 @@ from psyclone_storage.base.text import counted
 from psyclone_storage.domain.gocean.table import known_bounds
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
 from psyclone_storage.ir.kernel import GridStencil, KernelArg
+from psyclone_storage.ir.peel import Interior, Margins, Section
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, KnownBounds, WrittenPart
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Reach, Schedule
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, place_of
 
 _NO_NEED = HaloNeed(NOTHING, False, "at its own points only")
 _OWN_POINTS = HaloLeft(NOTHING, Fresh.YES, "its halo stale: only points of each rank are computed")
@@ -35,10 +36,12 @@ _ALL_POINTS = HaloLeft(NOTHING, Fresh.YES, "its halo no fresher than what it was
 class GoceanRules:
     """The answers of the GOcean domain to the questions of `ir.rules.Rules`.
 
-    `dirty_flags` says that fields record at run time whether their halos are clean.
+    `dirty_flags` says that fields record at run time whether their halos are clean,
+    `split_exchanges` that the start and the finish of an exchange are procedures of their own.
     """
 
     dirty_flags: bool = False
+    split_exchanges: bool = False
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
         """Return how far the loops around `call` run before any transformation.
@@ -52,10 +55,18 @@ class GoceanRules:
         return Extent(Reach.OWNED) if internal else Extent(Reach.HALO, WHOLE)
 
     def halo_need(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloNeed:
-        """Return how far the stencil of the argument at `arg` reaches, if it has one."""
+        """Return how far the stencil of the argument at `arg` reaches, if it has one.
+
+        From the interior of a loop it reaches what the rank owns, if the margins are wide enough.
+        """
         stencil = call.kernel.args[arg].stencil
         if not schedule.distributed or not isinstance(stencil, GridStencil):
             return _NO_NEED
+        peel = loop.peel
+        if peel is not None and peel.section is Section.INTERIOR:
+            margins = peel.interior.margins
+            if margins is not None and margins.covers(_reach(stencil)):
+                return _NO_NEED
         why = f"with a stencil that reaches {counted(stencil.depth, 'point')} far"
         return HaloNeed(Depth.of(stencil.depth), False, why)
 
@@ -73,6 +84,8 @@ class GoceanRules:
         looped, points = first.kernel.args[loop.bounds_from], first.kernel.points
         known = self.known_bounds(loop)
         own = known.bounds if known is not None and known.own else None
+        if loop.peel is not None:
+            return WrittenPart(Fresh.NO, "points of a part of a loop")
         if loop.parts:
             return WrittenPart(Fresh.NO, "points of several loops, whose bounds may differ")
         if points is None or points.bounds is not None or loop.bounds not in (None, own):
@@ -116,8 +129,24 @@ class GoceanRules:
         return False
 
     def overlaps_exchanges(self) -> bool:
-        """Return False: dl_esm_inf exchanges in one call."""
-        return False
+        """Return whether the settings say so: dl_esm_inf exchanges in one call."""
+        return self.split_exchanges
+
+    def interior(self, loop: Loop) -> Interior:
+        """Return the margins that the stencils of `loop` reach over."""
+        margins = Margins()
+        for call in kernel_calls(loop):
+            for described in call.kernel.args:
+                if isinstance(described.stencil, GridStencil):
+                    margins = margins.max(_reach(described.stencil))
+        return Interior(margins=margins)
+
+    def check_split(self, schedule: Schedule, loop: Loop) -> tuple[Diagnostic, ...]:
+        """Return that the bounds of a loop are not one range, if a test chooses among several."""
+        if not loop.parts:
+            return ()
+        message = f"'{loop.uid}' was fused under a test of bounds that its parts have now."
+        return (Diagnostic("T037", message, place_of(loop), hint="Fuse it without a test."),)
 
     def exchanges_in_strips(self) -> bool:
         """Return True: fields know how their values are moved, and move strips of them."""
@@ -128,3 +157,10 @@ class GoceanRules:
         call = kernel_calls(loop)[0]
         points, field = call.kernel.points, call.kernel.args[loop.bounds_from]
         return known_bounds(points.offset, field.space, points.name) if points else None
+
+
+def _reach(stencil: GridStencil) -> Margins:
+    """Return how far a stencil looks to each side."""
+    columns = [0, *(i for i, _ in stencil.offsets)]
+    rows = [0, *(j for _, j in stencil.offsets)]
+    return Margins(-min(columns), max(columns), -min(rows), max(rows))

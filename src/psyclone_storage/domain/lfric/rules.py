@@ -33,10 +33,11 @@ from psyclone_storage.infrastructures.lfric import (
 )
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, MeshRole
-from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
+from psyclone_storage.ir.peel import Interior, Section
+from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, deepest, describe_depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, WrittenPart
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, place_of
 
 FINE_LEVELS = 2
 """Cells of the fine mesh along one edge of a coarse cell: neighbouring meshes differ by this."""
@@ -124,6 +125,8 @@ class LfricRules:
         reach = loop.extent.reach
         if reach is Reach.ALL or not schedule.distributed:
             return _NO_NEED
+        if _stays_inside(loop, call, arg):
+            return _NO_NEED
         continuous = is_continuous(described.space)
         if loop.over is Over.DOFS:
             return _dofs_need(loop.computed.reach, loop.computed.depth, continuous)
@@ -150,6 +153,9 @@ class LfricRules:
         continuous = is_continuous(described.space)
         if loop.over is Over.DOFS:
             return _dofs_left(loop.computed.reach, loop.computed.depth, continuous)
+        if _is_interior(loop):
+            annexed = Fresh.of(not continuous)
+            return HaloLeft(NOTHING, annexed, "its halo stale: only inner cells are computed")
         use = _FieldUse(described.access, continuous, described.mesh is MeshRole.FINE)
         return _cells_left(loop.extent.reach, loop.extent.depth, use)
 
@@ -164,6 +170,8 @@ class LfricRules:
         described = call.kernel.args[arg]
         if described.kind is not ArgKind.FIELD or described.mesh is not None:
             return WrittenPart(Fresh.NO, "what another mesh or the levels of an operator ask for")
+        if loop.peel is not None:
+            return WrittenPart(Fresh.NO, "a part of its cells")
         if loop.extent.reach is Reach.HALO_ONLY:
             return WrittenPart(Fresh.NO, "its halo alone")
         if call.kernel.mask is not None:
@@ -217,6 +225,54 @@ class LfricRules:
         """Return whether the settings ask for exact sums."""
         return self.exact_sums
 
+    def interior(self, loop: Loop) -> Interior:
+        """Return the least depth from which no call of `loop` reads a halo or annexed dofs."""
+        depths = (
+            _depth_inside(call, at)
+            for call in kernel_calls(loop)
+            for at, described in enumerate(call.kernel.args)
+            if described.kind is ArgKind.FIELD
+        )
+        return Interior(deepest(depths))
+
+    def check_split(self, schedule: Schedule, loop: Loop) -> tuple[Diagnostic, ...]:
+        """Return why `loop` must not be cut into inner cells and the others.
+
+        What it writes must not be exchanged before the others: neighbours would get half of it.
+        """
+        if loop.over is not Over.CELLS or loop.extent.reach is Reach.HALO_ONLY:
+            what = loop.over.value if loop.over is not Over.CELLS else "cells of the halo alone"
+            message = f"'{loop.uid}' runs over {what}, of which none are told to be inside."
+            return (Diagnostic("T037", message, place_of(loop)),)
+        problems: dict[str, Diagnostic] = {}
+        for call in kernel_calls(loop):
+            for at in range(len(call.kernel.args)):
+                if (why := self._why_in_one_piece(schedule, loop, call, at)) is not None:
+                    problems.setdefault(why.message, why)
+        return tuple(problems.values())
+
+    def _why_in_one_piece(
+        self, schedule: Schedule, loop: Loop, call: KernelCall, at: int
+    ) -> Diagnostic | None:
+        described, place = call.kernel.args[at], call.args[at].span or call.span
+        name = spell(call.args[at].value)
+        if described.mesh is not None:
+            message = f"'{call.kernel.name}' works on the cells of two meshes."
+            return Diagnostic("T037", message, place)
+        if described.access is Access.REDUCTION:
+            message = f"'{call.kernel.name}' sums over all cells into '{name}'."
+            return Diagnostic("T037", message, place)
+        if described.access.increments and self.shares_dofs(described):
+            message = (
+                f"'{call.kernel.name}' adds to '{name}' at dofs that cells of the interior and of"
+                " the rim share: half of a sum would be there in between."
+            )
+            return Diagnostic("T037", message, place)
+        if described.access.writes and self.halo_need(schedule, loop, call, at).anything:
+            message = f"'{call.kernel.name}' reads the halo of '{name}', which it changes."
+            return Diagnostic("T037", message, place)
+        return None
+
     def overlaps_exchanges(self) -> bool:
         """Return True: the start and the finish of an exchange are procedures of their own."""
         return True
@@ -250,6 +306,30 @@ class LfricRules:
             elif described.stencil and not _stencil_fits(loop.extent, call):
                 problems.append(_stencil_problem(call, at))
         return tuple(problems)
+
+
+# ---------------------------------------------------------------------------- inside
+
+
+def _is_interior(loop: Loop) -> bool:
+    return loop.peel is not None and loop.peel.section is Section.INTERIOR
+
+
+def _depth_inside(call: KernelCall, arg: int) -> Depth:
+    """Return how far inside a cell has to be to touch owned dofs alone through an argument.
+
+    Cells at level 0 are those of the edge, which annexed dofs lie on.
+    """
+    described, extent = call.kernel.args[arg], call.args[arg].extent
+    reach = Depth.value(extent) if described.stencil and extent is not None else NOTHING
+    return reach.plus(_ONE) if is_continuous(described.space) else reach
+
+
+def _stays_inside(loop: Loop, call: KernelCall, arg: int) -> bool:
+    """Return whether a loop is an interior so far inside that it reads owned dofs alone."""
+    if loop.peel is None or not _is_interior(loop):
+        return False
+    return loop.peel.interior.depth.covers(_depth_inside(call, arg)) is Fresh.YES
 
 
 # ---------------------------------------------------------------------------- how far

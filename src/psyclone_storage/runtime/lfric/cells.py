@@ -229,12 +229,12 @@ class MeshCells:
     def last_inner_cell(self, depth: int = 1) -> int:
         """Return the last cell that is at least `depth` within the owned ones.
 
-        Raises:
-            ValueError: so deep they are not told apart.
+        None is told to be deeper than `inner_depth`, so that 0 is the last. As in LFRic, depth 0
+        gives the last cell of depth 1.
         """
-        if not 1 <= depth <= self.inner_depth:
-            raise ValueError(f"Inner cells have depths from 1 to {self.inner_depth}, not {depth}.")
-        return int(self.described["last_inner_cells"][depth - 1])
+        if not 0 <= depth <= self.inner_depth:
+            return 0
+        return int(self.described["last_inner_cells"][max(depth, 1) - 1])
 
     def checked_depth(self, depth: int) -> int:
         """Return a depth that the halo has; raise `ValueError` for another."""

@@ -98,6 +98,8 @@ def _reasons(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator
         yield "a step has written those of its loop"
     if any(loop.parts for loop in loops):
         yield "its loop was fused under a test of them, which has to come last"
+    if any(loop.peel for loop in loops):
+        yield "its loop is a part of one that was cut"
     if any(loop.tile for loop in loops):
         yield "its loop is cut into tiles"
     if code.in_place:
