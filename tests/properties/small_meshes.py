@@ -45,7 +45,10 @@ class Plane:
     shared: frozenset[str]
 
     def counted(self, loop: Loop, here: Here) -> Iterable[Place]:
-        """Return the iterations of a loop; halos do not matter, for all ranks are alike."""
+        """Return the iterations of a loop; halos do not matter, for all ranks are alike.
+
+        Of the parts of a loop each may have most cells, as the smallest ranks have no interior.
+        """
         match loop.over:
             case Over.CELLS | Over.DOFS:
                 return CELLS

@@ -8,19 +8,33 @@ a halo up to date. What is planned too shallow, too late or not at all shows as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gocean_programs import WRITE, kernel, schedule
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.ir.kernel import GridStencil, Kernel
-from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, MarkHalo, Schedule
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.peel import Interior, Margins, Peel, Section
+from psyclone_storage.ir.schedule import (
+    HaloExchange,
+    KernelCall,
+    Loop,
+    MarkHalo,
+    Phase,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.halos import with_halos
+from psyclone_storage.transform.legality import check_flights
+from psyclone_storage.transform.workbench import Workbench
 
 SIZE, WIDTH = 8, 3
 RUBBISH = 1.0e6
@@ -98,6 +112,16 @@ def exchange(parts: list[Part], item: HaloExchange) -> None:
         local[first:last, first:last] = fresh
 
 
+def spoil(parts: list[Part], name: str) -> None:
+    """Let halos be anything, as they may while messages are under way."""
+    for part in parts:
+        (row, column), local = part.corner, part.fields[name]
+        inside = np.pad(np.full((SIZE, SIZE), True), WIDTH)
+        shared = inside[row : row + local.shape[0], column : column + local.shape[1]].copy()
+        shared[WIDTH:-WIDTH, WIDTH:-WIDTH] = False
+        local[shared] = RUBBISH
+
+
 def neighbours(stencil: GridStencil | None) -> list[tuple[int, int]]:
     """Return the offsets (rows to the north, columns to the east) that a stencil names."""
     found = [(0, 0)]
@@ -110,7 +134,21 @@ def neighbours(stencil: GridStencil | None) -> list[tuple[int, int]]:
     return found
 
 
-def compute(part: Part, call: KernelCall) -> None:
+def section_of(place: tuple[int, int], width: int, interior: Interior) -> Section:
+    """Return the part of a loop that a point belongs to, in the array of a rank of this width."""
+    margins = interior.margins
+    assert margins is not None
+    row, column = (index - WIDTH for index in place)
+    if row < margins.south:
+        return Section.SOUTH
+    if row >= width - margins.north:
+        return Section.NORTH
+    if column < margins.west:
+        return Section.WEST
+    return Section.EAST if column >= width - margins.east else Section.INTERIOR
+
+
+def compute(part: Part, call: KernelCall, peel: Peel | None) -> None:
     """Set or change each point by what its stencil names; points around the domain stay 0."""
     written, read = (part.fields[actual.datum or ""] for actual in call.args)
     stencil = call.kernel.args[1].stencil
@@ -123,6 +161,9 @@ def compute(part: Part, call: KernelCall) -> None:
             row = at_row - WIDTH + part.corner[0]
             column = at_column - WIDTH + part.corner[1]
             if not (0 <= row < SIZE and 0 <= column < SIZE):
+                continue
+            place = (at_row, at_column)
+            if peel and section_of(place, part.width, peel.interior) is not peel.section:
                 continue
             total = 1.0 if not everywhere else written[at_row, at_column]
             for weight, (north, east) in enumerate(neighbours(stencil), start=2):
@@ -145,7 +186,9 @@ def run(made: Schedule, ranks: int, times: int = 1) -> dict[str, NDArray[np.floa
     for item in made.body * times:
         if isinstance(item, HaloExchange):
             depth = item.depth.known or 0
-            if not item.guarded or depth > clean[item.datum]:
+            if item.phase is Phase.START:
+                spoil(parts, item.datum)
+            elif not item.guarded or depth > clean[item.datum]:
                 exchange(parts, item)
                 clean[item.datum] = max(depth, clean[item.datum])
         elif isinstance(item, MarkHalo):
@@ -153,7 +196,7 @@ def run(made: Schedule, ranks: int, times: int = 1) -> dict[str, NDArray[np.floa
         elif isinstance(item, Loop):
             for part in parts:
                 for call in kernel_calls(item):
-                    compute(part, call)
+                    compute(part, call, item.peel)
     return {name: gathered(parts, name) for name in NAMES}
 
 
@@ -197,3 +240,62 @@ def test_a_field_that_no_kernel_writes_is_exchanged_once() -> None:
 def test_a_missing_exchange_shows() -> None:
     made = schedule(KERNELS, "k1_go_internal_pts(a, b)", distributed=False)
     assert not np.allclose(run(made, 2)["a"], run(made, 1)["a"])
+
+
+# ---------------------------------------------------------------------------- interiors
+
+SPLIT = GoceanRules(split_exchanges=True)
+WORLD = HaloScenario(3, {}, frozenset(), flagged=False)
+
+
+def with_interiors(text: str) -> Schedule:
+    bench = Workbench(schedule(KERNELS, text), SPLIT)
+    for request in read_steps("split-interior; overlap"):
+        apply_request(bench, request)
+    return bench.schedule
+
+
+@settings(max_examples=60)
+@given(CALLS.filter(bool), st.sampled_from((2, 4)))
+def test_interiors_run_while_halos_are_anything(
+    calls: list[tuple[str, tuple[str, str]]], ranks: int
+) -> None:
+    """Sixteen ranks have two rows and columns each, and stencils reach over three."""
+    text = ", ".join(f"{name}({one}, {two})" for name, (one, two) in calls)
+    alone = run(schedule(KERNELS, text, distributed=False), 1)
+    made = with_interiors(text)
+    assert check_halos(made, WORLD) == ()
+    together = run(made, ranks)
+    for name in NAMES:
+        np.testing.assert_allclose(together[name], alone[name], rtol=1e-12)
+
+
+def wider(made: Schedule, margins: Margins) -> Schedule:
+    """Return a schedule with other margins around its interior."""
+
+    def changed(item: Statement) -> Statement:
+        if not isinstance(item, Loop) or item.peel is None:
+            return item
+        peel = replace(item.peel, interior=Interior(margins=margins))
+        return replace(item, body=tuple(map(changed, item.body)), peel=peel)
+
+    return replace(made, body=tuple(map(changed, made.body)))
+
+
+@pytest.mark.parametrize("number", range(len(STENCILS) - 1))
+@pytest.mark.parametrize("over", sorted(ACCESSES))
+def test_an_interior_that_is_one_point_too_wide_is_found(number: int, over: str) -> None:
+    text = f"k{number}_{over}(a, b)"
+    made = with_interiors(text)
+    alone = run(schedule(KERNELS, text, distributed=False), 1)["a"]
+    (interior,) = {item.peel.interior for item in statements(made) if isinstance(item, Loop)}
+    kept = interior.margins
+    for side in ("west", "east", "south", "north"):
+        if getattr(kept, side) == 0:
+            continue
+        wrong = wider(made, replace(kept, **{side: getattr(kept, side) - 1}))
+        assert check_halos(wrong, WORLD) != (), side
+        assert [one.code for one in check_flights(wrong, SPLIT)] == ["T031"], side
+        assert not np.allclose(run(wrong, 2)["a"], alone), side
+    assert check_halos(made, WORLD) == check_flights(made, SPLIT) == ()
+    assert np.allclose(run(made, 2)["a"], alone)

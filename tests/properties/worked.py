@@ -83,7 +83,7 @@ def on_plane(seed: int) -> Worked:
 @cache
 def on_grid(seed: int) -> Worked:
     """Return a GOcean schedule after random steps; every second one is for ranks."""
-    rng, rules = random.Random(seed), GoceanRules()
+    rng, rules = random.Random(seed), GoceanRules(split_exchanges=True)
     ranks = seed % 2 == 0
     calls = random_invoke(rng, ON_RANKS) if ranks else random_invoke(rng)
     made = program(KERNELS, calls, distributed=ranks)

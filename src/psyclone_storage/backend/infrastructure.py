@@ -57,8 +57,8 @@ class Infrastructure:
     `at_once` by what it puts around the statements. `beside` puts before and behind the lines of
     one statement what is needed there for what is no datum of the invoke. One whose loops are
     compiled by themselves anyway `outlines` none. With `fetches_strips` code around an exchange
-    brings what is sent to the host, as fields do not by themselves. One that `starts_together` sends
-    one message for several fields also where exchanges are started and finished apart.
+    brings what is sent to the host, as fields do not by themselves. One that `starts_together`
+    sends one message for several fields also where exchanges are started and finished apart.
     """
 
     name: str

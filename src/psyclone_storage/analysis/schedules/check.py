@@ -446,6 +446,9 @@ def _operators(run: _HaloExecution, step: _PreparedCall) -> None:
         if described.access.reads and furthest > run.operators.get(key, _OPERATOR_LEVELS):
             message = f"The operator '{key.datum}' has no values in halo level {furthest}."
             run.stale.append(HaloFault(call.uid, key, message))
+    if _interior_of(step.loop) is not None:
+        # The rim comes with the rest of what is written, and finds there what was before.
+        return
     for described, _, key in step.operators:
         if described.access.writes:
             run.operators[key] = cells[-1]
