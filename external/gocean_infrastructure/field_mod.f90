@@ -72,6 +72,7 @@ module field_mod
     real(go_wp), allocatable :: data(:, :)
     type(halo_messages_type), private :: messages
     integer, private :: depth_started = 0
+    logical, private :: begun_with_storage = .false.
     integer, private :: clean_depth = 0
     integer(c_int64_t), private :: stamp = 0
   contains
@@ -368,6 +369,7 @@ contains
     type(wrapped_array_type), pointer :: storage
 
     storage => self%storage_of()
+    self%begun_with_storage = associated(storage)
     associate (plan => self%grid%halo_plans(depth))
       if (.not. associated(storage)) then
         if (self%data_on_device) call move_strips(self, plan%boxes_sent(), to_device=.false.)
@@ -379,6 +381,8 @@ contains
   end subroutine begin_with_storage
 
   !> Make known that the halo was received, by the host, or send it to the device that has the rest.
+  !> A storage that the field has got since the exchange was started knows of no strips: its copy on
+  !> a device is stale.
   subroutine end_with_storage(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
@@ -386,7 +390,9 @@ contains
 
     storage => self%storage_of()
     associate (plan => self%grid%halo_plans(depth))
-      if (associated(storage)) then
+      if (associated(storage) .and. .not. self%begun_with_storage) then
+        call storage%touch_host(all=.true.)
+      else if (associated(storage)) then
         call storage%end_exchange(int(size(plan%sent), c_int64_t), &
             int(plan%count_sent() * storage_size(1.0_go_wp) / 8, c_int64_t), storage%has_owner())
       else if (self%data_on_device) then

@@ -36,7 +36,9 @@ from runtime.test_gocean_ranks import differing
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
 PLAIN = Mode("distributed", ("-dm",))
-STORAGE = Mode("distributed", ("-dm", "--target", "storage"))
+STORAGE = Mode(
+    "distributed", ("-dm", "--target", "storage", "--apply", "split-interior; overlap")
+)
 ON_DEVICE = Mode(
     "distributed",
     (

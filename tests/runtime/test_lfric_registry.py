@@ -35,7 +35,7 @@ TARGET = ("--target", "registry")
 APPLIED = (*TARGET, "--apply", DEVICE_STEPS)
 ON_DEVICE = {mode.name: Mode(mode.name, (*mode.options, *APPLIED)) for mode in (OWNED, ANNEXED)}
 ON_HOST = Mode("owned", (*OWNED.options, *TARGET))
-OVERLAPPED = Mode("annexed", (*ANNEXED.options, *TARGET, "--apply", "overlap"))
+OVERLAPPED = Mode("annexed", (*ANNEXED.options, *TARGET, "--apply", "split-interior; overlap"))
 BROUGHT = {
     # Values that are overwritten, and brought all the same: nobody knows of an array whether its
     # dofs have one value each.

@@ -38,7 +38,7 @@ ON_DEVICE = {
     name: Mode(name, (*mode.options, "--apply", DEVICE_STEPS)) for name, mode in BESIDE.items()
 }
 OTHERS = {
-    "exchanges under way over loops": "overlap",
+    "exchanges under way over loops": "split-interior; overlap",
     "coloured, on two threads": "colour; openmp-parallel-do",
     "tiles of colours, on two threads": "colour{tiling=true}; openmp-parallel-do",
 }

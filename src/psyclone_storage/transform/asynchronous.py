@@ -33,7 +33,7 @@ class SplitExchange:
     Compute redundantly before you split: a pinned exchange does not get deeper.
 
     Refused for what is no exchange, or is an end of one already (seed, "Asynchronous Halo
-    Exchanges"), and where the infrastructure cannot do it in two calls, as GOcean's.
+    Exchanges"), and where the infrastructure cannot do it in two calls, as dl_esm_inf.
 
     before: loop1, halo(u)@loop2, loop2
     after:  loop1, start(halo(u)@loop2), finish(halo(u)@loop2), loop2
