@@ -36,9 +36,7 @@ from runtime.test_gocean_ranks import differing
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
 PLAIN = Mode("distributed", ("-dm",))
-STORAGE = Mode(
-    "distributed", ("-dm", "--target", "storage", "--apply", "split-interior; overlap")
-)
+STORAGE = Mode("distributed", ("-dm", "--target", "storage", "--apply", "split-interior; overlap"))
 ON_DEVICE = Mode(
     "distributed",
     (

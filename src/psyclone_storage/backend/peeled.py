@@ -63,16 +63,15 @@ def _inner(
         raise InternalError(f"The parts of '{peel.of}' keep no margins.")
     sides = (margins.west, margins.east) if axis is Axis.EAST else (margins.south, margins.north)
     ends = (end(False), end(True), owned_end(False), owned_end(True))
-    first, last, owned_first, owned_last = ends
     key = ("inner", axis, sides, *map(canonical, ends))
 
     def variable(which: str, value: Expr) -> Name:
         wished = Declare(f"{axis.value}_inner_{which}", context.ops.integer)
         return context.work.assigned(SetupSection.BOUNDS, (*key, which), wished, value)
 
-    from_edge = intrinsic("max", first, _more(owned_first, sides[0]))
-    inner_first = variable("first", intrinsic("min", from_edge, _more(last, 1)))
-    to_edge = intrinsic("min", last, _less(owned_last, sides[1]))
+    from_edge = intrinsic("max", ends[0], _more(ends[2], sides[0]))
+    inner_first = variable("first", intrinsic("min", from_edge, _more(ends[1], 1)))
+    to_edge = intrinsic("min", ends[1], _less(ends[3], sides[1]))
     return inner_first, variable("last", intrinsic("max", to_edge, _less(inner_first, 1)))
 
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from psyclone_storage.analysis.schedules.check_interiors import beyond_edge, interior_of
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     data_by_name,
@@ -31,7 +32,6 @@ from psyclone_storage.analysis.schedules.touch import (
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg, MeshRole
-from psyclone_storage.ir.peel import Interior, Section
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
     Actual,
@@ -301,7 +301,7 @@ def _cells(loop: Loop, world: HaloScenario) -> range:
 
     What is computed at points of a grid outside the owned ones is trusted by nobody.
     """
-    if loop.over.axis is not None or _interior_of(loop) is not None:
+    if loop.over.axis is not None or interior_of(loop) is not None:
         return range(1)
     match loop.extent.reach:
         case Reach.HALO:
@@ -371,48 +371,42 @@ def _read_and_written(
 
 def _uses(step: _PreparedCall, world: HaloScenario) -> Iterator[_ArgumentUse]:
     loop, call = step.loop, step.call
-    interior = _interior_of(loop)
-    cells = frozenset() if interior else frozenset(_cells(loop, world))
+    cells = frozenset() if interior_of(loop) else frozenset(_cells(loop, world))
     dofs, masked = loop.over is Over.DOFS, call.kernel.mask is not None
     for described, actual, keys in step.fields:
         shared = actual.datum in world.shared
         computed = _inside(cells) if described.mesh is MeshRole.FINE else cells
         if dofs:
             places = _dofs(loop, shared, world)
-        elif interior is not None:
-            beyond = _beyond_edge(interior, described, actual, world)
-            looked = frozenset(range(beyond + 1))
-            places = _touched(looked, shared, world.levels) if looked else frozenset((OWNED,))
         else:
-            looked = computed
-            if described.stencil is not None and actual.extent is not None:
-                looked = _looked_at(call, computed, _number(actual.extent, world))
-            elif isinstance(described.stencil, GridStencil):
-                looked = _looked_at(call, computed, described.stencil.depth)
+            looked = _looked_by(step, described, actual, computed, world)
             places = _touched(looked, shared, world.levels)
+            if interior_of(loop):
+                # The innermost cells have dofs of this rank alone around them.
+                places |= {OWNED}
         for key in keys:
             yield _ArgumentUse(key, described.access, computed, places, dofs, shared, masked)
 
 
-def _interior_of(loop: Loop) -> Interior | None:
-    peel = loop.peel
-    return peel.interior if peel is not None and peel.section is Section.INTERIOR else None
-
-
-def _beyond_edge(
-    interior: Interior, described: KernelArg, actual: Actual, world: HaloScenario
-) -> int:
-    """Return the level of the outermost cell that an interior looks at: the edge is at level 0."""
-    if interior.margins is None:
-        around = described.stencil is not None and actual.extent is not None
-        reach = _number(actual.extent, world) if around and actual.extent is not None else 0
-        return reach - _levels(interior.depth, world)
-    kept, stencil = interior.margins, described.stencil
-    offsets = stencil.offsets if isinstance(stencil, GridStencil) else ()
-    outmost = (
-        max(-i - kept.west, i - kept.east, -j - kept.south, j - kept.north) for i, j in offsets
-    )
-    return max(0, *outmost, 0)
+def _looked_by(
+    step: _PreparedCall,
+    described: KernelArg,
+    actual: Actual,
+    computed: frozenset[int],
+    world: HaloScenario,
+) -> frozenset[int]:
+    """Return the levels of the cells that a call looks at from the `computed` ones."""
+    extent = actual.extent if described.stencil is not None else None
+    reach = 0 if extent is None else _number(extent, world)
+    interior = interior_of(step.loop)
+    if interior is not None:
+        depth = _levels(interior.depth, world)
+        return frozenset(range(beyond_edge(interior, described, reach, depth) + 1))
+    if extent is not None:
+        return _looked_at(step.call, computed, reach)
+    if isinstance(described.stencil, GridStencil):
+        return _looked_at(step.call, computed, described.stencil.depth)
+    return computed
 
 
 def _inside(cells: frozenset[int]) -> frozenset[int]:
@@ -446,7 +440,7 @@ def _operators(run: _HaloExecution, step: _PreparedCall) -> None:
         if described.access.reads and furthest > run.operators.get(key, _OPERATOR_LEVELS):
             message = f"The operator '{key.datum}' has no values in halo level {furthest}."
             run.stale.append(HaloFault(call.uid, key, message))
-    if _interior_of(step.loop) is not None:
+    if interior_of(step.loop) is not None:
         # The rim comes with the rest of what is written, and finds there what was before.
         return
     for described, _, key in step.operators:
