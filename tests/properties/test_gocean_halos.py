@@ -20,7 +20,7 @@ from gocean_programs import WRITE, kernel, schedule
 from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.ir.kernel import GridStencil, Kernel
-from psyclone_storage.ir.peel import Interior, Margins, Peel, Section
+from psyclone_storage.ir.peel import Interior, Margins, Peel, PeelSection
 from psyclone_storage.ir.schedule import (
     HaloExchange,
     KernelCall,
@@ -134,18 +134,18 @@ def neighbours(stencil: GridStencil | None) -> list[tuple[int, int]]:
     return found
 
 
-def section_of(place: tuple[int, int], width: int, interior: Interior) -> Section:
+def section_of(place: tuple[int, int], width: int, interior: Interior) -> PeelSection:
     """Return the part of a loop that a point belongs to, in the array of a rank of this width."""
     margins = interior.margins
     assert margins is not None
     row, column = (index - WIDTH for index in place)
     if row < margins.south:
-        return Section.SOUTH
+        return PeelSection.SOUTH
     if row >= width - margins.north:
-        return Section.NORTH
+        return PeelSection.NORTH
     if column < margins.west:
-        return Section.WEST
-    return Section.EAST if column >= width - margins.east else Section.INTERIOR
+        return PeelSection.WEST
+    return PeelSection.EAST if column >= width - margins.east else PeelSection.INTERIOR
 
 
 def compute(part: Part, call: KernelCall, peel: Peel | None) -> None:

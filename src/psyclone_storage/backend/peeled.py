@@ -16,7 +16,7 @@ from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Name, canonical, intrinsic, whole
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.peel import Peel, Section
+from psyclone_storage.ir.peel import Peel, PeelSection
 from psyclone_storage.ir.schedule import Axis, Loop
 from psyclone_storage.ir.unit import Declare
 
@@ -24,10 +24,10 @@ End = Callable[[bool], Expr]
 """The first index of a range, or with True its last."""
 
 _CUT_ALONG = {
-    Section.SOUTH: Axis.NORTH,
-    Section.NORTH: Axis.NORTH,
-    Section.WEST: Axis.EAST,
-    Section.EAST: Axis.EAST,
+    PeelSection.SOUTH: Axis.NORTH,
+    PeelSection.NORTH: Axis.NORTH,
+    PeelSection.WEST: Axis.EAST,
+    PeelSection.EAST: Axis.EAST,
 }
 
 
@@ -49,7 +49,7 @@ def peeled_end(
     inner_first, inner_last = _inner(context, peel, axis, end, owned_end)
     if along is not axis:
         return inner_last if last else inner_first
-    if peel.section in (Section.SOUTH, Section.WEST):
+    if peel.section in (PeelSection.SOUTH, PeelSection.WEST):
         return _less(inner_first, 1) if last else end(False)
     return end(True) if last else _more(inner_last, 1)
 

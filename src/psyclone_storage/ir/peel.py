@@ -14,7 +14,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.region import NOTHING, Depth, describe_depth
 
 
-class Section(Enum):
+class PeelSection(Enum):
     """Which part of a loop one is."""
 
     INTERIOR = "interior"
@@ -25,13 +25,13 @@ class Section(Enum):
     EAST = "east"
 
 
-SECTIONS_OF_CELLS = (Section.INTERIOR, Section.RIM)
+SECTIONS_OF_CELLS = (PeelSection.INTERIOR, PeelSection.RIM)
 SECTIONS_OF_POINTS = (
-    Section.INTERIOR,
-    Section.SOUTH,
-    Section.NORTH,
-    Section.WEST,
-    Section.EAST,
+    PeelSection.INTERIOR,
+    PeelSection.SOUTH,
+    PeelSection.NORTH,
+    PeelSection.WEST,
+    PeelSection.EAST,
 )
 """The parts in the order in which they run."""
 
@@ -75,16 +75,16 @@ class Interior:
 class Peel:
     """That a loop is a part of what was the loop `of`, cut where its interior ends."""
 
-    section: Section
+    section: PeelSection
     interior: Interior
     of: str
 
 
 def describe_peel(peel: Peel) -> str:
     """Return which part of a loop one is: `interior at depth 2`, `south of the interior`."""
-    if peel.section is Section.RIM:
+    if peel.section is PeelSection.RIM:
         return f"rim outside of depth {describe_depth(peel.interior.depth)}"
-    if peel.section is not Section.INTERIOR:
+    if peel.section is not PeelSection.INTERIOR:
         return f"{peel.section.value} of the interior"
     margins = peel.interior.margins
     if margins is None:

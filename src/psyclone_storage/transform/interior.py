@@ -9,7 +9,13 @@ from typing import ClassVar
 from psyclone_storage.analysis.schedules.grid import may_split_points
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.peel import SECTIONS_OF_CELLS, SECTIONS_OF_POINTS, Interior, Peel, Section
+from psyclone_storage.ir.peel import (
+    SECTIONS_OF_CELLS,
+    SECTIONS_OF_POINTS,
+    Interior,
+    Peel,
+    PeelSection,
+)
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Compound,
@@ -146,7 +152,7 @@ def _cut(
     yield from ends
 
 
-def _part(loop: Loop, section: Section, interior: Interior) -> Loop:
+def _part(loop: Loop, section: PeelSection, interior: Interior) -> Loop:
     peel = Peel(section, interior, loop.uid)
 
     def renamed(uid: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from psyclone_storage.ir.kernel import GridStencil, KernelArg
-from psyclone_storage.ir.peel import Interior, Section
+from psyclone_storage.ir.peel import Interior, PeelSection
 from psyclone_storage.ir.schedule import Loop
 
 
 def interior_of(loop: Loop) -> Interior | None:
     """Return where the interior ends that a loop is; None if it is none."""
     peel = loop.peel
-    return peel.interior if peel is not None and peel.section is Section.INTERIOR else None
+    return peel.interior if peel is not None and peel.section is PeelSection.INTERIOR else None
 
 
 def beyond_edge(interior: Interior, described: KernelArg, reach: int, depth: int) -> int:

@@ -33,7 +33,7 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.peel import Peel, Section
+from psyclone_storage.ir.peel import Peel, PeelSection
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart, SpaceRef
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.walk import kernel_calls
@@ -98,7 +98,7 @@ def _variable(context: LoweringContext, loop: Loop, which: str, value: Expr) -> 
 
 
 def _start(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
-    if loop.peel is not None and loop.peel.section is Section.RIM:
+    if loop.peel is not None and loop.peel.section is PeelSection.RIM:
         inner = _last_inner_cell(context, loop.peel, space)
         return Binary(Operator.PLUS, inner, whole(1))
     if loop.extent.reach is not Reach.HALO_ONLY:
@@ -109,7 +109,7 @@ def _start(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
 def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
     if loop.over is Over.DOFS:
         return _last_dof(context, loop.computed, space)
-    if loop.peel is not None and loop.peel.section is Section.INTERIOR:
+    if loop.peel is not None and loop.peel.section is PeelSection.INTERIOR:
         return _last_inner_cell(context, loop.peel, space)
     return _last_cell(context, loop.extent, space)
 

@@ -26,7 +26,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.peel import Peel, Section
+from psyclone_storage.ir.peel import Peel, PeelSection
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.walk import kernel_calls
@@ -76,7 +76,7 @@ def loop_start(context: LoweringContext, asked: ops.LoopStart) -> Expr:
     """Return the first index of a loop: 1, but for loops over halo cells alone."""
     loop = asked.loop
     space = _space(context, loop)
-    if loop.peel is not None and loop.peel.section is Section.RIM:
+    if loop.peel is not None and loop.peel.section is PeelSection.RIM:
         inner = _last_inner_cell(context, loop.peel, space)
         return _bound(context, loop, "first", Binary(Operator.PLUS, inner, whole(1)))
     if loop.over is not Over.CELLS or loop.extent.reach is not Reach.HALO_ONLY:
@@ -131,7 +131,7 @@ def _bound(context: LoweringContext, loop: Loop, which: str, value: Expr) -> Exp
 
 
 def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
-    if loop.peel is not None and loop.peel.section is Section.INTERIOR:
+    if loop.peel is not None and loop.peel.section is PeelSection.INTERIOR:
         return _last_inner_cell(context, loop.peel, space)
     extent = loop.computed if loop.over is Over.DOFS else loop.extent
     owner = space_object(space)

@@ -21,7 +21,7 @@ from psyclone_storage.base.text import counted
 from psyclone_storage.domain.gocean.table import known_bounds
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
 from psyclone_storage.ir.kernel import GridStencil, KernelArg
-from psyclone_storage.ir.peel import Interior, Margins, Section
+from psyclone_storage.ir.peel import Interior, Margins, PeelSection
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, KnownBounds, WrittenPart
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Reach, Schedule
@@ -63,7 +63,7 @@ class GoceanRules:
         if not schedule.distributed or not isinstance(stencil, GridStencil):
             return _NO_NEED
         peel = loop.peel
-        if peel is not None and peel.section is Section.INTERIOR:
+        if peel is not None and peel.section is PeelSection.INTERIOR:
             margins = peel.interior.margins
             if margins is not None and margins.covers(_reach(stencil)):
                 return _NO_NEED

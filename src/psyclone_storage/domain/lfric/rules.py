@@ -33,7 +33,7 @@ from psyclone_storage.infrastructures.lfric import (
 )
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, MeshRole
-from psyclone_storage.ir.peel import Interior, Section
+from psyclone_storage.ir.peel import Interior, PeelSection
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, deepest, describe_depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, WrittenPart
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule
@@ -312,7 +312,7 @@ class LfricRules:
 
 
 def _is_interior(loop: Loop) -> bool:
-    return loop.peel is not None and loop.peel.section is Section.INTERIOR
+    return loop.peel is not None and loop.peel.section is PeelSection.INTERIOR
 
 
 def _depth_inside(call: KernelCall, arg: int) -> Depth:
