@@ -108,7 +108,8 @@ contains
     do j = 1, cells
       do i = 1, cells
         cell = at(i, j)
-        plane%node_coords(:, cell) = width * [i - 1, j - 1]
+        ! LFRic moves corners beyond the east to its end, and those beyond the south to its begin.
+        plane%node_coords(:, cell) = width * [i - 1, modulo(j - 2, cells) + 1]
         plane%face_coords(:, cell) = width * ([i, j] - 0.5_r_def)
         plane%face_next_2d(:, cell) = [at(i - 1, j), at(i, j - 1), at(i + 1, j), at(i, j + 1)]
         plane%node_on_face_2d(:, cell) = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)]
@@ -182,6 +183,8 @@ contains
 
     proxy = field%get_proxy()
     if (tells) call bring_to_host(storage_of(proxy%data))
+    if (any(proxy%data(:proxy%vspace%get_last_dof_owned()) /= &
+            proxy%data(:proxy%vspace%get_last_dof_owned()))) error stop 'no number: '//name
     write (file, '(2a, i0)') name, '_', rank
     open (newunit=unit, file=file, access='stream', form='unformatted', status='replace')
     write (unit) proxy%data(:proxy%vspace%get_last_dof_owned())
