@@ -14,9 +14,9 @@ library and of GungHo.
 
 Layers are plain, or plain with directives of OpenACC on the host, or ask the registry of storages,
 with loops on the host or in regions for an emulated device; the waves tell nothing of what they do,
-or all that they have to. Cells are coloured in all of them: what neighbours
-write to dofs that they share may depend on the order of cells. Every rank writes what it owns. The exit status is 1 if
-a bit differs.
+or all that they have to. Cells are coloured in all of them: what neighbours write to dofs that they
+share may depend on the order of cells. Every rank writes what it owns. The exit status is 1 if a
+bit differs.
 """
 
 from __future__ import annotations
