@@ -75,7 +75,8 @@ ANNEXED = ("false", "true")
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_bits_are_those_of_c_and_nothing_moves_twice(ranks: int, tmp_path: Path) -> None:
     ways = [
-        f"{target}{order}{annexed}:{target}:{order}:COMPUTE_ANNEXED_DOFS={annexed}:colour"
+        f"{target}{order}{annexed}:{target}:{order}:"
+        f"COMPUTE_ANNEXED_DOFS={annexed} EXACT_SUMS={annexed}:colour"
         for annexed in ANNEXED
         for target, orders in (("c", "0"), ("cuda", "012"), ("numpy", "0" if ranks < 4 else ""))
         for order in orders

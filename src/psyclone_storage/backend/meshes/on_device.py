@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.native.threads import shared, without_directives
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Element, Range, Section
+from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Statement
+from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Assign, Do, Line
 
 SHARED_LOOPS = frozenset({Over.CELLS, Over.DOFS, Over.CELLS_OF_COLOUR, Over.TILES_OF_COLOUR})
@@ -22,16 +22,9 @@ SHARED_LOOPS = frozenset({Over.CELLS, Over.DOFS, Over.CELLS_OF_COLOUR, Over.TILE
 
 
 def on_device(meshes: Infrastructure) -> Infrastructure:
-    """Return meshes with loops that threads of a device share."""
-    actions = {**meshes.actions, ops.BeginExactSum: _refuse_exact_sum}
-    return replace(meshes, beside=_beside, actions=actions)
-
-
-def _refuse_exact_sum(_context: LoweringContext, asked: ops.BeginExactSum) -> tuple[Line, ...]:
-    """Refuse a sum without rounding, whose digits are on the host (G002)."""
-    message = f"A device cannot sum exactly to '{asked.datum.name}', as settings or a step ask."
-    hint = "Compute it in an invoke in C, or leave EXACT_SUMS and reproducible sums out."
-    raise CompileError(Diagnostic("G002", message, asked.datum.span, hint=hint))
+    """Return meshes with loops that threads of a device share, whose data are waited for apart."""
+    contract = HoldingContract(home=Side.DEVICE, waits_apart=True)
+    return replace(meshes, beside=_beside, holding=contract)
 
 
 def _beside(

@@ -39,7 +39,7 @@ class ColumnsLaunch:
 
     `threads` and `colours` are positions of numbers: of how many threads there are, one if that is
     below 0, and of how many colours, for each of which it is launched. `results` are the types, by
-    letter, of what it reduces to.
+    letter, of what it reduces to, `x` for the digits of an exact sum.
     """
 
     arrays: tuple[int, ...]
@@ -131,10 +131,17 @@ def device_function(
         tuple(at for _, at in found.counts),
         threads,
         colours,
-        "".join("d" if item.type.is_real else "i" for item in found.results),
+        "".join(_letter(item, part) for item in found.results),
     )
     made = LoopsFunction(name, "\n".join(lines), tuple(found.scalars))
     return ColumnsFunction(made, launch)
+
+
+def _letter(item: Parameter, part: ComputedPart) -> str:
+    """Return the letter of what a kernel reduces to: that of the digits of an exact sum, too."""
+    if item.key in map(key_of, part.exact):
+        return "x"
+    return "d" if item.type.is_real else "i"
 
 
 def _device_arguments(found: _SortedArguments, threads: int) -> tuple[list[str], list[str]]:
@@ -251,4 +258,4 @@ def types_of(part: ComputedPart, one: ColumnsFunction) -> str:
     types = f'"{scalars}{"l" * (len(part.exact) + len(part.reduced))}"'
     if one.launch is None:
         return types
-    return f'{types}, "{"i" if part.reduced else ""}", {one.launch.text}'
+    return f'{types}, "{"i" if part.reduced or part.exact else ""}", {one.launch.text}'

@@ -86,7 +86,7 @@ def planned(
         shared = None
         if on_device:
             names = NameTable(one.name for one in (*routine.dummies, *routine.variables))
-            if any(_reduced(_assigned(lines), routine)):
+            if any(_reduced(_assigned(lines), routine)) or _sums_exactly(lines, routine):
                 lines = without_directives(lines)
             lines, shared = in_threads(lines, names)
         name = f"{routine.name}_{number}_loops"
@@ -136,6 +136,12 @@ def _reduced(assigned: Iterable[str], routine: Routine) -> Iterator[str]:
     for key in assigned:
         if key in own:
             yield own[key]
+
+
+def _sums_exactly(lines: tuple[Line, ...], routine: Routine) -> bool:
+    """Return whether statements add to digits, which threads of a device cannot share."""
+    used = names_in(lines)
+    return any(is_exact_sum(item) for item in routine.variables if item.key in used)
 
 
 def _number(name: str) -> Declare:

@@ -26,6 +26,10 @@ SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
 """What finds, from data and what is given besides, maps and other arrays, reals, and counts."""
 
 
+_ARRAYS = 3
+"""Where the words for a function say which arrays a device uses."""
+
+
 class MeshRoutine:
     """One invoke: functions of C, and what they are called with.
 
@@ -95,6 +99,11 @@ class MeshRoutine:
         return made
 
     @property
+    def places(self) -> tuple[tuple[int, ...] | None, ...]:
+        """The positions of the arrays that each function uses on a device; None on the host."""
+        return tuple(tuple(one[_ARRAYS]) if len(one) > _ARRAYS else None for one in self._wanted)
+
+    @property
     def device(self) -> str | None:
         """Where the functions run."""
         return self._library.device
@@ -108,7 +117,9 @@ class MeshRoutine:
 class _KnownData(BoundStorages):
     """What a routine knows of some data: tables for its functions, and what binds the data."""
 
-    __slots__ = ("addresses", "arrays", "covered", "functions", "kept", "tables", "watched")
+    __slots__ = (
+        "addresses", "arrays", "covered", "functions", "kept", "places", "tables", "watched",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -122,6 +133,7 @@ class _KnownData(BoundStorages):
             storages += [data[0].mesh.on_device(one) for one in maps]
         super().__init__(storages, routine.written, routine.device)
         self.functions, self.covered = routine.functions, routine.covered
+        self.places = routine.places
         self.kept = tuple(maps)
         self.addresses = (ctypes.c_void_p * max(len(data) + len(maps), 1))()
         if self.device is None:
@@ -208,7 +220,8 @@ class _MeshRun:
             OverflowError: a scalar is a whole number that is too large.
         """
         known = self._known
-        return call(known, self._binding, known.functions[number], known.tables, scalars)
+        function, places = known.functions[number], known.places[number]
+        return call(known, self._binding, function, known.tables, scalars, places)
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)

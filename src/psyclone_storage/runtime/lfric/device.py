@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from psyclone_storage.runtime.device import KernelLibrary
+from psyclone_storage.runtime.lfric.summing import LENGTH
 from psyclone_storage.runtime.native import parameters_of
 from psyclone_storage.storage.memory.cuda import room_for_numbers
 
 _BLOCK = 128
 _SCALARS: Mapping[str, Callable[[Any], Any]] = {"d": np.float64, "i": np.int32}
 _BYTES: Mapping[str, int] = {"d": 8, "i": 4}
+_PLACES: Mapping[str, int] = {"d": 1, "i": 1, "x": LENGTH}
+"""How many places of 8 bytes what is reduced to has, by its letter."""
 
 
 class LaunchWords(NamedTuple):
@@ -23,7 +27,8 @@ class LaunchWords(NamedTuple):
     `arrays` and `counts` are positions in the tables. `threads` and `colours` are those of the
     number of threads, and of the number of colours, for each of which it is launched; -1 stands for
     one thread, and for no colours. Behind the scalars stand addresses of the host, one for each
-    letter of `results`, where what the kernel reduces to is put.
+    letter of `results`, where what the kernel reduces to is put, for `x` the digits of an
+    exact sum.
     """
 
     arrays: tuple[int, ...]
@@ -54,8 +59,9 @@ class ColumnLaunch:
             threads, size = counts[words.threads], _BLOCK
             before.append(np.int64(threads))
         numbers = [made(one) for made, one in zip(self._types, scalars, strict=False)]
-        room: Any = room_for_numbers(len(words.results)) if words.results else None
-        found = [np.uint64(room.data.ptr + 8 * at) for at in range(len(words.results))]
+        *before_each, count = accumulate((_PLACES[one] for one in words.results), initial=0)
+        room: Any = room_for_numbers(count) if count else None
+        found = [np.uint64(room.data.ptr + 8 * at) for at in before_each]
         if threads:
             for colour in self._each_colour(counts):
                 passed = (*before, *colour, *numbers, *found)
@@ -70,9 +76,15 @@ class ColumnLaunch:
         return [(np.int32(colour),) for colour in range(1, counts[self._words.colours] + 1)]
 
     def _bring(self, on_host: Any, addresses: Any) -> None:
-        """Put what was reduced to where the host looks."""
-        for at, (letter, address) in enumerate(zip(self._words.results, addresses, strict=True)):
-            ctypes.memmove(address, on_host.ctypes.data + 8 * at, _BYTES[letter])
+        """Put what was reduced to where the host looks; digits are added to those there."""
+        at = 0
+        for letter, address in zip(self._words.results, addresses, strict=True):
+            if letter in _BYTES:
+                ctypes.memmove(address, on_host.ctypes.data + 8 * at, _BYTES[letter])
+            else:
+                digits = np.ctypeslib.as_array((ctypes.c_int64 * LENGTH).from_address(address))
+                digits += on_host[at : at + LENGTH].view(np.int64)
+            at += _PLACES[letter]
 
 
 class ColumnLibrary(KernelLibrary):

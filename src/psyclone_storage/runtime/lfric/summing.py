@@ -14,6 +14,7 @@ from psyclone_storage.runtime.ranks import Ranks
 _DIGITS, _DIGIT_BITS = 67, 32
 _SPECIALS = 3
 """Behind the digits: how many values were plus infinity, minus infinity, and no number."""
+LENGTH = _DIGITS + _SPECIALS
 _LEAST_POWER = -1074
 """Of the unit of the digits: the least positive real."""
 
@@ -28,7 +29,7 @@ class DigitSum:
 
     def __init__(self) -> None:
         """Begin with 0."""
-        self._digits = np.zeros(_DIGITS + _SPECIALS, np.int64)
+        self._digits = np.zeros(LENGTH, np.int64)
         self.address = address_of(self._digits)
 
     def add(self, values: Any) -> None:

@@ -17,8 +17,10 @@ from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.driver.compile import Build, make_compiler
 from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.runtime.lfric import ExactSum
 from psyclone_storage.runtime.lfric import device as device_module
 from psyclone_storage.runtime.lfric.device import ColumnLaunch, LaunchWords
+from psyclone_storage.runtime.lfric.summing import LENGTH
 from unit.backend.native.test_device import built as built_for_points
 from unit.backend.native.test_device import cuda_of
 
@@ -173,9 +175,40 @@ def test_pseudo_random_numbers_are_refused(tmp_path: Any) -> None:
         built(tmp_path, "setval_random(pressure)")
 
 
-def test_exact_sums_are_refused(tmp_path: Any) -> None:
-    with pytest.raises(CompileError, match="G002: A device cannot sum exactly to 'total'"):
-        built(tmp_path, "sum_X(total, pressure)", settings="EXACT_SUMS=true")
+def test_exact_sums_are_digits_that_a_launch_adds_to_those_of_the_host(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = built(tmp_path, "sum_X(total, pressure)", settings="EXACT_SUMS=true")
+    check_cuda(cuda_of(build))
+    ((types, words),) = launches(build)
+    assert (types, words.results, words.threads) == ("l", "x", -1)
+    total, digits = ExactSum(), np.zeros(LENGTH, np.int64)
+    total.add(np.array([0.5]))
+    digits[:2] = 3, -1
+    asked: list[int] = []
+
+    class Room:
+        data = type("Data", (), {"ptr": 4096})
+
+        def get(self) -> np.ndarray[Any, Any]:
+            return digits.view(np.uint64)
+
+    monkeypatch.setattr(
+        device_module, "room_for_numbers", lambda count: asked.append(count) or Room()
+    )
+    ColumnLaunch(lambda *_: None, types, words)([0] * 9, [], [0] * 20, total.address)
+    assert asked == [LENGTH]
+    expected = ExactSum()
+    expected.add(np.array([0.5, 3 * 5e-324, -(2.0**32) * 5e-324]))
+    assert total.total_of_rank() == expected.total_of_rank()
+
+
+def test_data_of_later_kernels_come_beside_earlier_ones(tmp_path: Any) -> None:
+    text = built(tmp_path, "flow(pressure, wind), flow(other, wind)").psy_text
+    lines = [line.strip() for line in text.splitlines()]
+    (late,) = [line for line in lines if line.startswith("# other: ")]
+    assert "on its way from the beginning, waited for by flow" in late
+    assert sum("on its way" in line for line in lines) == 1
 
 
 @pytest.mark.parametrize(
