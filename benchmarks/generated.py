@@ -3,6 +3,8 @@
     python benchmarks/generated.py                 one thread, and two
     python benchmarks/generated.py --cells 32      a mesh that fits into caches
     python benchmarks/generated.py --sizes 2 4 8   one thread, and how cost grows with the work
+    python benchmarks/generated.py --ranks 1 2 4   distributed, one thread on each rank
+    python benchmarks/generated.py --nemolite2d P  NEMOLite2D alone, from PSycloneBench
 
 The algorithms and kernels are the same, so are the infrastructure, the compiler and its options.
 LFRic: a matrix-vector product on W2, two stencils on W3, five built-ins on W2. GOcean: a step of
@@ -19,6 +21,13 @@ compiled for processors without AVX-512, which valgrind does not know. No noise 
 `of triad` compares with what memory allows: the bytes that a case has to move at least, each number
 once, by the speed of a triad `z = x + a y` on as many bytes as the case works on, in the same runs.
 `speed` is the best time of PSyclone, with any of its scripts, by the time of the row.
+
+With `--ranks` all layers exchange halos, by MPI, and the time of the slowest rank counts, by the
+clock. More ranks than a machine has processors take turns on them.
+
+P is `benchmarks/nemo/nemolite2d` of a checkout of https://github.com/stfc/PSycloneBench: kernels
+and the algorithm are taken from there, and nothing of them is kept. `hand-written` is there the
+step in its `manual_versions/psykal_serial`, which has kernels in the places of their calls.
 
 `hand-written` is the bar: what a person makes of a case for one thread who knows its mesh.
 
@@ -39,9 +48,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
+
+from nemolite2d import CONSTANTS, HERE, KERNELS, step_of
 
 ROOT = Path(__file__).resolve().parents[1]
 FORTRAN = Path(__file__).resolve().parent / "fortran"
@@ -156,12 +167,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each program")
     words = "one thread, and then with so many times the work"
     parser.add_argument("--sizes", type=int, nargs="+", default=[], help=words)
+    words = "distributed to so many ranks, one thread on each"
+    parser.add_argument("--ranks", type=int, nargs="+", default=[], help=words)
+    words = "NEMOLite2D alone, whose folder in PSycloneBench this is"
+    parser.add_argument("--nemolite2d", type=Path, metavar="PATH", help=words)
     given = parser.parse_args()
     if shutil.which("psyclone") is None:
         sys.exit("PSyclone is not installed: 'pip install psyclone'.")
     with tempfile.TemporaryDirectory() as scratch:
-        for api in (lfric(given.cells, given.layers), gocean(given.points)):
-            measure(api, Path(scratch) / api.name, given.rounds, given.sizes)
+        apis = [lfric(given.cells, given.layers), gocean(given.points)]
+        if given.nemolite2d:
+            apis = [nemolite2d(given.nemolite2d, given.points, Path(scratch) / "sources")]
+        for api in apis:
+            if given.ranks:
+                measure_ranks(api, Path(scratch) / api.name, given.rounds, given.ranks)
+            else:
+                measure(api, Path(scratch) / api.name, given.rounds, given.sizes)
 
 
 def lfric(cells: int, layers: int) -> Api:
@@ -235,6 +256,41 @@ def gocean(points: int) -> Api:
     )
 
 
+def nemolite2d(path: Path, points: int, scratch: Path) -> Api:
+    """Return what is measured of NEMOLite2D, whose algorithm is written to `scratch`.
+
+    A step reads eight fields and twelve arrays of the grid, one of them of short integers, and
+    writes ten fields.
+    """
+    scratch.mkdir()
+    (scratch / "step.x90").write_text(step_of(path), encoding="utf-8")
+    (scratch / "by_hand.f90").write_text(nemolite2d_by_hand(path), encoding="utf-8")
+    for script in (FORTRAN / "gocean").glob("psyclone_*.py"):
+        shutil.copy(script, scratch)
+    return replace(
+        gocean(points),
+        algorithm=scratch / "step.x90",
+        kernels=path / KERNELS,
+        program=HERE / "bench.f90",
+        cases=(Case("NEMOLite2D", "invoke_0", (8 * (8 + 11 + 10) + 4) * points * points),),
+        before=(HERE / "dl_timer.f90", HERE / "model_mod.f90", path / CONSTANTS),
+    )
+
+
+def nemolite2d_by_hand(path: Path) -> str:
+    """Return the step of NEMOLite2D that a person has written, and what calls it as `step`.
+
+    What it takes for the size of the grid is here where the points of the grid end that are
+    computed.
+    """
+    file = path / "manual_versions" / "psykal_serial" / "time_step_mod.f90"
+    text = file.read_text(encoding="utf-8")
+    for end, size in (("xstop", "nx"), ("ystop", "ny")):
+        text = text.replace(f"ssha%grid%subdomain%global%{size}", f"ssha%internal%{end}")
+    around = HERE / "by_hand.f90"
+    return text + around.read_text(encoding="utf-8")
+
+
 # ---------------------------------------------------------------------------- building
 
 
@@ -257,14 +313,28 @@ def measure(api: Api, scratch: Path, rounds: int, sizes: list[int]) -> None:
         print("\n".join(table(api, threads, chosen)), flush=True)
 
 
+def measure_ranks(api: Api, scratch: Path, rounds: int, numbers: list[int]) -> None:
+    """Build the programs of `api` for many ranks and print what they took on each number."""
+    variants = [one for one in api.variants if one.threads == 1 and one.by_hand is None]
+    in_parallel(lambda one: generate(api, one, folder_of(one, scratch), "-dm"), variants)
+    programs = build_all(api, scratch, FLAGS, variants, "mpi")
+    for ranks in numbers:
+        timings = run_all(programs, api.arguments, rounds, ranks)
+        print("\n".join(table(api, 1, timings, ranks)), flush=True)
+
+
 def run_all(
-    programs: Mapping[Variant, Path], arguments: tuple[str, ...], rounds: int
+    programs: Mapping[Variant, Path], arguments: tuple[str, ...], rounds: int, ranks: int = 0
 ) -> dict[Variant, Timing]:
-    """Run all programs in turn, so many times; stop if they compute different things."""
+    """Run all programs in turn, so many times; stop if they compute different things.
+
+    With ranks they are started by MPI, and their clock counts.
+    """
     timings = {variant: Timing() for variant in programs}
     for _ in range(rounds):
         for variant, program in programs.items():
-            note(timings[variant], variant, run(program, arguments, variant.threads))
+            said = run(program, arguments, variant.threads, ranks)
+            note(timings[variant], said, by_clock=variant.threads > 1 or ranks > 0)
     check_values(timings)
     return timings
 
@@ -288,11 +358,11 @@ def folder_of(variant: Variant, scratch: Path) -> Path:
     return folder
 
 
-def generate(api: Api, variant: Variant, folder: Path) -> None:
-    """Write the PSy layer and the algorithm of one variant to `folder`."""
+def generate(api: Api, variant: Variant, folder: Path, memory: str = "-nodm") -> None:
+    """Write the layer and the algorithm of one variant to `folder`; `memory` is an option."""
     if variant.by_hand:
         return
-    words = ["-api", api.name, "-nodm", "-d", str(api.kernels), str(api.algorithm)]
+    words = ["-api", api.name, memory, "-d", str(api.kernels), str(api.algorithm)]
     words += ["-oalg", str(folder / "algorithm.f90"), "-opsy", str(folder / "psy.f90")]
     words += ["-okern", str(folder)]
     words += ["--apply", variant.steps] if variant.steps else []
@@ -305,10 +375,15 @@ def generate(api: Api, variant: Variant, folder: Path) -> None:
 
 
 def build_all(
-    api: Api, scratch: Path, flags: tuple[str, ...], variants: Iterable[Variant]
+    api: Api,
+    scratch: Path,
+    flags: tuple[str, ...],
+    variants: Iterable[Variant],
+    messages: str = "serial",
 ) -> dict[Variant, Path]:
-    """Compile the infrastructure and programs, and return these."""
-    name = re.sub(r"\W+", "_", " ".join(flags))
+    """Compile the infrastructure and programs, and return these; messages are `serial` or `mpi`."""
+    name = re.sub(r"\W+", "_", " ".join((messages, *flags)))
+    command = "mpif90" if messages == "mpi" else "gfortran"
     library = scratch / f"library{name}"
     words = [
         "make",
@@ -316,7 +391,8 @@ def build_all(
         f"-j{os.cpu_count()}",
         "-C",
         str(EXTERNAL / api.library),
-        "FC=gfortran",
+        f"FC={command}",
+        f"MESSAGES={messages}",
     ]
     call([*words, f"FFLAGS={' '.join(flags)}", f"BUILD={library}"], ROOT)
     archive = library / f"lib{api.library}.a"
@@ -328,8 +404,8 @@ def build_all(
         if variant.by_hand:
             generated = [api.algorithm.parent / variant.by_hand]
         kernels = [*sorted(api.kernels.glob("*.f90")), *sorted(folder.glob("*_mod.f90"))]
-        sources = [*api.before, *kernels, *generated, api.program]
-        compiler = ["gfortran", *flags, f"-I{library}", *map(str, sources), str(archive)]
+        sources = [FORTRAN / "timing_mod.f90", *api.before, *kernels, *generated, api.program]
+        compiler = [command, *flags, f"-I{library}", *map(str, sources), str(archive)]
         call([*compiler, "-o", str(program)], folder)
         return variant, program
 
@@ -350,9 +426,12 @@ def call(words: list[str], folder: Path, threads: int = 1) -> str:
 # ---------------------------------------------------------------------------- running
 
 
-def run(program: Path, arguments: tuple[str, ...], threads: int) -> str:
-    """Run a program on so many threads and return what it prints."""
-    return call([str(program), *arguments], program.parent, threads)
+def run(program: Path, arguments: tuple[str, ...], threads: int, ranks: int = 0) -> str:
+    """Run a program on so many threads, or ranks, and return what it prints."""
+    # Open MPI does not let root run anything unless told twice.
+    words = ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun"]
+    words += ["--oversubscribe", "-n", str(ranks)]
+    return call([*(words if ranks else []), str(program), *arguments], program.parent, threads)
 
 
 def count_all(api: Api, scratch: Path, timings: Timings) -> None:
@@ -378,13 +457,15 @@ def count(program: Path, arguments: tuple[str, ...], routine: str) -> int:
     return int(found[1])
 
 
-def note(timing: Timing, variant: Variant, output: str) -> None:
-    """Keep what a run took in each case: of the processor on one thread, by the clock on more."""
+def note(timing: Timing, output: str, by_clock: bool) -> None:
+    """Keep what a run took in each case, by the clock or of the processor; of the slowest rank."""
+    taken: dict[str, float] = {}
     for name, *numbers in re.findall(r"^(.+):\s*(\S+)\s+(\S+)\s+(\S+)$", output, re.MULTILINE):
         clock, processor, value = map(float, numbers)
-        taken = processor if variant.threads == 1 else clock
-        timing.milliseconds.setdefault(name, []).append(taken)
+        taken[name] = max(taken.get(name, 0.0), clock if by_clock else processor)
         timing.value[name] = value
+    for name, milliseconds in taken.items():
+        timing.milliseconds.setdefault(name, []).append(milliseconds)
 
 
 def check_values(timings: Timings) -> None:
@@ -402,13 +483,14 @@ def check_values(timings: Timings) -> None:
 # ---------------------------------------------------------------------------- printing
 
 
-def table(api: Api, threads: int, timings: Timings) -> Iterator[str]:
+def table(api: Api, threads: int, timings: Timings, ranks: int = 0) -> Iterator[str]:
     """Yield the lines of a table: a row for each case and variant."""
-    yield f"\n{api.name}, {' x '.join(api.arguments[:-1])}, threads: {threads}\n"
+    work = f"ranks: {ranks}" if ranks else f"threads: {threads}"
+    yield f"\n{api.name}, {' x '.join(api.arguments[:-1])}, {work}\n"
     yield "| case | code | ms | spread | instructions | of triad | speed |"
     yield "|---|---|--:|--:|--:|--:|--:|"
     for case in api.cases:
-        yield from rows(case, timings)
+        yield from rows(case, timings, max(1, ranks))
 
 
 def growth(api: Api, grown: Mapping[int, Timings]) -> Iterator[str]:
@@ -437,9 +519,9 @@ def at_best(case: Case, timings: Timings) -> float:
     )
 
 
-def rows(case: Case, timings: Timings) -> Iterator[str]:
-    """Yield the rows of one case."""
-    limit = at_best(case, timings)
+def rows(case: Case, timings: Timings, ranks: int) -> Iterator[str]:
+    """Yield the rows of one case, whose work is shared by so many ranks."""
+    limit = at_best(case, timings) / ranks
     peer = min(timing.least(case.name) for item, timing in timings.items() if item.is_peer)
     for variant, timing in timings.items():
         least = timing.least(case.name)

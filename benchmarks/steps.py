@@ -171,7 +171,8 @@ def timed(api: Api, programs: Programs, rounds: int) -> Timings:
     first = {path: variant for variant, path in reversed([*programs.items()])}
     for _ in range(rounds):
         for path, timing in by_program.items():
-            note(timing, first[path], run(path, api.arguments, first[path].threads))
+            threads = first[path].threads
+            note(timing, run(path, api.arguments, threads), by_clock=threads > 1)
     return {variant: by_program[path] for variant, path in programs.items()}
 
 

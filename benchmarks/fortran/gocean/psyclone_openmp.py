@@ -1,7 +1,10 @@
-"""PSyclone's way to threads: `omp parallel do` on every outer loop."""
+"""PSyclone's way to threads: `omp parallel do` on every outer loop that it can be on."""
+
+import contextlib
 
 from psyclone.psyGen import InvokeSchedule
 from psyclone.psyir.nodes import Loop
+from psyclone.psyir.transformations import TransformationError
 from psyclone.transformations import GOceanOMPParallelLoopTrans
 
 
@@ -10,4 +13,10 @@ def trans(psyir):
     for schedule in psyir.walk(InvokeSchedule):
         for loop in schedule.walk(Loop):
             if loop.loop_type == "outer":
-                GOceanOMPParallelLoopTrans().apply(loop)
+                share(loop)
+
+
+def share(loop):
+    """Deal a loop out unless its iterations need one another."""
+    with contextlib.suppress(TransformationError):
+        GOceanOMPParallelLoopTrans().apply(loop)

@@ -3,7 +3,7 @@
 !> triad over as many bytes as the invoke works on. Usage: bench cells layers runs
 program bench
 
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: real64
   use bench_alg_mod, only: five_built_ins, matvec, stencils
   use constants_mod, only: i_def, r_def
   use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
@@ -17,6 +17,7 @@ program bench
   use mesh_collection_mod, only: mesh_collection, mesh_collection_type
   use mesh_mod, only: mesh_type
   use operator_mod, only: operator_proxy_type, operator_type
+  use timing_mod, only: now, number, report, time_triad
 
   implicit none
 
@@ -38,15 +39,6 @@ program bench
   call destroy_comm()
 
 contains
-
-  !> Return the whole number that is an argument of the command.
-  integer function number(position)
-    integer, intent(in) :: position
-    character(16) :: text
-
-    call get_command_argument(position, text)
-    read (text, *) number
-  end function number
 
   !> Make a plane that has no borders, in tiles that are whole rows of cells.
   subroutine make_mesh()
@@ -93,14 +85,14 @@ contains
     size_of = size(proxy%data)
   end function size_of
 
-  !> Return the sum of what the rank owns.
+  !> Return the sum of what all ranks own.
   function total_of(field) result(total)
     type(field_type), intent(in) :: field
     real(r_def) :: total
     type(field_proxy_type) :: proxy
 
     proxy = field%get_proxy()
-    total = sum(proxy%data(:proxy%vspace%get_last_dof_owned()))
+    call global_mpi%global_sum(sum(proxy%data(:proxy%vspace%get_last_dof_owned())), total)
   end function total_of
 
   !> Time the matrix-vector product.
@@ -123,7 +115,7 @@ contains
       least = min(least, now() - start)
     end do
     call report('matvec', least, total_of(y))
-    call time_triad('matvec', size(proxy%local_stencil) + 2 * size_of(y))
+    call time_triad('matvec', size(proxy%local_stencil) + 2 * size_of(y), runs)
   end subroutine time_matvec
 
   !> Time two stencils.
@@ -141,7 +133,7 @@ contains
       least = min(least, now() - start)
     end do
     call report('stencils', least, total_of(x) + total_of(y))
-    call time_triad('stencils', 2 * size_of(x))
+    call time_triad('stencils', 2 * size_of(x), runs)
   end subroutine time_stencils
 
   !> Time five built-ins.
@@ -162,63 +154,7 @@ contains
       least = min(least, now() - start)
     end do
     call report('five built-ins', least, dot + total)
-    call time_triad('five built-ins', 4 * size_of(x))
+    call time_triad('five built-ins', 4 * size_of(x), runs)
   end subroutine time_built_ins
-
-  !> Time `z = x + a y`, on three arrays of so many numbers together; the number that is
-  !> printed is how many bytes that moves.
-  subroutine time_triad(name, numbers)
-    character(*), intent(in) :: name
-    integer, intent(in) :: numbers
-    real(r_def), allocatable :: x(:), y(:), z(:)
-    real(real64) :: start(2), least(2)
-    integer :: run, length
-
-    length = numbers / 3
-    allocate (x(length), y(length), z(length))
-    x = 1.0_r_def
-    y = 2.0_r_def
-    z = 0.0_r_def
-    least = huge(least)
-    do run = 1, runs
-      start = now()
-      call add(z, x, y, length)
-      least = min(least, now() - start)
-    end do
-    if (sum(z) < 0.0_r_def) error stop 'a triad has gone wrong'
-    call report('triad of '//name, least, 24.0_r_def * length)
-  end subroutine time_triad
-
-  !> Set z to x + a y.
-  subroutine add(z, x, y, length)
-    integer, intent(in) :: length
-    real(r_def), intent(inout) :: z(length)
-    real(r_def), intent(in) :: x(length), y(length)
-    integer :: at
-
-    !$omp parallel do
-    do at = 1, length
-      z(at) = x(at) + 0.01_r_def * y(at)
-    end do
-  end subroutine add
-
-  !> Return the time in seconds, by the clock and of all processors.
-  function now() result(seconds)
-    real(real64) :: seconds(2)
-    integer(int64) :: count, rate
-
-    call system_clock(count, rate)
-    seconds(1) = real(count, real64) / real(rate, real64)
-    call cpu_time(seconds(2))
-  end function now
-
-  !> Print the milliseconds of a case, and its number.
-  subroutine report(name, seconds, value)
-    character(*), intent(in) :: name
-    real(real64), intent(in) :: seconds(2)
-    real(r_def), intent(in) :: value
-
-    if (global_mpi%get_comm_rank() == 0) print '(a, ":", 2f12.4, es24.16)', name, 1e3 * seconds, value
-  end subroutine report
 
 end program bench
