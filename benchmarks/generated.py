@@ -52,7 +52,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from nemolite2d import CONSTANTS, HERE, KERNELS, step_of
+from nemolite2d import CONSTANTS, HERE, step_of
+from nemolite2d import KERNELS as OF_NEMOLITE2D
 
 ROOT = Path(__file__).resolve().parents[1]
 FORTRAN = Path(__file__).resolve().parent / "fortran"
@@ -270,7 +271,7 @@ def nemolite2d(path: Path, points: int, scratch: Path) -> Api:
     return replace(
         gocean(points),
         algorithm=scratch / "step.x90",
-        kernels=path / KERNELS,
+        kernels=path / OF_NEMOLITE2D,
         program=HERE / "bench.f90",
         cases=(Case("NEMOLite2D", "invoke_0", (8 * (8 + 11 + 10) + 4) * points * points),),
         before=(HERE / "dl_timer.f90", HERE / "model_mod.f90", path / CONSTANTS),
