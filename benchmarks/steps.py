@@ -66,6 +66,7 @@ ALONE = (
     "hoist-bounds",
     "bounds-inside",
     "swap-loops{for_threads=true}",
+    "tile-columns",
     "tile-loops",
     "chunk-loop",
     "openmp-simd",

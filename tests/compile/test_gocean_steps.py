@@ -47,6 +47,61 @@ def test_flags_of_halos_do_not_change_the_answer(waves: Run) -> None:
     assert waves("-dm", "--config-opts", "DIRTY_FLAGS=true") == waves("-nodm")
 
 
+SWEEP = """program sweep
+  use edges_mod, only: edges
+  use field_mod
+  use gocean_mod
+  use grid_mod
+  use kind_params_mod, only: go_wp
+  implicit none
+  type(grid_type), target :: grid
+  type(r2d_field) :: height
+  real(go_wp), allocatable :: wanted(:, :)
+  integer :: i, j
+  call gocean_initialise()
+  grid = grid_type(go_arakawa_c, [go_bc_none, go_bc_none, go_bc_none], go_offset_ne)
+  call grid%decompose(150, 9, halo_width=1)
+  call grid_init(grid, 1.0_go_wp, 1.0_go_wp)
+  height = r2d_field(grid, go_t_points)
+  do concurrent (j = 1:size(height%data, 2), i = 1:size(height%data, 1))
+    height%data(i, j) = sin(real(i + 7 * j, go_wp))
+  end do
+  wanted = height%data
+  associate (box => height%internal)
+    do j = box%ystart, box%ystop
+      do i = box%xstart, box%xstop
+        wanted(i, j) = 0.5_go_wp * (wanted(i - 1, j - 1) + wanted(i, j))
+      end do
+    end do
+    do j = box%ystart, box%ystop
+      do i = box%xstart, box%xstop
+        wanted(i, j) = 0.5_go_wp * (wanted(i, j - 1) + wanted(i, j))
+      end do
+    end do
+  end associate
+  call edges(height)
+  print *, count(transfer(wanted, [0]) /= transfer(height%data, [0])), any(wanted > 0)
+end program sweep
+"""
+
+
+def test_tiles_of_columns_sweep_to_the_same_bits(
+    gocean_library: Path, f90: tuple[str, ...], tmp_path: Path
+) -> None:
+    """The columns, 150, are no multiple of those of a tile, 64."""
+    case = Path(__file__).parents[1] / "cases" / "gocean" / "tiled_columns"
+    words = ["-api", "gocean", "-nodm", str(case / "alg.x90"), "-d", str(case / "kernels")]
+    made = [str(tmp_path / "psy.f90"), str(tmp_path / "alg.f90")]
+    assert main([*words, "--apply", "auto", "-opsy", made[0], "-oalg", made[1]]) == 0
+    assert "i_tile + 63" in Path(made[0]).read_text(encoding="utf-8")
+    (tmp_path / "sweep.f90").write_text(SWEEP, encoding="utf-8")
+    kernels = map(str, sorted((case / "kernels").glob("*.f90")))
+    sources = [*kernels, *made, str(tmp_path / "sweep.f90"), *linked_with(gocean_library)]
+    command = [*f90, "-fopenmp", "-fcheck=all", f"-J{tmp_path}"]
+    run([*command, *sources, "-o", str(tmp_path / "sweep")])
+    assert run([str(tmp_path / "sweep")], OMP_NUM_THREADS="2").split() == ["0", "T"]
+
+
 # ---------------------------------------------------------------------------- constant bounds
 
 NX, NY = 7, 5

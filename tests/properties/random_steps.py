@@ -19,7 +19,9 @@ from psyclone_storage.transform.step import Place, Step
 from psyclone_storage.transform.workbench import Workbench
 
 ON_SCHEDULES = tuple(name for name, kind in STEPS.items() if not hasattr(kind, "calls_to_read"))
-ON_GRIDS = frozenset({"constant-loop-bounds", "swap-loops", "tile-loops", "chunk-loop"})
+ON_GRIDS = frozenset(
+    {"constant-loop-bounds", "swap-loops", "tile-loops", "tile-columns", "chunk-loop"}
+)
 ON_PLANES = tuple(name for name in ON_SCHEDULES if name not in ON_GRIDS)
 
 VALUES: Mapping[str, Sequence[object]] = {

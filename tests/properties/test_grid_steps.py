@@ -42,8 +42,8 @@ from psyclone_storage.transform.workbench import Workbench
 
 RULES = GoceanRules()
 ON_LOOPS = (
-    "fuse", "swap-loops", "tile-loops", "chunk-loop", "openmp-parallel-do", "openmp-do",
-    "openmp-parallel", "move",
+    "fuse", "swap-loops", "tile-loops", "tile-columns", "chunk-loop", "openmp-parallel-do",
+    "openmp-do", "openmp-parallel", "move",
 )  # fmt: skip
 CASES, STEPS_TRIED = 300, 12
 
@@ -62,7 +62,7 @@ def random_step(rng: random.Random, bench: Workbench) -> Step | None:
         options["tested"] = rng.random() < 0.8
     if kind is TileLoops:
         options |= {"rows": rng.randint(1, 4), "columns": rng.randint(1, 4)}
-    if kind.name == "chunk-loop":
+    if kind.name in ("chunk-loop", "tile-columns"):
         options["size"] = rng.randint(1, 4)
     return kind(**rng.choice(places), **options)
 

@@ -64,7 +64,7 @@ from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.simd import VectoriseLoop
 from psyclone_storage.transform.step import Reasons, Step, missing
 from psyclone_storage.transform.swap import SwapLoops
-from psyclone_storage.transform.tile import StripMineLoop, TileLoops
+from psyclone_storage.transform.tile import StripMineLoop, TileColumns, TileLoops
 from psyclone_storage.transform.workbench import Workbench
 
 STEPS: Mapping[str, type[Step]] = {
@@ -99,6 +99,7 @@ STEPS: Mapping[str, type[Step]] = {
         ConstantLoopBounds,
         SwapLoops,
         TileLoops,
+        TileColumns,
         OutlineLoop,
         StripMineLoop,
         IntrinsicsToCode,
@@ -129,7 +130,7 @@ STEPS: Mapping[str, type[Step]] = {
 RECIPES: Mapping[str, str] = {
     "auto": (
         "inline-point-call; fuse; colour{tiling=true}; inline-summing-call{aliases=true}; overlap;"
-        " swap-loops{for_threads=true}; openmp-do; openmp-parallel; openmp-simd{for_sums=true};"
+        " tile-columns; openmp-do; openmp-parallel; openmp-simd{for_sums=true};"
         " outline{aliases=true}"
     ),
     "openacc": (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
-from psyclone_storage.ir.schedule import Loop, Over
-from psyclone_storage.ir.walk import place_of
-from psyclone_storage.transform.step import (
-    Reasons,
-)
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Loop, Over, Schedule
+from psyclone_storage.ir.walk import place_of, replaced
+from psyclone_storage.transform.step import Reasons
 
 POINTS = (Over.ROWS, Over.COLUMNS)
 """What loops over a grid count as long as there are no tiles."""
@@ -32,3 +32,14 @@ def inner_of(outer: Loop) -> Loop:
     if not isinstance(inner, Loop):
         raise InternalError(f"'{outer.uid}' holds no loop.")
     return inner
+
+
+def gains_nothing(schedule: Schedule, rules: Rules, outer: Loop, made: Loop) -> Reasons:
+    """Return that threads may share `outer` as it is, or not `made` in its place (T082)."""
+    if not may_run_parallel(schedule, rules, outer):
+        message = f"Threads may share '{outer.uid}' as it is."
+    elif may_run_parallel(replaced(schedule, outer.uid, made), rules, made):
+        message = f"Threads may not share '{outer.uid}', nor '{made.uid}' around it."
+    else:
+        return ()
+    return (Diagnostic("T082", message, place_of(outer)),)

@@ -17,7 +17,7 @@ from psyclone_storage.ir.walk import (
     replaced,
     statements,
 )
-from psyclone_storage.transform.nest import POINTS, check_nest, inner_of
+from psyclone_storage.transform.nest import POINTS, check_nest, gains_nothing, inner_of
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
@@ -128,6 +128,64 @@ class TileLoops:
 
     def _size(self, loop: Loop) -> int:
         return self.rows if loop.over is Over.ROWS else self.columns
+
+
+@dataclass(frozen=True, slots=True)
+class TileColumns:
+    """Let threads share tiles of `size` columns, each visited row by row, where rows must wait.
+
+    It is for kernels whose columns, but not rows, may run in parallel. Each thread has columns of
+    its own, of which it does the rows in their order; inside of a tile the points of a row follow
+    one another, as Fortran stores them. Threads share a cache line at most where two tiles meet,
+    and each row of a tile is long enough for vectors. The loop over columns keeps its name and
+    counts tiles; the one inside, `tile(<loop>)`, counts the columns of one. The last tile is as
+    large as what is left.
+
+    Refused unless the loop is over rows, with one over columns and nothing between them; where
+    threads may share rows, or a point depends on one of another column; or a size below 1.
+
+    before: loop1 over rows { columns@loop1 over columns { k } }
+    after:  columns@loop1 over tiles of columns { loop1 over rows {
+            tile(columns@loop1) over columns of a tile { k } } }
+    """
+
+    name: ClassVar[str] = "tile-columns"
+
+    loop: str
+    size: int = 64
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop over rows."""
+        yield from _loops_over_rows(schedule)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against tiles, and that they gain nothing.
+
+        Tiles that may run at the same time hold columns that do not depend on each other. So only
+        the order of the rows of each column matters, and that stays.
+        """
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        loop = loop_named(schedule, self.loop)
+        place = place_of(loop)
+        reasons = (*under_directive(schedule, self.loop), *_size_reasons(self.size, place))
+        if problems := check_nest(loop):
+            return (*reasons, *problems)
+        if loop.over is not Over.ROWS:
+            message = f"'{loop.uid}' counts {loop.over.value}, not rows."
+            return (*reasons, Diagnostic("T016", message, place))
+        return (*reasons, *gains_nothing(schedule, rules, loop, self._tiled(loop)))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with three loops in the place of two."""
+        raise_if_any(self.check(schedule, rules))
+        return replaced(schedule, self.loop, self._tiled(loop_named(schedule, self.loop)))
+
+    def _tiled(self, outer: Loop) -> Loop:
+        inner = inner_of(outer)
+        points = _inside(inner, f"tile({inner.uid})", self.size, inner.body)
+        return _over_tiles(inner, self.size, replace(outer, body=(points,)))
 
 
 def _over_tiles(loop: Loop, size: int, inside: Loop) -> Loop:

@@ -21,7 +21,7 @@ from psyclone_storage.transform.openmp import ParallelDo
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.swap import SwapLoops
-from psyclone_storage.transform.tile import StripMineLoop, TileLoops
+from psyclone_storage.transform.tile import StripMineLoop, TileColumns, TileLoops
 from psyclone_storage.transform.workbench import Workbench
 
 RULES = GoceanRules()
@@ -37,6 +37,7 @@ KERNELS = {
     "south": kernel(WRITE, "go_read, go_ct, go_stencil(000,010,010)", name="south"),
     "north": kernel(WRITE, "go_read, go_ct, go_stencil(010,010,000)", name="north"),
     "north_west": kernel("go_readwrite, go_ct, go_stencil(100,010,000)", name="north_west"),
+    "along_both": kernel("go_readwrite, go_ct, go_stencil(000,110,010)", name="along_both"),
     "south_west": kernel("go_readwrite, go_ct, go_stencil(000,010,100)", name="south_west"),
     "mean": kernel(WRITE, "go_readwrite, go_r_scalar, go_pointwise", name="mean"),
 }
@@ -161,7 +162,45 @@ def test_swapped_loops_keep_their_names() -> None:
 def test_loops_are_swapped_for_threads_where_columns_alone_may_be_shared() -> None:
     assert reasons(SwapLoops("loop1", for_threads=True), "along_j(a)") == []
     assert reasons(SwapLoops("loop1", for_threads=True), "copy(a, b)") == ["T082"]
+    assert reasons(SwapLoops("loop1", for_threads=True), "south_west(a)") == ["T082"]
     assert set(reasons(SwapLoops("loop1", for_threads=True), "mean(a, s)")) == {"S014", "T082"}
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("along_j(a)", []),
+        ("copy(a, b)", ["T082"]),
+        ("along(a)", ["T082"]),
+        ("along_both(a)", ["T082"]),
+        ("south_west(a)", ["T082"]),
+        ("north_west(a)", ["T082"]),
+        ("mean(a, s)", ["T082"]),
+    ],
+)
+def test_columns_are_tiled_where_they_alone_may_be_shared(calls: str, expected: list[str]) -> None:
+    assert reasons(TileColumns("loop1"), calls) == expected
+
+
+def test_tiles_of_columns_keep_their_rows_in_order() -> None:
+    made = TileColumns("loop1", 16).apply(schedule(KERNELS, "along_j(a)"), RULES)
+    assert [(loop.uid, loop.over.value, loop.tile) for loop in loops(made)] == [
+        ("columns@loop1", "tiles of columns", 16),
+        ("loop1", "rows", 0),
+        ("tile(columns@loop1)", "columns of a tile", 16),
+    ]
+    found = [ParallelDo(loop.uid).check(made, RULES) for loop in loops(made)]
+    assert [[reason.code for reason in one] for one in found] == [[], ["S010"], []]
+    assert [reason.code for reason in TileColumns("loop1").check(made, RULES)] == ["T016"]
+
+
+def test_only_rows_hold_columns_to_tile() -> None:
+    made = SwapLoops("loop1").apply(schedule(KERNELS, "along_j(a)"), RULES)
+    (problem,) = TileColumns("columns@loop1").check(made, RULES)
+    assert (problem.code, problem.message) == (
+        "T016",
+        "'columns@loop1' counts columns, not rows.",
+    )
 
 
 def test_tiles_are_around_their_points() -> None:
@@ -204,7 +243,11 @@ def test_a_tile_has_points(step: Step) -> None:
     assert reasons(step, "copy(a, b)") == ["T017"]
 
 
-@pytest.mark.parametrize("step", [SwapLoops("loop1"), TileLoops("loop1")])
+def test_a_tile_has_columns() -> None:
+    assert reasons(TileColumns("loop1", 0), "along_j(a)") == ["T017"]
+
+
+@pytest.mark.parametrize("step", [SwapLoops("loop1"), TileLoops("loop1"), TileColumns("loop1")])
 def test_nothing_stands_between_the_loops_of_a_nest(step: Step) -> None:
     made = FuseLoops("loop1", "loop2").apply(schedule(KERNELS, "copy(a, b), copy(c, a)"), RULES)
     (problem,) = step.check(made, RULES)
@@ -217,7 +260,10 @@ def test_a_nest_begins_with_its_outer_loop(step: Step) -> None:
     assert reasons(step, "copy(a, b)") == ["T016"]
 
 
-@pytest.mark.parametrize("step", [SwapLoops("loop1"), TileLoops("loop1"), StripMineLoop("loop1")])
+@pytest.mark.parametrize(
+    "step",
+    [SwapLoops("loop1"), TileLoops("loop1"), TileColumns("loop1"), StripMineLoop("loop1")],
+)
 def test_a_loop_under_a_directive_keeps_its_shape(step: Step) -> None:
     made = ParallelDo("loop1").apply(schedule(KERNELS, "copy(a, b)"), RULES)
     assert "T007" in [problem.code for problem in step.check(made, RULES)]

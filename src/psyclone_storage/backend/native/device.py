@@ -23,6 +23,7 @@ from psyclone_storage.backend.native.loops import (
     LoopsWriter,
     wrapped,
 )
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.keys import key_of
@@ -101,7 +102,7 @@ def _body(
 ) -> tuple[bool, list[str]]:
     """Return whether one thread does all, and the statements."""
     nest = _done(lines)
-    outer = nest[0] if len(nest) == 1 else None
+    outer = _without_tiles(nest[0]) if len(nest) == 1 else None
     inner = _only(outer, Do)
     call = _only(inner, Call)
     if isinstance(outer, Do) and isinstance(inner, Do) and isinstance(call, Call):
@@ -118,6 +119,20 @@ def _body(
 
 def _done(lines: tuple[Line, ...]) -> list[Line]:
     return [line for line in lines if not isinstance(line, Blank | Comment)]
+
+
+def _without_tiles(line: Line) -> Line:
+    """Return loops over tiles of columns, over rows and in a tile as loops over rows and columns.
+
+    Tiles are for threads of a host. Others than these three loops stay as they are.
+    """
+    if not isinstance(line, Do) or line.step is None:
+        return line
+    rows = _only(replace(line, step=None), Do)
+    columns = _only(rows, Do)
+    if not (isinstance(rows, Do) and isinstance(columns, Do) and columns.start == line.variable):
+        return line
+    return replace(rows, body=(replace(columns, start=line.start, stop=line.stop),))
 
 
 def _only(line: Line | None, kind: type[Do] | type[Call]) -> Line | None:

@@ -75,6 +75,26 @@ def test_points_that_see_each_others_changes_run_in_order(tmp_path: Any) -> None
     assert "one thread computes them all" in cuda_of(built(text=text, folder=tmp_path))
 
 
+def test_tiles_of_columns_are_for_threads_of_a_host(tmp_path: Any) -> None:
+    """The stencil says more than the kernel does, so that each point has a thread."""
+    stays = FOLLOWING.replace("000,110,000", "000,010,010").replace("new[-1, 0]", "1.0")
+    (tmp_path / "follow_mod.py").write_text(stays)
+    text = (
+        "from psyclone_storage.gocean import invoke\nfrom follow_mod import follow\n"
+        "def run(a):\n    invoke(follow(a))\n"
+    )
+    made = cuda_of(built("auto", text, tmp_path))
+    plain = cuda_of(built(text=text, folder=tmp_path))
+    assert "one thread" not in made
+    assert computed(made) == computed(plain)
+    assert "i = i_first + (int64_t) (blockIdx.x" in made
+
+
+def computed(text: str) -> str:
+    """Return what each thread of the first kernel does."""
+    return text.partition("_points(")[2].partition("{")[2].partition("#ifdef")[0]
+
+
 def test_a_launch_is_passed_what_the_kernel_declares() -> None:
     build = built()
     text = cuda_of(build)
