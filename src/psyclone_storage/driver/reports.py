@@ -41,7 +41,8 @@ def dag_text(build: Build) -> str:
 def explanation(build: Build) -> str:
     """Return why each exchange, test and transfer is there, and which steps were refused.
 
-    Where cells are visited in tiles of colours, it says what that asks of the mesh.
+    Where cells are visited in tiles of colours, it says what that asks of the mesh, and
+    for how many columns in a stencil kernels have statements of their own.
     """
     halos = [
         explain.explain_halos(without_halos(item.schedule), build.rules)
@@ -56,6 +57,9 @@ def explanation(build: Build) -> str:
         None, (explain.explain_messages(item.schedule) for item in build.program.invokes)
     )
     tiles = filter(None, (explain.explain_tiles(item.schedule) for item in build.program.invokes))
+    columns = filter(
+        None, (explain.explain_columns(item.schedule) for item in build.program.invokes)
+    )
     transfers = filter(None, (explain_transfers(item.schedule) for item in build.program.invokes))
     held = filter(None, (explain_holding(item.name, item.held) for item in build.program.invokes))
-    return "\n".join((*halos, *messages, *tiles, *transfers, *held, *steps))
+    return "\n".join((*halos, *messages, *tiles, *columns, *transfers, *held, *steps))

@@ -109,7 +109,8 @@ class KernelCode(Named):
     around it and becomes a procedure of the module that calls it. One that is `in_place` is no
     procedure any more: its statements stand where it was called. `helpers` are the procedures of
     its module that it may call, directly or not, and `specified` is the place of the specification
-    part, behind the opening statement.
+    part, behind the opening statement. `columns` are the numbers of columns in its stencils for
+    which a step has given it statements of their own.
     """
 
     name: str
@@ -126,6 +127,7 @@ class KernelCode(Named):
     in_place: bool = False
     helpers: tuple[KernelCode, ...] = ()
     specified: Span | None = field(default=None, compare=False, repr=False)
+    columns: tuple[tuple[int, ...], ...] = ()
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""

@@ -73,6 +73,24 @@ def explain_tiles(schedule: Schedule) -> str:
     )
 
 
+def explain_columns(schedule: Schedule) -> str:
+    """Return which kernels have statements for stencils of known sizes; empty if none has."""
+    found = [
+        f"  '{call.uid}': {' or '.join(' and '.join(map(str, one)) for one in columns)} columns\n"
+        for call in kernel_calls(schedule)
+        if (columns := next((code.columns for code in call.codes if code.columns), ()))
+    ]
+    if not found:
+        return ""
+    return (
+        f"{schedule.name}: statements for stencils of known sizes\n"
+        + "".join(found)
+        + "  A sum over so many columns, as shape and reach tell, is written out and stays\n"
+        "  in a register; where the mesh has others, as at edges, the statements for any are run.\n"
+        "  Two sizes are those of stencils that reach 1 or 2 cells, where the program decides.\n"
+    )
+
+
 def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
     grouped: dict[tuple[object, ...], list[PlacedExchange]] = defaultdict(list)
     for placed in plan.exchanges:

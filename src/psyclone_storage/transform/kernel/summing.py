@@ -7,7 +7,6 @@ together, in the innermost loop over levels, a sum stays in a register from one 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
@@ -32,6 +31,7 @@ from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.levels import changes_target, heads_and_last, over_levels
 from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
+from psyclone_storage.transform.kernel.sizes import Sizes, full_sizes, with_versions
 from psyclone_storage.transform.outline import about_names
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -58,7 +58,9 @@ class InlineSummingCall:
     over levels, and variables that hold where columns begin do not count. No bit changes by that.
     Where the loop over the rows of a matrix is inside of that over its columns, they change places
     if what is added to are dofs that cells share, under colours: these give sums another order
-    anyway.
+    anyway. Where shape and reach tell how many columns a full stencil has, a sum over them is
+    written out for that number, in one loop over levels with what is right beside it; other sizes,
+    as at edges, run as above. Where only the program knows the reach, that is done for 1 and 2.
 
     Subroutines of several kinds, of which the arguments choose one, come to the PSy layer instead,
     and are called there.
@@ -108,7 +110,12 @@ class InlineSummingCall:
         """Return the schedule with the changed statements in the place of the call."""
         raise_if_any(self.check(schedule, rules))
         call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
-        changed = with_each(schedule, self.call, partial(_jammed, call=call, in_colours=in_colours))
+
+        def summed(code: KernelCode) -> KernelCode:
+            sizes = full_sizes(call, schedule, code)
+            return _jammed(code, call, in_colours=in_colours, sizes=sizes)
+
+        changed = with_each(schedule, self.call, summed)
         generic = len(codes_of(schedule, self.call)) > 1
         step = InlineKernelModule(self.call) if generic else InlineCall(self.call)
         return step.apply(changed, rules)
@@ -143,20 +150,28 @@ def _in_colours(schedule: Schedule, uid: str) -> bool:
     return any(isinstance(item, Loop) and item.over in _IN_COLOURS for item in around)
 
 
-def _jammed(code: KernelCode, call: KernelCall, *, in_colours: bool) -> KernelCode:
+def _jammed(
+    code: KernelCode, call: KernelCall, *, in_colours: bool, sizes: tuple[Sizes, ...]
+) -> KernelCode:
     """Return `code` with all its sums made by several iterations together, the last ones first.
 
-    What is done to a loop does not change the numbers of those before it.
+    What is done to a loop does not change the numbers of those before it. Versions for stencils of
+    `sizes` come before the code for any.
     """
     if not _has_sums(code, call, in_colours):
         return code
-    code = over_levels(code)
+    given = code = over_levels(code)
     for found in reversed([*_sums(code, call, in_colours=in_colours)]):
         number = found.number
         if found.turned:
             code, number = with_swapped(code, number), number + 1
         code = with_jam(code, number, found.factor)
-    return linked(addressed(code))
+
+    def sums(code: KernelCode) -> Iterator[int]:
+        found = _sums(code, call, in_colours=in_colours)
+        return (one.number for one in found if not one.turned)
+
+    return with_versions(given, linked(addressed(code)), sizes, sums)
 
 
 def _may_sum(code: KernelCode, dummies: Mapping[str, Dummy]) -> bool:
