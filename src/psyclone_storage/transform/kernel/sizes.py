@@ -7,7 +7,10 @@ columns are written out, in one loop over levels with what comes right before an
 stays in a register from the first column to the last.
 
 A compiler computes in advance what it knows. Where that could round in another way than what runs,
-as of powers and exponentials, there is no version.
+as of powers and exponentials, there is no version. Nor where a size or the number of a column is
+part of a value: `x * y * w` is one product less where `w` is known to be 1, and a processor that
+multiplies and adds in one step then rounds another one. They may tell which element is meant, and
+a sum may be divided by a size.
 """
 
 from __future__ import annotations
@@ -24,13 +27,16 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
+    Element,
     Expr,
+    Literal,
     Name,
     Parenthesised,
     Sort,
     Symbol,
     Unary,
     canonical,
+    children,
     integer_value,
     intrinsic_called,
     walk,
@@ -168,15 +174,82 @@ def _version(
 ) -> KernelCode | None:
     """Return `given` for stencils of `sizes`, None if no sum in it gains by that."""
     values = {key: _number(count, key, given) for key, count in sizes.items()}
+    before = loops_of(given)
     body = everywhere(given.body, lambda expr: substituted(expr, values))
     code = linked(addressed(replace(given, body=body)))
-    targets = frozenset[str]()
-    for number in reversed([*sums(code)]):
-        loop = loops_of(code)[number - 1]
-        original = loops_of(given)[number - 1]
-        if names_in(original.stop) & sizes.keys() and _count(loop) is not None:
-            code, targets = with_unrolled(code, number), targets | _targets(loop)
+    loops, targets = loops_of(code), frozenset[str]()
+    numbers = [
+        number
+        for number in sums(code)
+        if names_in(before[number - 1].stop) & sizes.keys() and _count(loops[number - 1])
+    ]
+    counters = {loops[number - 1].variable.key for number in numbers}
+    sized = {number for number, one in enumerate(before, 1) if _bounds(one) & sizes.keys()}
+    if not sized <= set(numbers) or not _only_address(given, sizes, counters):
+        return None
+    for number in reversed(numbers):
+        targets |= _targets(loops[number - 1])
+        code = with_unrolled(code, number)
     return _with_neighbours(code, targets) if targets else None
+
+
+def _bounds(loop: Do) -> frozenset[str]:
+    parts = [part for part in (loop.start, loop.stop, loop.step) if part is not None]
+    return frozenset().union(*map(names_in, parts))
+
+
+def _only_address(code: KernelCode, sizes: Sizes, counters: Collection[str]) -> bool:
+    """Return whether sizes and counters do nothing in a kernel but say which elements are meant.
+
+    Sizes may be bounds of loops, too, and what is divided by.
+    """
+    for line in walk_lines(code.body):
+        match line:
+            case Assign(target, value):
+                exprs = [target, value]
+            case If(branches=branches):
+                exprs = [one.condition for one in branches]
+            case _:
+                exprs = []
+        if not all(_addresses(expr, sizes, counters, code) for expr in exprs):
+            return False
+    return True
+
+
+def _addresses(expr: Expr, sizes: Sizes, counters: Collection[str], code: KernelCode) -> bool:
+    """Return whether sizes and counters are only in subscripts of arguments in `expr`.
+
+    Sizes may be divisors as well: those of full stencils are odd, so that no compiler multiplies.
+
+    The elements of an array that the kernel declares may be known in advance, too.
+    """
+    if names_in(expr).isdisjoint((*sizes, *counters)):
+        return True
+    match expr:
+        case Element(Name() as base, items):
+            parts = [part for item in items for part in walk(item)]
+            return base.key in code.dummy_keys and all(map(_is_of_index, parts))
+        case Binary(Operator.DIVIDE, left, right) if _is_size(right, sizes):
+            return _addresses(left, sizes, counters, code)
+        case Binary() | Unary() | Parenthesised() | CallFunction():
+            return all(_addresses(part, sizes, counters, code) for part in children(expr))
+    return False
+
+
+def _is_of_index(part: Expr) -> bool:
+    if isinstance(part, Binary):
+        return part.op in (Operator.PLUS, Operator.MINUS, Operator.TIMES)
+    return isinstance(part, Name | Element | Literal | Parenthesised)
+
+
+def _is_size(expr: Expr, sizes: Sizes) -> bool:
+    """Return whether `expr` is a size, as it is or as a real number."""
+    match expr:
+        case Name():
+            return expr.key in sizes
+        case CallFunction(items=(Name() as name, *_)) if intrinsic_called(expr) == "real":
+            return name.key in sizes
+    return False
 
 
 def _number(value: int, name: str, code: KernelCode) -> Expr:
@@ -257,7 +330,7 @@ def _may_join(node: FlowNode, code: KernelCode, targets: frozenset[str]) -> bool
         return False
     shared = _targets(first) & _targets(second) & targets
     return bool(shared) and not any(
-        _is_product(line.value) for line in first.body if isinstance(line, Assign)
+        is_product(line.value) for line in first.body if isinstance(line, Assign)
     )
 
 
@@ -276,10 +349,13 @@ def _base(target: Expr) -> frozenset[str]:
     return frozenset({base.key}) if isinstance(base, Name) else frozenset()
 
 
-def _is_product(value: Expr) -> bool:
+def is_product(value: Expr) -> bool:
+    """Return whether an addition of `value` may be one step with a multiplication."""
     match value:
         case Parenthesised(operand) | Unary(_, operand):
-            return _is_product(operand)
+            return is_product(operand)
+        case CallFunction(items=(operand, *_)) if intrinsic_called(value) == "real":
+            return is_product(operand)
         case Binary(op, _, _):
             return op is Operator.TIMES
     return False

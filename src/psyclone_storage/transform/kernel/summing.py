@@ -6,7 +6,7 @@ together, in the innermost loop over levels, a sum stays in a register from one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
@@ -31,7 +31,7 @@ from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.levels import changes_target, heads_and_last, over_levels
 from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
-from psyclone_storage.transform.kernel.sizes import Sizes, full_sizes, with_versions
+from psyclone_storage.transform.kernel.sizes import Sizes, full_sizes, is_product, with_versions
 from psyclone_storage.transform.outline import about_names
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -272,8 +272,21 @@ def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Nam
             case Index(Name() as array) if changes_target(line):
                 used = names_in(line.target)
                 if counter(inner) in used and counter(outer) not in used:
-                    return array
+                    return None if _leaves_product(plain) else array
     return None
+
+
+def _leaves_product(lines: Iterable[Assign]) -> bool:
+    """Return whether an array is left with a product, to which the next iteration may add.
+
+    Processors that multiply and add in one step round once less, where both run together.
+    """
+    bases = [(line, getattr(line.target, "base", None)) for line in lines]
+    changed = {base.key for line, base in bases if isinstance(base, Name) and changes_target(line)}
+    return any(
+        isinstance(base, Name) and base.key in changed and is_product(line.value)
+        for line, base in bases
+    )
 
 
 def _statements(loop: FlowNode) -> list[Line]:

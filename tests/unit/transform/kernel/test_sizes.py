@@ -102,8 +102,11 @@ def test_the_size_follows_from_shape_and_reach(
 
 @pytest.mark.parametrize(
     "given",
-    [{"by": "exp(real(n, r_def))"}, {"term": "x(stencil(1, s) + k)**s"}, {"by": "2.0_r_def**n"}],
-)
+    [{"by": "exp(real(n, r_def))"}, {"term": "x(stencil(1, s) + k)**s"}, {"by": "2.0_r_def**n"},
+     {"term": "x(stencil(1, s) + k) * real(s - 1, r_def)"}, {"by": "real(n - 1, r_def)"},
+     {"term": "x(stencil(1, s) + k) / s"}, {"first": "merge(x(map(1) + k), 1.0_r_def, n > 4)"},
+     {"by": "real(nlayers / (n - 9), r_def)"}, {"term": "x(stencil(1, s) + k / (n - 9))"}],
+)  # fmt: skip
 def test_what_a_compiler_may_round_in_another_way_has_no_version(
     tmp_path: Path, given: dict[str, str]
 ) -> None:
@@ -115,8 +118,23 @@ def test_what_a_compiler_may_round_in_another_way_has_no_version(
 
 def test_a_product_is_not_brought_together_with_what_is_added_to_it(tmp_path: Path) -> None:
     product = "0.5_r_def * x(stencil(1, 1) + k)"
-    text, _ = built(tmp_path, first=product)
-    version = text[text.index("== 9_i_def") :].split("else\n")[0]
-    assert version.count("do k = ") == 2
+    for first in (product, f"real({product}, r_def)", f"-({product})"):
+        text, _ = built(tmp_path, first=first)
+        version = text[text.index("== 9_i_def") :].split("else\n")[0]
+        assert version.count("do k = ") == 2
     text, _ = built(tmp_path, first=f"{product} + 1.0_r_def")
     assert text[text.index("== 9_i_def") :].split("else\n")[0].count("do k = ") == 1
+
+
+def test_a_loop_over_a_stencil_that_is_no_sum_leaves_no_version(tmp_path: Path) -> None:
+    """A compiler would write it out, and might multiply and add at once."""
+    other = """mean(map(1) + k)
+    end do
+    do s = 1, n
+      mean(map(1)) = mean(map(1)) + 1
+    end do
+    do k = 0, nlayers - 1
+      mean(map(1) + k) = mean(map(1) + k)"""
+    text, _ = built(tmp_path, first=other)
+    assert sizes(text) == []
+    assert "- 3, 4" in text
