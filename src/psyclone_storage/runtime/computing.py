@@ -56,19 +56,14 @@ def quotient(dividend: Any, divisor: Any) -> Any:
     return np.where((dividend < 0) == (divisor < 0), whole, -whole)
 
 
-def _is_none(value: Any) -> Any:
-    """Return where a value is no number."""
-    return value != value  # noqa: PLR0124 - what is no number is not equal to itself
-
-
 def lesser(first: Any, second: Any) -> Any:
-    """Return the smaller of two reals, the first of equal ones; one that is no number is none."""
-    return np.where((second < first) | _is_none(first), second, first)[()]
+    """Return the first of two reals unless the second is smaller, as Python's `min` does."""
+    return np.where(second < first, second, first)[()]
 
 
 def greater(first: Any, second: Any) -> Any:
-    """Return the greater of two reals, the first of equal ones; one that is no number is none."""
-    return np.where((second > first) | _is_none(first), second, first)[()]
+    """Return the first of two reals unless the second is greater, as Python's `max` does."""
+    return np.where(second > first, second, first)[()]
 
 
 def added(start: Any, values: Any) -> Any:
@@ -88,10 +83,12 @@ def greatest(start: Any, values: Any) -> Any:
 
 
 def _extreme(start: Any, values: Any, place: Any) -> Any:
-    flat = np.ravel(values, order="F")
-    every = np.concatenate(([start], flat))
-    numbers = every[~_is_none(every)]
-    return numbers[place(numbers)] if len(numbers) else every[-1]
+    """Return `start` where that is no number, else the first extreme of what are numbers."""
+    if np.isnan(start):
+        return start
+    every = np.concatenate(([start], np.ravel(values, order="F")))
+    numbers = every[~np.isnan(every)]
+    return numbers[place(numbers)]
 
 
 def scalar(value: Any, kind: str) -> Any:

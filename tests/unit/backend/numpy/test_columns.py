@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -16,6 +17,7 @@ from psyclone_storage.driver.compile import make_compiler
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.runtime.computing import (
     added,
+    greater,
     greatest,
     least,
     lesser,
@@ -136,13 +138,17 @@ def test_sums_and_extremes_are_those_of_loops() -> None:
     assert np.signbit(added(0.0, np.array([-0.0]))) == np.signbit(0.0 + -0.0)
     assert added(0.0, np.zeros(0)) == 0.0
     for values in ([np.nan, 2.0, 1.0], [0.0, -0.0, 0.0], [np.nan], [], [-0.0, 0.0, np.nan]):
-        low, high = 9.0, -9.0
-        for one in values:
-            low = one if one < low or math.isnan(low) else low
-            high = one if one > high or math.isnan(high) else high
-        assert float(least(9.0, np.array(values))).hex() == low.hex()
-        assert float(greatest(-9.0, np.array(values))).hex() == high.hex()
-    assert lesser(np.nan, 1.0) == 1.0 == lesser(1.0, np.nan)
+        for start in (9.0, -9.0, 0.0, -0.0, np.nan):
+            low = high = start
+            for one in values:
+                low, high = min(low, one), max(high, one)
+            assert float(least(start, np.array(values))).hex() == low.hex()
+            assert float(greatest(start, np.array(values))).hex() == high.hex()
+    pairs = list(itertools.product([np.nan, -0.0, 0.0, 1.0], repeat=2))
+    for first, second in [*pairs, *((np.array([a]), np.array([b])) for a, b in pairs)]:
+        a, b = float(np.ravel(first)[0]), float(np.ravel(second)[0])
+        assert float(np.ravel(lesser(first, second))[0]).hex() == min(a, b).hex()
+        assert float(np.ravel(greater(first, second))[0]).hex() == max(a, b).hex()
 
 
 def test_functions_and_powers_are_those_of_libraries() -> None:
