@@ -25,6 +25,7 @@ from psyclone_storage.ir.kernel import (
     ReductionOp,
     StencilShape,
 )
+from psyclone_storage.ir.peel import PeelSection
 from psyclone_storage.ir.schedule import DatumRole, Over, Phase, Reach
 from psyclone_storage.ir.transfer import Side
 
@@ -103,6 +104,7 @@ def values(kind: type[Enum]) -> set[object]:
         ("argument", "kind", ArgKind, set()),
         ("argument", "mesh", MeshRole, {None}),
         ("argument", "stencil", StencilShape, {None}),
+        ("peel", "section", PeelSection, set()),
         ("loop", "over", Over, set()),
         ("loop", "reach", Reach, set()),
         ("call", "iteration", Iteration, set()),

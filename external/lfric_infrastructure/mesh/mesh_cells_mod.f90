@@ -147,8 +147,8 @@ contains
   end function get_num_cells_inner
 
   !> Return the last cell that is at least `depth` within the owned ones. None is told to be deeper
-  !> than the inner depth: then 0 is the last. Depth 0 holds no cells of its own, so that its last is
-  !> that of depth 1.
+  !> than the inner depth: then 0 is the last. Depth 0 holds no cells of its own, so that its last
+  !> is that of depth 1.
   function get_last_inner_cell(self, depth) result(last_inner_cell)
     class(mesh_cells_type), intent(in) :: self
     integer(i_def), intent(in) :: depth

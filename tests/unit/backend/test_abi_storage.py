@@ -80,7 +80,7 @@ def test_words_are_those_of_the_library(word: str) -> None:
     [
         (lfric.ACQUIRE_TABLE, "array, space, values"),
         (lfric.RELEASE_TABLE, "array, space"),
-        (lfric.FORGET_TABLE, "array"),
+        (lfric.FORGET_TABLE, "array, unless_told"),
     ],
 )
 @pytest.mark.parametrize("kind", ["int32", "real32", "real64", "logical"])

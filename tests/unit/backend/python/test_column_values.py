@@ -99,9 +99,9 @@ M = 0.5 + np.arange(12.0).reshape(DOFS, LAYERS)
           "if (maxval(b(2:1)) == -huge(a)) y(map_w3(1)+1) = y(map_w3(1)+1) + 8\n"
           "if (minval(b(4:)) /= maxval(b(4:))) y(map_w3(1)+2) = 1"), [-10.25, 15.0, 1.0]),
         # Of two nearest numbers the one that is farther from zero; never the sum rounded.
-        (("y(map_w3(1)) = nint(-2*a) + 10*nint(10*a, i_def)\n"
-          "y(map_w3(1)+1) = nint(0.5_r_def - epsilon(a)/4) + nint(2.75_r_def - 1)\n"
-          "y(map_w3(1)+2) = nint(-2.49_r_def) + 7*nint(0.5)"), [29.0, 2.0, 5.0]),
+        (("integer :: n\nn = nint(-2*a) + 10*nint(10*a, i_def)\ny(map_w3(1)) = n\n"
+          "y(map_w3(1)+1) = nint(0.5_r_def - epsilon(a)/4)\n"
+          "n = nint(-2.49_r_def) + 7*nint(0.5)\ny(map_w3(1)+2) = n"), [29.0, 0.0, 5.0]),
         (("y(map_w3(1)) = 3_8\ny(map_w3(1)+1) = a * (-280_8) + int(7_8) / 2\n"
           "if (2147483647_8 > a) y(map_w3(1)+2) = max(3_8, 4_8)"),
          [3.0, -67.0, 4.0]),
@@ -141,6 +141,7 @@ REFUSED = [
     ("y(map_w3(1)) = a**3_8", "whole numbers of 8 bytes"),
     ("y(map_w3(1)) = nlayers + 1_8", "whole numbers of several sizes"),
     ("y(map_w3(1)) = nint(nlayers)", "no real number"),
+    ("y(map_w3(1)) = 10*nint(10*a)", "may have more bits than real numbers and whole ones have"),
     ("y(map_w0(1)) = 1.0", "which dof of which layer"),
     ("y(1) = 1.0", "which dof of which layer"),
     ("y(map_w3()) = 1.0", "which dof of which layer"),
