@@ -7,6 +7,7 @@ are not mixed. What typed code has no word for is refused at its place.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,8 +22,12 @@ from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.types import Intrinsic
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
-_LARGEST = 2**31 - 1
+_LARGEST, _BITS = 2**31 - 1, 31
 _PLAIN: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_COMPUTED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
 _COMPARED: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "/=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
@@ -66,8 +71,7 @@ def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
         return TypedExpression(nodes.truth(value), _TRUTH)
     if isinstance(value, int):
         if value > _LARGEST:
-            what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
-            return scope.refuse("P054", what, node, "Write it as a real number.")
+            return _too_large(scope, node)
         return TypedExpression(nodes.whole(value), _WHOLE)
     if isinstance(value, float):
         if value == float("inf"):
@@ -76,6 +80,49 @@ def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
         return TypedExpression(nodes.real(value, scope.real), _REAL)
     what = f"'{scope.text(node)}' is no number."
     return scope.refuse("P054", what, node)
+
+
+def _too_large(scope: KernelScope, node: ast.AST) -> TypedExpression:
+    what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
+    return scope.refuse("P054", what, node, "Write it as a real number.")
+
+
+def _written(node: ast.expr) -> int | None:
+    """Return the whole number that is computed of written ones alone, as Python does, else None.
+
+    Operands have 32 bits. Of a power that has more, some number that has more is returned.
+    """
+    match node:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
+            inner = _written(operand)
+            return -inner if inner is not None and isinstance(sign, ast.USub) else inner
+        case ast.BinOp(first, sign, second):
+            left, right = _written(first), _written(second)
+            if left is not None and right is not None:
+                return _computed(sign, left, right)
+    return None
+
+
+def _computed(sign: ast.operator, left: int, right: int) -> int | None:
+    if isinstance(sign, ast.Pow):
+        if right < 0:
+            return None
+        return int(left ** (right if abs(left) <= 1 else min(right, _BITS + 1)))
+    is_quotient = isinstance(sign, ast.FloorDiv | ast.Mod)
+    compute = _COMPUTED.get(type(sign))
+    return None if compute is None or (is_quotient and right == 0) else compute(left, right)
+
+
+def _bounded(
+    scope: KernelScope, node: ast.AST, computed: ast.expr, found: TypedExpression
+) -> TypedExpression:
+    """Return what an operation gives; of written whole numbers it has 32 bits or is refused."""
+    value = _written(computed) if found.type is _WHOLE else None
+    if value is not None and not -_LARGEST - 1 <= value <= _LARGEST:
+        return _too_large(scope, node)
+    return found
 
 
 def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
@@ -141,14 +188,16 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
         return found
     op = "-" if isinstance(node.op, ast.USub) else "+"
     wide = rounded.negative(scope, found) if op == "-" else found.wide
-    return TypedExpression(nodes.negated(found.expr, op), found.type, wide)
+    made = TypedExpression(nodes.negated(found.expr, op), found.type, wide)
+    return _bounded(scope, node, node, made)
 
 
 def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
     left, right = read_number(scope, node.left), read_number(scope, node.right)
     if left.type is None or right.type is None:
         return UNKNOWN
-    return operation(scope, node, node.op, (_kept(scope, node.left, left), right))
+    made = operation(scope, node, node.op, (_kept(scope, node.left, left), right))
+    return _bounded(scope, node, node, made)
 
 
 def operation(
@@ -348,7 +397,8 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
     scope.called.setdefault(function.name, scope.tree.span(node))
     match function.takes:
         case Signature.POWER:
-            return power(scope, node, args[0], args[1])
+            made = power(scope, node, args[0], args[1])
+            return _bounded(scope, node, ast.BinOp(node.args[0], ast.Pow(), node.args[1]), made)
         case Signature.TO_REAL:
             return as_real(scope, args[0])
         case Signature.TO_WHOLE:
