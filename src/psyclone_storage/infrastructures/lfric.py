@@ -234,6 +234,8 @@ REAL = ScalarType(Intrinsic.REAL, "r_def")
 INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
 LOGICAL = ScalarType(Intrinsic.LOGICAL, "l_def")
 SOLVER_REAL = ScalarType(Intrinsic.REAL, "r_solver")
+SINGLE_KINDS = frozenset(name for name, kind in KINDS.items() if kind.reduced_by == _SINGLE)
+"""The kinds of reals that have four bytes whatever LFRic is built with."""
 EXACT_KIND = "real64"
 """The kind of the reals that can be summed without rounding."""
 

@@ -22,6 +22,7 @@ from psyclone_storage.backend.numpy.printer import laid_out
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, literal, plain
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.infrastructures.lfric import SINGLE_KINDS
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
@@ -63,7 +64,6 @@ from psyclone_storage.ir.unit import (
 
 _STEP = "    "
 _HINT = "Leave it to target 'c', or write it as assignments, choices and counted loops."
-_SINGLE = ("real32", "r_single")
 _OF_LIBRARY = frozenset(
     """exp log log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2
     hypot""".split()
@@ -418,7 +418,7 @@ class ProcedureWriter:
     @staticmethod
     def _is_double(kind: Expr) -> bool:
         kind = kind.value if isinstance(kind, Keyword) else kind
-        return not (isinstance(kind, Name) and kind.key in _SINGLE)
+        return not (isinstance(kind, Name) and kind.key in SINGLE_KINDS)
 
     # ------------------------------------------------------------------ elements
 
@@ -533,7 +533,7 @@ def _is_single(declared: Declare) -> bool:
     type_ = declared.type
     if not isinstance(type_, ScalarType) or type_.intrinsic is not Intrinsic.REAL:
         return False
-    return type_.kind in _SINGLE
+    return type_.kind in SINGLE_KINDS
 
 
 def _divisors(part: Expr) -> frozenset[str]:
