@@ -8,6 +8,7 @@ are flagged as out of date are NaN, so that one that is used shows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -72,14 +73,14 @@ def run(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) 
     """Return what runs the code of a mode on a number of ranks, once."""
 
     @cache
-    def built(mode: Mode) -> Path:
+    def built(mode: Mode) -> Path:  # what a program is told does not change it
         folder = tmp_path_factory.mktemp(mode.name)
         generate(mode, folder)
         return build_program(library, support, folder)
 
     @cache
     def ran(mode: Mode, ranks: int) -> Run:
-        program = built(mode)
+        program = built(replace(mode, name="program", threads=1))
         return run_program(program, mode, ranks, program.with_name(f"ranks{ranks}"))
 
     return ran
@@ -112,6 +113,12 @@ def test_answers_do_not_depend_on_the_ranks(
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_transformed_layers_give_the_same_answers(answers: Reader, recipe: str, ranks: int) -> None:
     assert differing(answers(SERIAL, 1), answers(RECIPES[recipe], ranks)) == []
+
+
+def test_interiors_need_no_inner_halos(answers: Reader) -> None:
+    """Where inner cells are not told apart by their depth, nothing is inside at depth 2."""
+    mode = replace(RECIPES["interiors meanwhile, on two threads"], name="annexed-innerless")
+    assert differing(answers(SERIAL, 1), answers(mode, 4)) == []
 
 
 @pytest.mark.parametrize(("mode", "ranks"), [(SERIAL, 1), (OWNED, 4)])

@@ -8,7 +8,7 @@
 module partition_mod
 
   use, intrinsic :: iso_fortran_env, only: error_unit
-  use constants_mod, only: i_def
+  use constants_mod, only: i_def, l_def
   use surface_mod, only: most_around, surface_type
 
   implicit none
@@ -40,14 +40,18 @@ contains
   !> Return how a mesh is cut for a number of ranks, and what one of them, from 0, holds of it.
   !> Squares of `together` by `together` cells are not cut, which must divide the panels: meshes
   !> that differ by this factor in each direction are then cut alike.
-  function new_partition(surface, ranks, rank, together, halo_depth) result(self)
+  !> Unless `inner_halos` are wanted, which they are if it is not given, inner cells of all depths
+  !> have the level of the deepest.
+  function new_partition(surface, ranks, rank, together, halo_depth, inner_halos) result(self)
     class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: ranks
     integer(i_def), intent(in) :: rank
     integer(i_def), intent(in) :: together
     integer(i_def), intent(in) :: halo_depth
+    logical(l_def), optional, intent(in) :: inner_halos
     type(partition_type) :: self
 
+    logical(l_def) :: told_apart
     character(:), allocatable :: problem
 
     problem = why_not_cut(surface, ranks, together)
@@ -59,7 +63,9 @@ contains
     self%blocks = [surface%cells_x, surface%cells_y] / together
     self%parts = parts_for(surface%panels, self%blocks, ranks)
     self%pieces_of_rank = surface%panels * product(self%parts) / ranks
-    call order_cells(self, surface, rank, halo_depth)
+    told_apart = .true.
+    if (present(inner_halos)) told_apart = inner_halos
+    call order_cells(self, surface, rank, halo_depth, told_apart)
   end function new_partition
 
   !> Return in words why a mesh cannot be cut for a number of ranks, in squares of `together` by
@@ -148,17 +154,18 @@ contains
   end function parts_of
 
   !> Order the cells of a rank by their levels.
-  subroutine order_cells(self, surface, rank, halo_depth)
+  subroutine order_cells(self, surface, rank, halo_depth, inner_halos)
     type(partition_type), intent(inout) :: self
     class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: rank
     integer(i_def), intent(in) :: halo_depth
+    logical(l_def), intent(in) :: inner_halos
 
     integer(i_def), allocatable :: levels(:)
     integer(i_def) :: cell, level
 
     allocate (levels(surface%count_cells()))
-    call find_levels(self, surface, rank, halo_depth, levels)
+    call find_levels(self, surface, rank, halo_depth, inner_halos, levels)
     allocate (self%cells(0), self%last_of_level(-halo_depth:halo_depth + 1))
     do level = -halo_depth, halo_depth + 1
       self%cells = [self%cells, pack([(cell, cell=1, size(levels, kind=i_def))], levels == level)]
@@ -168,21 +175,24 @@ contains
 
   !> Set the level of every cell; those beyond the ghosts are far. All that are deeper within than
   !> the halo is deep have the level of the last so deep.
-  subroutine find_levels(self, surface, rank, halo_depth, levels)
+  subroutine find_levels(self, surface, rank, halo_depth, inner_halos, levels)
     type(partition_type), intent(in) :: self
     class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: rank
     integer(i_def), intent(in) :: halo_depth
+    logical(l_def), intent(in) :: inner_halos
     integer(i_def), intent(out) :: levels(:)
 
     integer(i_def), allocatable :: border(:), front(:)
     integer(i_def) :: level
 
     call find_owned(self, surface, rank, -halo_depth, levels, border)
-    front = border
-    do level = -1, 1 - halo_depth, -1
-      call advance(surface, front, levels, -halo_depth, level)
-    end do
+    if (inner_halos) then
+      front = border
+      do level = -1, 1 - halo_depth, -1
+        call advance(surface, front, levels, -halo_depth, level)
+      end do
+    end if
     front = border
     do level = 1, halo_depth + 1
       call advance(surface, front, levels, far, level)

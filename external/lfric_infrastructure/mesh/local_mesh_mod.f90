@@ -86,9 +86,10 @@ contains
   !>
   !> `cells_together` is the number of cells in each direction that stay on one rank, 1 unless
   !> given: a mesh with cells half as wide as another's needs twice as many, if the two are to be
-  !> mapped to each other.
+  !> mapped to each other. `generate_inner_halos` says, as in LFRic, whether inner cells are told
+  !> apart by their depth, which they are unless it is false: all are at the deepest then.
   function new_planar_mesh(mesh_name, cells_x, cells_y, width_x, width_y, periodic_x, periodic_y, &
-                           halo_depth, cells_together) result(self)
+                           halo_depth, cells_together, generate_inner_halos) result(self)
     use plane_mod, only: plane_type
 
     character(*), intent(in) :: mesh_name
@@ -100,6 +101,7 @@ contains
     logical(l_def), optional, intent(in) :: periodic_y
     integer(i_def), optional, intent(in) :: halo_depth
     integer(i_def), optional, intent(in) :: cells_together
+    logical(l_def), optional, intent(in) :: generate_inner_halos
     type(local_mesh_type) :: self
 
     type(plane_type) :: plane
@@ -109,30 +111,33 @@ contains
     if (present(periodic_y)) plane%periodic_y = periodic_y
     self%mesh_name = mesh_name
     allocate (self%surface, source=plane)
-    call self%cut_surface(halo_depth, cells_together)
+    call self%cut_surface(halo_depth, cells_together, generate_inner_halos)
   end function new_planar_mesh
 
   !> Return what this rank holds of a cubed sphere with `edge_cells` cells along each edge of its
   !> panels. Its radius is the height of the bottom of the extrusion.
-  function new_cubed_sphere_mesh(mesh_name, edge_cells, halo_depth, cells_together) result(self)
+  function new_cubed_sphere_mesh(mesh_name, edge_cells, halo_depth, cells_together, &
+                                 generate_inner_halos) result(self)
     use cubed_sphere_mod, only: cubed_sphere_type
 
     character(*), intent(in) :: mesh_name
     integer(i_def), intent(in) :: edge_cells
     integer(i_def), optional, intent(in) :: halo_depth
     integer(i_def), optional, intent(in) :: cells_together
+    logical(l_def), optional, intent(in) :: generate_inner_halos
     type(local_mesh_type) :: self
 
     self%mesh_name = mesh_name
     allocate (self%surface, source=cubed_sphere_type(edge_cells))
-    call self%cut_surface(halo_depth, cells_together)
+    call self%cut_surface(halo_depth, cells_together, generate_inner_halos)
   end function new_cubed_sphere_mesh
 
   !> Take the part of this rank from the whole mesh.
-  subroutine cut_surface(self, halo_depth, cells_together)
+  subroutine cut_surface(self, halo_depth, cells_together, generate_inner_halos)
     class(local_mesh_type), intent(inout) :: self
     integer(i_def), optional, intent(in) :: halo_depth
     integer(i_def), optional, intent(in) :: cells_together
+    logical(l_def), optional, intent(in) :: generate_inner_halos
 
     integer(i_def) :: depth, together
 
@@ -143,7 +148,7 @@ contains
     if (present(halo_depth)) depth = halo_depth
     if (present(cells_together)) together = cells_together
     self%partition = partition_type(self%surface, get_number_of_ranks(), get_rank(), together, &
-                                    depth)
+                                    depth, generate_inner_halos)
     call self%initialise_cells(self%partition, depth, self%surface%count_cells())
     call self%number_entities()
     call self%find_neighbours()

@@ -137,13 +137,15 @@ contains
   end function get_inner_depth
 
   !> Return the number of inner cells of one depth; the deepest comes first in the order of cells.
+  !> There are none of depths that are not told apart.
   function get_num_cells_inner(self, depth) result(inner_cells)
     class(mesh_cells_type), intent(in) :: self
     integer(i_def), intent(in) :: depth
     integer(i_def) :: inner_cells
 
-    inner_cells = self%last_inner(depth)
-    if (depth < size(self%last_inner)) inner_cells = inner_cells - self%last_inner(depth + 1)
+    inner_cells = 0
+    if (depth < 1 .or. depth > self%get_inner_depth()) return
+    inner_cells = self%get_last_inner_cell(depth) - self%get_last_inner_cell(depth + 1)
   end function get_num_cells_inner
 
   !> Return the last cell that is at least `depth` within the owned ones. None is told to be deeper
@@ -159,14 +161,14 @@ contains
     last_inner_cell = self%last_inner(max(depth, 1_i_def))
   end function get_last_inner_cell
 
-  !> Return the last inner cell of a colour.
+  !> Return the last inner cell of a colour; see `get_last_inner_cell` for depths without cells.
   function get_last_inner_cell_per_colour(self, colour, depth) result(last_inner_cell)
     class(mesh_cells_type), intent(in) :: self
     integer(i_def), intent(in) :: colour
     integer(i_def), intent(in) :: depth
     integer(i_def) :: last_inner_cell
 
-    last_inner_cell = self%last_of_colour(colour, self%last_inner(depth))
+    last_inner_cell = self%last_of_colour(colour, self%get_last_inner_cell(depth))
   end function get_last_inner_cell_per_colour
 
   !> Return the last inner cell, (colour, depth).

@@ -22,7 +22,7 @@ def depth_value(context: LoweringContext, depth: Depth, space: SpaceRef) -> Expr
         return whole(0)
     if len(terms) == 1:
         return terms[0]
-    return intrinsic("max", *(_of_index_kind(context, term) for term in terms))
+    return intrinsic("max", *(of_index_kind(context, term) for term in terms))
 
 
 def _term_value(context: LoweringContext, term: Term, space: SpaceRef) -> Expr:
@@ -40,7 +40,7 @@ def _term_value(context: LoweringContext, term: Term, space: SpaceRef) -> Expr:
     return total
 
 
-def _of_index_kind(context: LoweringContext, value: Expr) -> Expr:
+def of_index_kind(context: LoweringContext, value: Expr) -> Expr:
     """Return `value` with the kind of the variables: all arguments of `max` must agree in kind."""
     kind = context.ops.integer.kind
     if not isinstance(value, Literal) or kind is None:

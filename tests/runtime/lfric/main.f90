@@ -3,7 +3,8 @@
 !>
 !> The first word of the command line says whether the generated code keeps annexed dofs valid:
 !> "annexed" or not; with "signalling" after it poison is signalling NaN, with "told" the program tells
-!> a registry what it does, with "unaware" it knows of no storages. A second word names a file of
+!> a registry what it does, with "unaware" it knows of no storages;
+!> with "innerless" meshes are made without inner halos. A second word names a file of
 !> mutations, a line for each: a number, what is done to the place of this number (none, drop,
 !> shorten, widen, narrow) and the algorithm to run with it; it may be empty. What changes the answers
 !> on one plane is not run on the next, and an algorithm may end at the first stage that shows it. A
@@ -17,8 +18,8 @@ program main
   use mutation_mod, only: mutate, was_mutated
   use stages_mod, only: begin_stages
   use suite_mod, only: algorithms, run_algorithm
-  use world_mod, only: close_answers, is_unaware, make_planes, make_spheres, open_answers, orders, &
-                       poison_signals, report_briefly, report_digests, report_mutation, &
+  use world_mod, only: close_answers, has_inner_halos, is_unaware, make_planes, make_spheres, &
+                       open_answers, orders, poison_signals, report_briefly, report_digests, report_mutation, &
                        statistics_of_layers
   use wrapped_arrays_mod, only: set_program_tells
 
@@ -45,6 +46,7 @@ program main
   end if
   poison_signals = index(annexed, 'signalling') > 0
   is_unaware = index(annexed, 'unaware') > 0
+  has_inner_halos = index(annexed, 'innerless') == 0
   call set_program_tells(index(annexed, 'told') > 0)
   call open_answers(int(global_mpi%get_comm_rank(), i_def), index(annexed, 'annexed') == 1)
   do surface = 1, 3

@@ -12,7 +12,7 @@ module world_mod
                                            ieee_signaling_nan, ieee_value
   use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
-  use constants_mod, only: i_def, i_halo_index, r_def
+  use constants_mod, only: i_def, i_halo_index, l_def, r_def
   use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
   use field_parent_mod, only: field_parent_proxy_type, field_parent_type
   use field_real32_mod, only: field_real32_proxy_type, field_real32_type
@@ -73,6 +73,8 @@ module world_mod
   !> Whether values are looked at and written as in a program that knows of no storages, and has none
   !> on a device alone.
   logical, save, public :: is_unaware = .false.
+  !> Whether meshes tell inner cells apart by their depth.
+  logical(l_def), save, public :: has_inner_halos = .true.
   logical, save :: digests_only = .false.
   logical, save :: is_brief = .false.
   real(r_def), save :: digest = 0.0_r_def
@@ -125,7 +127,8 @@ contains
 
       plane = local_mesh_type(name // mesh_name, together * cells_x, together * cells_y, &
                               real(together, r_def), real(together, r_def), periodic, periodic, &
-                              halo_depth=deepest, cells_together=together)
+                              halo_depth=deepest, cells_together=together, &
+                              generate_inner_halos=has_inner_halos)
     end function new_plane
 
   end subroutine make_planes
@@ -136,8 +139,10 @@ contains
     integer(i_def), intent(in) :: edge_cells
 
     call join_meshes(name, &
-                     local_mesh_type(name // 'fine', 2 * edge_cells, deepest, cells_together=2), &
-                     local_mesh_type(name // 'coarse', edge_cells, deepest, cells_together=1))
+                     local_mesh_type(name // 'fine', 2 * edge_cells, deepest, 2_i_def, &
+                                     has_inner_halos), &
+                     local_mesh_type(name // 'coarse', edge_cells, deepest, 1_i_def, &
+                                     has_inner_halos))
   end subroutine make_spheres
 
   !> Make the meshes of a surface and the maps between them.

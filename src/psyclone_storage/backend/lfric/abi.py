@@ -140,6 +140,7 @@ class Mesh(StrEnum):
     NCELLS_2D = "get_ncells_2d"
     LAST_EDGE = "get_last_edge_cell"
     LAST_INNER = "get_last_inner_cell"
+    NUM_INNER = "get_num_cells_inner"
     LAST_HALO = "get_last_halo_cell"
     HALO_DEPTH = "get_halo_depth"
     NCOLOURS = "get_ncolours"

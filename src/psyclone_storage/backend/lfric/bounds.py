@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from psyclone_storage.backend.depths import depth_value
+from psyclone_storage.backend.depths import depth_value, of_index_kind
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.members import bound, number
@@ -30,10 +30,12 @@ from psyclone_storage.ir.expr import (
     Element,
     Expr,
     Name,
+    intrinsic,
     whole,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.peel import Peel, PeelSection
+from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart, SpaceRef
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.walk import kernel_calls
@@ -115,11 +117,20 @@ def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
 
 
 def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> Expr:
-    """Return the last cell of an interior, of which there is none where a mesh is too small."""
+    """Return the last cell of an interior, of which there is none where a mesh is too small.
+
+    LFRic makes meshes without inner halos, too: all inner cells are at the deepest depth then, and
+    the last one is the same for each. So depths beyond 1 mean something only if there are cells at
+    depth 1, as there are on every rank with neighbours that has some further inside.
+    """
     depth, mesh = peel.interior.depth, mesh_of(context, space)
     if not depth.terms:
         return bound(mesh, abi.Mesh.LAST_EDGE)
-    return bound(mesh, abi.Mesh.LAST_INNER, depth_value(context, depth, space))
+    last = bound(mesh, abi.Mesh.LAST_INNER, depth_value(context, depth, space))
+    if depth == Depth.of(1):
+        return last
+    are_told_apart = Binary(Operator.GREATER, bound(mesh, abi.Mesh.NUM_INNER, whole(1)), whole(0))
+    return intrinsic("merge", last, of_index_kind(context, whole(0)), are_told_apart)
 
 
 def _last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
