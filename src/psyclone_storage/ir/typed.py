@@ -56,11 +56,13 @@ class Typing:
 
     `structure` gives the definition of a derived type, None where it is not known;
     `component_of_unknown` what the component of such a type is by its key, if anybody knows.
+    Where kinds do not matter, `any_kind` has operations of two kinds of one type, without a kind.
     """
 
     symbol: Callable[[str], Symbol]
     structure: Callable[[DerivedType], Symbol | None]
     component_of_unknown: Callable[[str], Symbol | None] = no_component
+    any_kind: bool = False
 
     # ------------------------------------------------------------------------ types
 
@@ -89,8 +91,14 @@ class Typing:
             case Keyword(_, value) | Parenthesised(value) | Unary(_, value):
                 return self.type_of(value)
             case Binary(op, left, right):
-                return operation_type(op, self.type_of(left), self.type_of(right))
+                return self._type_of_operation(op, left, right)
         return None
+
+    def _type_of_operation(self, op: AnyOperator, left: Expr, right: Expr) -> DataType | None:
+        first, second = self.type_of(left), self.type_of(right)
+        if self.any_kind:
+            first, second = _of_no_kind(first), _of_no_kind(second)
+        return operation_type(op, first, second)
 
     def _bracketed_type(self, symbol: Symbol, items: tuple[Expr, ...]) -> DataType | None:
         if symbol.origin is Origin.INTRINSIC:
@@ -104,7 +112,7 @@ class Typing:
         if word == "int" and len(items) > 1:
             return ScalarType(Intrinsic.INTEGER, _kind_argument(items))
         if word in {"dot_product", "matmul"} and len(items) == 2:
-            return operation_type(Operator.TIMES, self.type_of(items[0]), self.type_of(items[1]))
+            return self._type_of_operation(Operator.TIMES, *items)
         if word in LIKE_FIRST and items:
             return self.type_of(items[0])
         if word in WHOLE_NUMBERS:
@@ -234,6 +242,10 @@ def operation_type(
     if wider.intrinsic is Intrinsic.COMPLEX and narrower.intrinsic is Intrinsic.REAL:
         return wider if _same_kind(wider.kind, narrower.kind) else None
     return wider
+
+
+def _of_no_kind(type_: DataType | None) -> DataType | None:
+    return ScalarType(type_.intrinsic) if isinstance(type_, ScalarType) else type_
 
 
 def _same_kind(first: str | None, second: str | None) -> bool:

@@ -7,6 +7,7 @@ the loops that they are, done by one thread.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
@@ -80,7 +81,7 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
 def _head(unit: Unit, text: str) -> str:
     lines = [f'"""{unit.comment or unit.name}"""', ""]
     lines += ["import numpy as np", ""] if "np." in text else []
-    wanted = sorted(name for name in abi.FOR_NUMPY if f" {name}(" in text or f"({name}(" in text)
+    wanted = sorted(name for name in abi.FOR_NUMPY if re.search(rf"(?<![\w.]){name}\(", text))
     if wanted:
         lines.append(f"from {abi.MODULE} import {', '.join(wanted)}")
     return "\n".join(lines).rstrip() + "\n"
@@ -182,22 +183,10 @@ def _kernel(code: KernelCode, calls: list[_KernelCalled], problems: list[Diagnos
         opening += local_arrays(writer)
     except UnsupportedError as error:
         writer.refuse(Blank(), str(error))
-    body = [*reading_of(code), *_as_numpy(writer), *opening, *writer.block(code.body)]
+    body = [*reading_of(code), *opening, *writer.block(code.body)]
     body += [writer.ending()] if changed else []
     heads = [plain(name) for name in code.dummies]
     return [*laid_out(f"def {code.name}(", heads, "):", ""), *indented(body)]
-
-
-def _as_numpy(writer: ProcedureWriter) -> Iterator[str]:
-    """Yield what makes numbers of NumPy of the numbers by which something is divided."""
-    code = writer.code
-    for name in (*code.dummies, *(item.name for item in code.module.declared.values())):
-        declared = code.declared(name) or code.module.declared.get(key_of(name))
-        if declared is None or declared.shape or key_of(name) not in writer.divided:
-            continue
-        if isinstance(declared.type, ScalarType) and declared.type.intrinsic is Intrinsic.REAL:
-            text = writer.name(Name(name))
-            yield f"{text} = np.float64({text})"
 
 
 # ---------------------------------------------------------------------------- routines

@@ -150,7 +150,7 @@ class _Writer:
         taken = NameTable({*code.dummies, *local, "at", "np", "points", "slice", "range"})
         varying = _varying(code)
         arrays = _Arrays(code)
-        typing = Typing(code.symbol, code.structure)
+        typing = Typing(code.symbol, code.structure, any_kind=True)
 
         def is_whole(expr: Expr) -> bool:
             kind = typing.type_of(expr)

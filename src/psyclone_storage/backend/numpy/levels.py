@@ -10,7 +10,7 @@ two levels, but for spaces that say otherwise: `ColumnFacts`. All else stays a l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.exact_sums import ADD_EXACTLY
 from psyclone_storage.base.records import dataclass
@@ -23,6 +23,7 @@ from psyclone_storage.ir.expr import (
     Expr,
     Index,
     Name,
+    Parenthesised,
     Unary,
     canonical,
     integer_value,
@@ -221,7 +222,7 @@ class CountedLoop:
                 return bool(names_in(left) & varying or names_in(right) & varying)
             case Binary(_, left, right):
                 return self._has_no_form(left, varying) or self._has_no_form(right, varying)
-            case Unary(_, operand):
+            case Unary(_, operand) | Parenthesised(operand):
                 return self._has_no_form(operand, varying)
         return False
 
@@ -284,6 +285,16 @@ class CountedLoop:
         if len(names) != 1 or names[0] not in self.facts.layers or last[names[0]] != 1:
             return False
         return last.get("", 0) - first.get("", 0) < 0
+
+
+def is_surely(expr: Expr, what: Callable[[Expr], bool]) -> bool:
+    """Return whether an operand of a sum or of a product is surely `what`, so that all of it is."""
+    match expr:
+        case Parenthesised(operand) | Unary(_, operand):
+            return is_surely(operand, what)
+        case Binary(op, left, right) if op is not Operator.POWER:
+            return is_surely(left, what) or is_surely(right, what)
+    return what(expr)
 
 
 def asked_first(lines: Iterable[Line], key: str) -> bool:

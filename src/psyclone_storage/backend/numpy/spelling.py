@@ -77,6 +77,11 @@ class UnsupportedError(Exception):
     """Typed code has something that is not spelled in Python with NumPy; the text says what."""
 
 
+def _never(_expr: Expr) -> bool:
+    """Return that nothing is."""
+    return False
+
+
 def _as_here(_expr: Expr) -> None:
     """Return that nothing is spelled otherwise."""
 
@@ -87,13 +92,15 @@ class Spelling:
 
     `varies` tells whether a name stands for another value at each point; `element` gives the text
     of an element of an array; `is_whole` tells whether a value is an integer. `own` gives the text
-    of what is spelled otherwise than here, None for all else.
+    of what is spelled otherwise than here, None for all else. `raises` tells whether a division of
+    reals may be one of numbers of Python, which refuse to be divided by 0.
     """
 
     varies: Callable[[Expr], bool]
     element: Callable[[Index], str | None]
     is_whole: Callable[[Expr], bool]
     own: Callable[[Expr], str | None] = _as_here
+    raises: Callable[[Binary], bool] = _never
 
     def of(self, expr: Expr, outer: int = 0) -> str:
         """Return the text of `expr` as an operand of an operator of rank `outer`."""
@@ -145,6 +152,8 @@ class Spelling:
         word, rank = _OPERATORS[expr.op]
         near = rank + 1 if rank == _COMPARED else rank
         left, right = self.of(expr.left, near), self.of(expr.right, rank + 1)
+        if expr.op is Operator.DIVIDE and self.raises(expr):
+            left = f"np.float64({self.of(expr.left)})"
         return _bracketed(f"{left} {word} {right}", rank, outer)
 
     def _quotient(self, expr: Binary, outer: int) -> str:

@@ -16,9 +16,10 @@ from psyclone_storage.backend.numpy.levels import (
     CountedLoop,
     Fold,
     asked_first,
+    is_surely,
     terms_of,
 )
-from psyclone_storage.backend.numpy.printer import laid_out
+from psyclone_storage.backend.numpy.printer import indented, laid_out
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, literal, plain
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
@@ -62,7 +63,6 @@ from psyclone_storage.ir.unit import (
     While,
 )
 
-_STEP = "    "
 _HINT = "Leave it to target 'c', or write it as assignments, choices and counted loops."
 _OF_LIBRARY = frozenset(
     """exp log log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2
@@ -70,6 +70,8 @@ _OF_LIBRARY = frozenset(
 )
 """Functions of the mathematical library of C, by its names."""
 _OF_REALS = {"huge": "max", "tiny": "tiny", "epsilon": "eps"}
+_SUMMAND, _FACTOR = 7, 8
+"""Ranks of operands, of sums and of products, as `spelling` counts them."""
 _EXTREMES = {"min": abi.LESSER, "max": abi.GREATER}
 
 
@@ -78,16 +80,15 @@ class ProcedureWriter:
     """The writer of the statements of one procedure, which may be a kernel.
 
     `varying` are the locals that have a value for each turn of the loop that is done at once, and
-    `ranged` its counter where that is a range. Counters that are `counted` from 0 are one less.
+    `counter` its counter, `ranged` where that is a range. Counters `counted` from 0 are one less.
     Calls are those of `kernels`, and of what is `found` the variable has a name of its own.
-    What is `divided` by must be a number of NumPy, as numbers of Python refuse to be divided by 0.
     """
 
     code: KernelCode
     facts: ColumnFacts = ColumnFacts()
     varying: frozenset[str] = frozenset()
+    counter: str = ""
     ranged: str = ""
-    divided: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
     kernels: Mapping[str, KernelCode] = field(default_factory=dict)
     returned: tuple[str, ...] = ()
@@ -98,12 +99,10 @@ class ProcedureWriter:
 
     def __post_init__(self) -> None:
         """Find how expressions are spelled."""
-        self.typing = Typing(self.code.symbol, self.code.structure)
-        self.spelling = Spelling(self._varies, self._element, self._is_whole, self._own)
-        self.divided = frozenset().union(
-            *(_divisors(part) for line in walk_lines(self.code.body)
-              for expr in expressions_of(line) for part in walk(expr))
-        )  # fmt: skip
+        self.typing = Typing(self.code.symbol, self.code.structure, any_kind=True)
+        self.spelling = Spelling(
+            self._varies, self._element, self._is_whole, self._own, self._may_raise
+        )
 
     # ------------------------------------------------------------------ statements
 
@@ -153,7 +152,7 @@ class ProcedureWriter:
     def _call(self, line: Call) -> list[str]:
         match line:
             case Call(Name(text=text), (total, value)) if text == ADD_EXACTLY:
-                return [f"{self.spelling.of(total)}.{abi.ADD_TO_SUM}({self.spelling.of(value)})"]
+                return [f"{self.spelling.of(total)}.{abi.ADD_TO_SUM}({self._of_turns(value)})"]
             case Call(Name(key="random_number"), (target,)):
                 return [f"{self.spelling.of(target)} = np.random.random()"]
             case Call(Name(text=text, key=key), args) if key in self.kernels:
@@ -205,13 +204,12 @@ class ProcedureWriter:
             self.spelling.of(line.value),
             *map(self._kind, (line.target, line.value)),
         )
+        if wanted is Intrinsic.INTEGER and found is None:
+            raise UnsupportedError("the type of a value is not known")
         if wanted is Intrinsic.INTEGER and found is Intrinsic.REAL:
             return f"np.trunc({text}).astype(int)" if self._varies(line.value) else f"int({text})"
-        if wanted is Intrinsic.REAL and isinstance(line.target, Name):
-            if found is Intrinsic.INTEGER:
-                return f"np.float64({text})"
-            if isinstance(line.value, Literal | Unary) and line.target.key in self.divided:
-                return f"np.float64({text})"
+        if wanted is Intrinsic.REAL is not found and isinstance(line.target, Name):
+            return f"np.float64({text})"
         return text
 
     def _if(self, line: If, behind: tuple[Line, ...]) -> list[str]:
@@ -275,7 +273,8 @@ class ProcedureWriter:
         line, key = loop.loop, loop.key
         name = self.name(line.variable)
         inner = self._with(varying=loop.varying() | {key})
-        is_range = step == 1 and integer_value(line.start) == 1 and inner.is_range(line)
+        inner.counter, folds = key, loop.folds()
+        is_range = step == 1 and integer_value(line.start) == 1 and inner.is_range(line, folds)
         start, stop = self._ends(line, step, 1 if is_range else 0)
         if is_range:
             inner.ranged = key
@@ -283,7 +282,7 @@ class ProcedureWriter:
         else:
             bounds = [start, stop] if step == 1 else [start, stop, str(step)]
             head = f"{name} = np.arange({stop if bounds[:-1] == ['0'] else ', '.join(bounds)})"
-        folds, body = loop.folds(), []
+        body: list[str] = []
         for one in line.body:
             fold = (
                 folds.get(one.target.key)
@@ -299,10 +298,25 @@ class ProcedureWriter:
             )
         return [head, *body]
 
-    def is_range(self, line: Do) -> bool:
-        """Return whether a counter is only asked for as an index, all of it, that counts from 1."""
+    def is_range(self, line: Do, folds: Mapping[str, Fold]) -> bool:
+        """Return whether a counter is only asked for as an index, all of it, that counts from 1.
+
+        Elements of a range are no copy, so that no local may be them, and it has no length.
+        """
         asked = indices = 0
         for one in walk_lines(line.body):
+            match one:
+                case Assign(Name(key=key), value):
+                    fold = folds.get(key)
+                    is_new = (
+                        isinstance(value, Binary) if fold is None else self._is_long(fold.value)
+                    )
+                case Call(args=(_, value)):
+                    is_new = self._is_long(value)
+                case _:
+                    is_new = True
+            if not is_new:
+                return False
             for expr in expressions_of(one):
                 for part in walk(expr):
                     asked += isinstance(part, Name) and part.key == line.variable.key
@@ -315,7 +329,26 @@ class ProcedureWriter:
     def folded(self, fold: Fold) -> str:
         """Return what adds the values of all turns to a local, in their order."""
         name = self.name(fold.name)
-        return f"{name} = {fold.how}({name}, {self.spelling.of(fold.value)})"
+        return f"{name} = {fold.how}({name}, {self._of_turns(fold.value)})"
+
+    def _of_turns(self, value: Expr) -> str:
+        """Return the values of all turns; what the text lets differ may be one number."""
+        text = self.spelling.of(value)
+        if not self.counter or self._is_long(value):
+            return text
+        return f"np.broadcast_to({text}, {self.name(Name(self.counter))}.shape)"
+
+    def _is_long(self, value: Expr) -> bool:
+        """Return whether a value is surely an array, of one for each turn."""
+        return is_surely(value, self._is_of_counter)
+
+    def _is_of_counter(self, expr: Expr) -> bool:
+        match expr:
+            case Name(key=key):
+                return key == self.counter
+            case Element(Name(), items):
+                return any(self._is_long(one) for one in items)
+        return False
 
     def _with(self, *, varying: frozenset[str] | None = None, from_0: str = "") -> ProcedureWriter:
         """Return a writer for what stands in a loop, whose counter may count from 0."""
@@ -336,7 +369,29 @@ class ProcedureWriter:
         return bool(self.varying) and bool(names_in(expr) & self.varying)
 
     def _is_whole(self, expr: Expr) -> bool:
-        return self._kind(expr) is Intrinsic.INTEGER
+        """Return whether a value is an integer.
+
+        Raises:
+            UnsupportedError: nobody knows.
+        """
+        kind = self._kind(expr)
+        if kind is None and not is_surely(expr, lambda one: self._kind(one) is Intrinsic.REAL):
+            raise UnsupportedError("the type of a value is not known")
+        return kind is Intrinsic.INTEGER
+
+    def _may_raise(self, expr: Binary) -> bool:
+        """Return whether both sides of a division may be numbers of Python."""
+        return not is_surely(expr.left, self._is_stored) and not is_surely(
+            expr.right, self._is_stored
+        )
+
+    def _is_stored(self, expr: Expr) -> bool:
+        """Return whether a value is an element of an array of NumPy."""
+        match expr:
+            case Element(Name(text)):
+                declared = self.code.declared(text)
+                return declared is not None and bool(declared.shape)
+        return False
 
     def _own(self, expr: Expr) -> str | None:
         match expr:
@@ -379,7 +434,7 @@ class ProcedureWriter:
                 raise UnsupportedError("the power of a whole number is not known to be one")
             return None
         if exponent is not None and exponent < 0:
-            return f"(1.0 / {abi.POWER}({base}, {-exponent}))"
+            return f"(np.float64(1.0) / {abi.POWER}({base}, {-exponent}))"
         if exponent is not None and exponent > 1:
             return f"{abi.POWER}({base}, {exponent})"
         if exponent is None and self._is_whole(expr.right):
@@ -497,22 +552,20 @@ class ProcedureWriter:
             if text:
                 text += f" {'+' if sign > 0 else '-'} {spelled}"
             else:
-                text = spelled if sign > 0 else f"-{spelled}"
+                text = spelled if sign > 0 else f"-{self._plainly(one, _FACTOR)}"
         if not text:
             return str(constant)
         if constant:
             text += f" {'+' if constant > 0 else '-'} {abs(constant)}"
         return text
 
-    def _plainly(self, expr: Expr) -> str:
+    def _plainly(self, expr: Expr, outer: int = _SUMMAND) -> str:
         """Return a summand; a counter that counts from 0 is itself, as its 1 is added already."""
         if isinstance(expr, Name) and expr.key in self.counted:
             return self.name(expr)
-        return self.spelling.of(expr, _SUMMAND)
+        return self.spelling.of(expr, outer)
 
 
-_SUMMAND, _FACTOR = 7, 8
-"""Ranks of operands, of sums and of products, as `spelling` counts them."""
 _LARGEST_IN_BOTH, _FRACTIONS_IN_BOTH = 2.0**20, 2.0**10
 
 
@@ -536,16 +589,6 @@ def _is_single(declared: Declare) -> bool:
     return type_.kind in SINGLE_KINDS
 
 
-def _divisors(part: Expr) -> frozenset[str]:
-    """Return the names by which something is divided, or of which there is a power."""
-    match part:
-        case Binary(Operator.DIVIDE, _, right):
-            return names_in(right)
-        case Binary(Operator.POWER):
-            return names_in(part)
-    return frozenset()
-
-
 def changed_scalars(code: KernelCode) -> list[int]:
     """Return the positions of the arguments that are no arrays and are changed."""
     every = [code.declared(name) for name in code.dummies]
@@ -553,8 +596,3 @@ def changed_scalars(code: KernelCode) -> list[int]:
         at for at, item in enumerate(every)
         if item is not None and not item.shape and "intent(in)" not in item.attributes
     ]  # fmt: skip
-
-
-def indented(lines: Iterable[str]) -> list[str]:
-    """Return lines one step further in."""
-    return [f"{_STEP}{line}" if line else "" for line in lines]

@@ -50,11 +50,25 @@ def printed(tmp_path: Any, body: str, space: str = "W3") -> list[str]:
     """Return the statements of a kernel as NumPy."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     (tmp_path / "work_mod.py").write_text(HEAD.format(space=space) + lines)
+    _, _, kernel = compiled(tmp_path, ALGORITHM).partition("def work_code(")
+    return [line[4:] for line in kernel.partition("):\n")[2].rstrip().splitlines()]
+
+
+def compiled(tmp_path: Any, algorithm: str) -> str:
+    """Return an algorithm with its kernels as a module of NumPy."""
     asked = CompileRequest("lfric", directories=(tmp_path,), suffix=".py", target="numpy")
     compiler = make_compiler(load_settings("", "", surroundings({})), asked)
-    text = compiler.compile_text(SourceText("alg.py", ALGORITHM)).psy_text
-    _, _, kernel = text.partition("def work_code(")
-    return [line[4:] for line in kernel.partition("):\n")[2].rstrip().splitlines()]
+    return compiler.compile_text(SourceText("alg.py", algorithm)).psy_text
+
+
+def computed(text: str, n: int) -> tuple[list[float], list[float]]:
+    """Return what a kernel leaves in `x` and `y`, with six levels and one dof on each."""
+    module: dict[str, Any] = {}
+    exec(text, module)
+    x, y = np.ones(6), np.array([0.5, -1.5, 2.25, 3.0, -4.0, 0.75])
+    with np.errstate(all="ignore"):
+        module["work_code"](6, x, y, n, 1, 6, np.array([1], dtype=np.int32))
+    return x.tolist(), y.tolist()
 
 
 @pytest.mark.parametrize(
@@ -122,6 +136,97 @@ def test_what_has_no_form_is_refused_by_name_and_line(tmp_path: Any) -> None:
     places = [one.span.source.line_of(one.span.start) for one in caught.value.problems if one.span]
     assert places == [first + 1, first + 3]
     assert "'work_code' cannot be printed for NumPy" in caught.value.problems[0].message
+
+
+# ---------------------------------------------------------------------------- what is computed
+
+INF = math.inf
+IN_PYTHON = [
+    # A value that the text lets differ from turn to turn, and that is one number.
+    ("t = 0.0\nfor k in layers():\n    t += y[0, k] if n > 5 else 1.0\nx[0, 0] = t", 2, [6.0]),
+    (("t = 0.0\nfor k in layers():\n    if n > 5:\n        s = y[0, k]\n    else:\n"
+      "        s = 1.0\n    t += s\nx[0, 0] = t"), 2, [6.0]),
+    (("t = 0.0\nfor k in layers():\n    s = 1.0\n    for d in range(n, 1):\n        s += y[0, k]\n"
+     "    t += s\nx[0, 0] = t"), 2, [6.0]),
+    ("t = 0.0\nfor k in layers():\n    t += y[0, k] ** (n - 2)\nx[0, 0] = t", 2, [6.0]),
+    ("t = 9.0\nfor k in range(n, 1):\n    t = min(t, y[0, k] if n > 5 else 1.0)\nx[0, 0] = t", 2,
+     [9.0]),
+    # A quotient that is taken away.
+    ("for k in range(5 - n // 2, 6):\n    x[0, k] = 7.0", 3, [1.0, 1.0, 1.0, 1.0, 7.0, 7.0]),
+    ("x[0, 3 - n // 2] = 7.0", 3, [1.0, 1.0, 7.0]),
+    ("x[0, len(layers()) // 4] = 7.0", 0, [1.0, 7.0]),
+    # Numbers of Python that are 0.
+    ("x[0, 0] = 1.0 / (n - 2)\nx[0, 1] = -1 / (n - 2)", 2, [INF, -INF]),
+    ("for k in range(3):\n    if y[0, k] > 0:\n        x[0, k] = 1.0 / k", 0, [INF, 1.0, 0.5]),
+    ("z = n - 2.0\nx[0, 0] = 1.0 / z\nx[0, 1] = z ** -1", 2, [INF, INF]),
+    ("x[0, 0] = 1.0 / (y[0, 0] if n > 5 else 0.0)", 2, [INF]),
+    ("z = 1.0 if n > 5 else 0.0\nfor k in layers():\n    x[0, k] = (1.0 / z) * y[0, k]", 2,
+     [INF, -INF, INF, INF, -INF, INF]),
+    ("for k in range(3):\n    s = y[0, k] if n > 5 else 0.0\n    x[0, k] = n / s", 2, [INF] * 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "n", "wanted"), IN_PYTHON)
+def test_kernels_in_python(body: str, n: int, wanted: list[float], tmp_path: Any) -> None:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    (tmp_path / "work_mod.py").write_text(HEAD.format(space="W3") + lines)
+    x, _ = computed(compiled(tmp_path, ALGORITHM), n)
+    assert x == wanted + [1.0] * (6 - len(wanted))
+
+
+IN_FORTRAN = """
+module work_mod
+  use argument_mod, only: arg_type, cell_column, gh_field, gh_integer, gh_readwrite, gh_real, &
+                          gh_scalar, gh_read
+  use fs_continuity_mod, only: w3
+  use constants_mod, only: i_def, r_def
+  use kernel_mod, only: kernel_type
+  implicit none
+  type, extends(kernel_type) :: work_type
+    type(arg_type) :: meta_args(3) = [arg_type(gh_field, gh_real, gh_readwrite, w3), &
+                                      arg_type(gh_field, gh_real, gh_readwrite, w3), &
+                                      arg_type(gh_scalar, gh_integer, gh_read)]
+    integer :: operates_on = cell_column
+  contains
+    procedure, nopass :: work_code
+  end type
+contains
+  subroutine work_code(nlayers, x, y, n, ndf, undf, map)
+    integer(i_def), intent(in) :: nlayers, n, ndf, undf, map(ndf)
+    real(r_def), intent(inout) :: x(undf), y(undf)
+    integer(i_def) :: k, j
+    real(r_def) :: t
+{lines}
+  end subroutine
+end module
+"""
+Y = [0.5, -1.5, 2.25, 3.0, -4.0, 0.75]
+STATEMENTS = [
+    # A local keeps what an element was.
+    ("do k = 1, nlayers\nt = x(k)\nx(k) = y(k)\ny(k) = t\nend do", Y, [1.0] * 6),
+    ("do k = 1, nlayers\nt = real(x(k), r_def)\nx(k) = y(k)\ny(k) = t\nend do", Y, [1.0] * 6),
+    ("do k = 1, nlayers\nt = merge(x(k), y(k), n > 1)\nx(k) = y(k)\ny(k) = t\nend do", Y,
+     [1.0] * 6),
+    # Two kinds of one type.
+    ("x(1) = nlayers/4", [1.0] * 6, Y),
+    ("x(nlayers/4 + 1) = 7.0_r_def*(nlayers/4)", [1.0, 7.0, 1.0, 1.0, 1.0, 1.0], Y),
+    ("do k = 1, nlayers\nx(k) = (k - 4)/2\nend do", [-1.0, -1.0, 0.0, 0.0, 0.0, 1.0], Y),
+    ("do k = 1, nlayers\nx(k) = y((k + 1)/2)\nend do", [0.5, 0.5, -1.5, -1.5, 2.25, 2.25], Y),
+    ("if (nlayers/4 == 1) x(1) = 7.0_r_def", [7.0] + [1.0] * 5, Y),
+    ("j = y(3)*3.0\nx(1) = j", [6.0] + [1.0] * 5, Y),
+    ("do k = 1, nlayers\nj = y(k)*3.0\nx(k) = j\nend do", [1.0, -4.0, 6.0, 9.0, -12.0, 2.0], Y),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "x", "y"), STATEMENTS)
+def test_kernels_in_fortran(body: str, x: list[float], y: list[float], tmp_path: Any) -> None:
+    (tmp_path / "work_mod.f90").write_text(IN_FORTRAN.replace("{lines}", body))
+    algorithm = (
+        "from psyclone_storage.lfric import *\n"
+        'work = fortran_kernel("work_mod.f90", "work_type")\n'
+        "def run(x, y, n):\n    invoke(work(x, y, n))\n"
+    )
+    assert computed(compiled(tmp_path, algorithm), 2) == (x, y)
 
 
 # ---------------------------------------------------------------------------- at run time
