@@ -8,7 +8,7 @@ the loops that they are, done by one thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
@@ -31,13 +31,21 @@ from psyclone_storage.backend.numpy.statements import (
     changed_scalars,
 )
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SPACES_OF_LAYERS
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import Expr, Member, Name, Range, Section
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, walk_lines, with_parts
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    expressions_of,
+    names_in,
+    substituted,
+    walk_lines,
+    with_parts,
+)
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
@@ -67,7 +75,12 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
     codes = {code.key: code for code in inlined.codes}
     problems: list[Diagnostic] = []
     calls = [found for routine in unit.routines for found in _calls(routine, codes)]
-    functions = [_function(_RoutineText(routine, codes, problems)) for routine in unit.routines]
+    words = abi.RESERVED.union(routine.name for routine in unit.routines)
+    words = words.union(code.name for code in inlined.codes)
+    functions = [
+        _function(_RoutineText(_plain(routine, words), codes, problems))
+        for routine in unit.routines
+    ]
     functions += [
         _kernel(code, [one for one in calls if one.key == code.key], problems)
         for code in inlined.codes
@@ -165,7 +178,8 @@ def _kernel(code: KernelCode, calls: list[_KernelCalled], problems: list[Diagnos
         frozenset.intersection(*(one.facts.layered for one in calls)),
         frozenset.intersection(*(one.facts.layers for one in calls)),
     )
-    changed = [plain(code.dummies[at]) for at in changed_scalars(code)]
+    dummies = [plain(name, abi.NUMPY_WORDS) for name in code.dummies]
+    changed = [dummies[at] for at in changed_scalars(code)]
     writer = ProcedureWriter(code, facts, returned=tuple(changed), problems=problems)
     for name, ranks in zip(
         code.dummies, zip(*(one.ranks for one in calls), strict=True), strict=True
@@ -174,19 +188,14 @@ def _kernel(code: KernelCode, calls: list[_KernelCalled], problems: list[Diagnos
         if declared is not None and set(ranks) != {len(declared.shape)}:
             where = Comment("", place=code.place_of(name))
             writer.refuse(where, f"'{name}' is passed an array of another rank")
-    for name in code.dummies:
-        if name in abi.NUMPY_WORDS:
-            where = Comment("", place=code.place_of(name))
-            writer.refuse(where, f"what it computes with is called '{name}', as an argument is")
     opening: list[str] = []
     try:
         opening += local_arrays(writer)
     except UnsupportedError as error:
         writer.refuse(Blank(), str(error))
-    body = [*reading_of(code), *opening, *writer.block(code.body)]
+    body = [*reading_of(code, abi.NUMPY_WORDS), *opening, *writer.block(code.body)]
     body += [writer.ending()] if changed else []
-    heads = [plain(name) for name in code.dummies]
-    return [*laid_out(f"def {code.name}(", heads, "):", ""), *indented(body)]
+    return [*laid_out(f"def {code.name}(", dummies, "):", ""), *indented(body)]
 
 
 # ---------------------------------------------------------------------------- routines
@@ -199,6 +208,27 @@ class _RoutineText:
     routine: Routine
     codes: Mapping[str, KernelCode]
     problems: list[Diagnostic]
+
+
+def _plain(routine: Routine, words: Collection[str]) -> Routine:
+    """Return a routine whose arguments have names that the module does not need."""
+    taken = NameTable({*words, *(one.name for one in (*routine.dummies, *routine.variables))})
+    fresh = {item.key: taken.fresh(item.name) for item in routine.dummies if item.name in words}
+    if not fresh:
+        return routine
+    values = {key: Name(name) for key, name in fresh.items()}
+    return replace(
+        routine,
+        dummies=tuple(
+            replace(item, name=fresh.get(item.key, item.name)) for item in routine.dummies
+        ),
+        body=tuple(
+            replace(line, items=tuple(
+                replace(item, owner=substituted(item.owner, values)) for item in line.items
+            )) if isinstance(line, HoldData) else line
+            for line in everywhere(routine.body, lambda expr: substituted(expr, values))
+        ),
+    )  # fmt: skip
 
 
 def _function(text: _RoutineText) -> list[str]:

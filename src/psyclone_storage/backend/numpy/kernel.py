@@ -8,7 +8,7 @@ everywhere and kept where it holds. Before values are kept they need not be righ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, names, plain
@@ -73,13 +73,23 @@ def emit_code(code: KernelCode) -> list[str]:
     return [head, *(f"{_STEP}{line}" if line else "" for line in (*opening, *body))]
 
 
-def reading_of(code: KernelCode) -> list[str]:
-    """Return the statements that read what a kernel asks of its own module, and of others."""
-    lines = [f"from {code.module.name} import {name}" for name in _constants(code)]
+def reading_of(code: KernelCode, words: Collection[str] = ()) -> list[str]:
+    """Return the statements that read what a kernel asks of its own module, and of others.
+
+    What it reads gets names beside `words`.
+    """
+    lines = [
+        f"from {code.module.name} import {_called(name, plain(name, words))}"
+        for name in _constants(code)
+    ]
     for one in code.module.symbols.symbols.values():
         if one.module and one.sort is Sort.VARIABLE:
-            lines += _read(one)
+            lines += _read(one, plain(one.key, words))
     return lines
+
+
+def _called(name: str, here: str) -> str:
+    return name if name == here else f"{name} as {here}"
 
 
 def _constants(code: KernelCode) -> Iterator[str]:
@@ -94,21 +104,21 @@ def _constants(code: KernelCode) -> Iterator[str]:
             yield name
 
 
-def _read(symbol: Symbol) -> tuple[str, str]:
+def _read(symbol: Symbol, here: str) -> tuple[str, str]:
     """Return what imports a variable of another module, and reads it as what it is declared."""
     array, _, index = symbol.name.rstrip("]").partition("[")
     assert isinstance(symbol.type, ScalarType)
     said = ", ".join(
         (
             f'"{symbol.module}.{array}"',
-            symbol.key,
+            here,
             f'"{_WORDS[symbol.type.intrinsic]}"',
             *filter(None, [index]),
         )
     )
     return (
-        f"from {symbol.module} import {array} as {symbol.key}",
-        f"{symbol.key} = {abi.MODULE_VALUE}({said})",
+        f"from {symbol.module} import {array} as {here}",
+        f"{here} = {abi.MODULE_VALUE}({said})",
     )
 
 

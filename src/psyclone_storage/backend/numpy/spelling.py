@@ -8,7 +8,7 @@ all points is a number, and has Python's own operators.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.base.records import dataclass
@@ -222,9 +222,12 @@ def literal(expr: Literal) -> str:
     return repr(float(key_of(text.partition("_")[0]).replace("d", "e")))
 
 
-def plain(name: str) -> str:
-    """Return a name that Python takes: its own words get a line behind them."""
-    return f"{name}_" if keyword.iskeyword(name) else name
+def plain(name: str, words: Collection[str] = ()) -> str:
+    """Return a name that Python takes and that is none of `words`, for no two names the same one.
+
+    Python's own words get a line behind them, and so do `words`, with whatever lines they have.
+    """
+    return f"{name}_" if keyword.iskeyword(name) or name.rstrip("_") in words else name
 
 
 def names(expr: Expr) -> set[str]:

@@ -363,7 +363,7 @@ class ProcedureWriter:
         text = declared.name if declared is not None else name.text
         if name.key in self.found:
             return found_name(plain(text))
-        return f"{text}_" if text in abi.NUMPY_WORDS else plain(text)
+        return plain(text, abi.NUMPY_WORDS)
 
     def _varies(self, expr: Expr) -> bool:
         return bool(self.varying) and bool(names_in(expr) & self.varying)

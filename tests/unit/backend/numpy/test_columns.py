@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import itertools
 import math
+import re
+import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -49,8 +54,7 @@ def run(x, y, n):
 def printed(tmp_path: Any, body: str, space: str = "W3") -> list[str]:
     """Return the statements of a kernel as NumPy."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    (tmp_path / "work_mod.py").write_text(HEAD.format(space=space) + lines)
-    _, _, kernel = compiled(tmp_path, ALGORITHM).partition("def work_code(")
+    _, _, kernel = module_of(tmp_path, HEAD.format(space=space) + lines).partition("def work_code(")
     return [line[4:] for line in kernel.partition("):\n")[2].rstrip().splitlines()]
 
 
@@ -59,6 +63,12 @@ def compiled(tmp_path: Any, algorithm: str) -> str:
     asked = CompileRequest("lfric", directories=(tmp_path,), suffix=".py", target="numpy")
     compiler = make_compiler(load_settings("", "", surroundings({})), asked)
     return compiler.compile_text(SourceText("alg.py", algorithm)).psy_text
+
+
+def module_of(tmp_path: Any, kernel: str, algorithm: str = ALGORITHM) -> str:
+    """Return an algorithm with one kernel, whose text is given, as a module of NumPy."""
+    (tmp_path / "work_mod.py").write_text(kernel)
+    return compiled(tmp_path, algorithm)
 
 
 def computed(text: str, n: int) -> tuple[list[float], list[float]]:
@@ -136,6 +146,55 @@ def test_what_has_no_form_is_refused_by_name_and_line(tmp_path: Any) -> None:
     places = [one.span.source.line_of(one.span.start) for one in caught.value.problems if one.span]
     assert places == [first + 1, first + 3]
     assert "'work_code' cannot be printed for NumPy" in caught.value.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "word", ["held", "scalar", "range", "slice", "int", "min", "added", "np", "work_code", "alpha"]
+)
+def test_arguments_of_an_algorithm_leave_words_to_the_module(word: str, tmp_path: Any) -> None:
+    body = "    for k in layers():\n        x[0, k] = max(y[0, k], 0.5) + n\n"
+    calls = ALGORITHM.replace("work(x, y, n)", "work(x, y, n), inc_a_times_X(0.5, x)")
+    for name in "xn":
+        text = module_of(
+            tmp_path, HEAD.format(space="W3") + body, re.sub(rf"\b{name}\b", word, calls)
+        )
+        (routine, _) = [one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)]
+        given = [one.arg for one in routine.args.args]
+        assert (word in given) is (word == "alpha")
+        assert [one.removesuffix("_1") for one in given].count(word) == 1
+        parts = list(ast.walk(routine))
+        called = {one.func.id for one in parts
+                  if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}  # fmt: skip
+        assert {"held", "work_code"} <= called
+        assert called.isdisjoint(given)
+        here = {
+            one.id for one in parts if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        }
+        used = {one.id for one in parts if isinstance(one, ast.Name)}
+        assert used <= {*given, *here, *called, "np"}
+
+
+@pytest.mark.parametrize("word", ["power", "added", "least", "lesser", "quotient", "of_library"])
+def test_constants_of_a_kernel_leave_words_to_the_module(
+    word: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = (
+        f"    {word}_ = 1.0\n    {word}__ = 10.0\n"
+        f"    x[0, 0] = {word} * min(y[0, 0], 9.0) ** 3 + {word}_ + {word}__ + n // 2\n"
+    )
+    head = HEAD.format(space="W3")
+    text = module_of(tmp_path, re.sub(r"\bx\b", word, head + "    x[0, 0] = y[0, 0] ** 3\n"))
+    assert f"{word}_[map_w3[0] - 1] = power(y[" in text
+    text = module_of(tmp_path, head.replace("SHARE = ", f"{word} = ") + body)
+    there = ModuleType("work_mod")
+    setattr(there, word, 0.5)
+    monkeypatch.setitem(sys.modules, "work_mod", there)
+    made: dict[str, Any] = {}
+    exec(text, made)
+    x, order = np.zeros(1), inspect.signature(made["work_code"]).parameters
+    given = {"x": x, "y": np.array([2.0]), "n": 4, "map_w3": np.array([1])}
+    made["work_code"](*(given.get(name, 1) for name in order))
+    assert x[0] == 0.5 * 8.0 + 11.0 + 2.0
 
 
 # ---------------------------------------------------------------------------- what is computed
