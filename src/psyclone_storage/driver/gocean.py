@@ -97,14 +97,15 @@ def _properties(settings: Settings) -> dict[str, GridProperty]:
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
     """Return what dl_esm_inf does not have."""
-    asked = {
-        "JOINT_EXCHANGES": (settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
-        "DIRTY_FLAGS": (settings.gocean.dirty_flags, abi.IS_DIRTY),
-        "SPLIT_EXCHANGES": (settings.gocean.split_exchanges, abi.EXCHANGE_START),
-    }
+    asked = (
+        ("JOINT_EXCHANGES", settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
+        ("DIRTY_FLAGS", settings.gocean.dirty_flags, abi.IS_DIRTY),
+        ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_START),
+        ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_FINISH),
+    )
     return tuple(
         AskedExtension(f"The setting '{name}'", abi.GOceanModule.FIELD, procedure)
-        for name, (chosen, procedure) in asked.items()
+        for name, chosen, procedure in asked
         if chosen
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import ClassVar
 
+from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.analysis.schedules.grid import may_split_points
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
@@ -88,7 +89,8 @@ class SplitInterior:
         reasons += part_of_a_split(schedule, self.loop)
         if not _exchanges_before(schedule, self.loop):
             message = f"No exchange stands before '{loop.uid}' that its interior could hide."
-            reasons.append(Diagnostic("T033", message, place))
+            hint = "Leave it in one piece: what it reads is clean, or exchanged further up."
+            reasons.append(Diagnostic("T033", message, place, hint=hint))
         elif not rules.overlaps_exchanges():
             message = f"The exchanges before '{loop.uid}' cannot be split: the API exchanges in"
             reasons.append(Diagnostic("T032", f"{message} one call.", place))
@@ -103,20 +105,26 @@ class SplitInterior:
         loop = loop_named(schedule, self.loop)
         interior = rules.interior(loop)
         sections = SECTIONS_OF_CELLS if loop.over.axis is None else SECTIONS_OF_POINTS
-        inner, *rim = (_part(loop, section, interior) for section in sections)
-        return replace(schedule, body=tuple(_cut(schedule.body, loop, inner, rim)))
+        parts = tuple(_part(loop, section, interior) for section in sections)
+        return replace(schedule, body=_cut(schedule, schedule.body, loop, parts))
 
 
 def _exchanges_before(schedule: Schedule, uid: str) -> tuple[HaloExchange, ...]:
-    """Return the exchanges right before a loop that can be finished behind its interior."""
+    """Return the exchanges right before a loop that can be finished behind its interior.
+
+    Those that are planned may stand in front of what the loop is in, too: they follow it.
+    """
     path = path_to(schedule, uid)
-    bodies = [item.body for item in path[:-1] if isinstance(item, Compound)]
-    return tuple(
+    bodies = (schedule.body, *(item.body for item in path[:-1] if isinstance(item, Compound)))
+    uids = {item.uid for item in path}
+    runs = [_right_before(body, uids) for body in bodies]
+    planned = tuple(
         item
-        for body in (schedule.body, *bodies)
-        for item in _right_before(body, {one.uid for one in path})
-        if isinstance(item, HaloExchange) and _may_come_later(item)
+        for run in runs
+        for item in run
+        if isinstance(item, HaloExchange) and item.phase is not Phase.FINISH and not item.pinned
     )
+    return (*planned, *_carried(schedule, runs[-1]))
 
 
 def _right_before(body: tuple[Statement, ...], uids: set[str]) -> tuple[Statement, ...]:
@@ -125,31 +133,41 @@ def _right_before(body: tuple[Statement, ...], uids: set[str]) -> tuple[Statemen
     passed = takewhile(
         lambda item: isinstance(item, HaloExchange | FillHalo | MarkHalo), reversed(body[:at])
     )
-    return tuple(passed)
+    return tuple(passed)[::-1]
 
 
-def _may_come_later(exchange: HaloExchange) -> bool:
-    return exchange.phase is Phase.FINISH or not exchange.pinned
+def _carried(schedule: Schedule, run: tuple[Statement, ...]) -> tuple[HaloExchange, ...]:
+    """Return the ends of exchanges in what stands right before a loop that may pass the rest of it.
+
+    They pass what neither depends on them nor they on it, as the start of another field's exchange.
+    """
+    uses, carried, passed = Uses(schedule), list[HaloExchange](), list[Statement]()
+    for item in reversed(run):
+        is_end = isinstance(item, HaloExchange) and item.phase is Phase.FINISH
+        if is_end and not any(uses.dependences(item, one) for one in passed):
+            assert isinstance(item, HaloExchange)
+            carried.append(item)
+        else:
+            passed.append(item)
+    return tuple(reversed(carried))
 
 
 def _cut(
-    body: tuple[Statement, ...], loop: Loop, inner: Loop, rim: list[Loop]
-) -> Iterator[Statement]:
-    """Yield `body` with `inner` before the ends of exchanges that stand before `loop`."""
-    ends: list[Statement] = []
-    for item in body:
-        if isinstance(item, HaloExchange) and item.phase is Phase.FINISH:
-            ends.append(item)
-            continue
-        if item.uid == loop.uid:
-            ends = [inner, *ends, *rim]
-        elif isinstance(item, ProfileRegion):
-            ends.append(replace(item, body=tuple(_cut(item.body, loop, inner, rim))))
-        else:
-            ends.append(item)
-        yield from ends
-        ends = []
-    yield from ends
+    schedule: Schedule, body: tuple[Statement, ...], loop: Loop, parts: tuple[Loop, ...]
+) -> tuple[Statement, ...]:
+    """Return `body` with `parts` for `loop`: all but the interior behind the ends of exchanges."""
+    at = next((place for place, item in enumerate(body) if item.uid == loop.uid), None)
+    if at is None:
+        return tuple(
+            replace(item, body=_cut(schedule, item.body, loop, parts))
+            if isinstance(item, ProfileRegion)
+            else item
+            for item in body
+        )
+    inner, *rim = parts
+    ends = _carried(schedule, _right_before(body, {loop.uid}))
+    front = (item for item in body[:at] if item not in ends)
+    return (*front, inner, *ends, *rim, *body[at + 1 :])
 
 
 def _part(loop: Loop, section: PeelSection, interior: Interior) -> Loop:

@@ -178,7 +178,8 @@ class AccKernels:
     that is not in the same queue.
 
     Refused for exchanges between the loops, under other directives, and if one loop uses a scalar
-    that another reduces.
+    that another reduces. A queue is refused inside of a loop, as over colours: the host goes on to
+    the next colour, which the region may not have read yet.
 
     before: loop1, loop2
     after:  acc-kernels(loop1) { loop1, loop2 }
@@ -206,6 +207,8 @@ class AccKernels:
         around = path_to(schedule, self.first)[:-1]
         if self.queue >= 0 and any(isinstance(item, DirectiveRegion) for item in around):
             reasons += (_end_waits(f"'{self.first}'", place_near(schedule, self.first)),)
+        if self.queue >= 0 and any(isinstance(item, Loop) for item in around):
+            reasons += (_is_counted_meanwhile(self.first, place_near(schedule, self.first)),)
         return (*reasons, *may_share_region(block), *reasons_for_host(block))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -265,6 +268,16 @@ def _not_queued(item: Statement) -> Iterator[Diagnostic]:
     for one in inside:
         if isinstance(one, DirectiveRegion) and one.options.queue >= 0:
             yield _end_waits(f"'{one.uid}'", place_of(one))
+
+
+def _is_counted_meanwhile(what: str, place: Span | None) -> Diagnostic:
+    return Diagnostic(
+        "T084",
+        f"'{what}' cannot be put into a queue: the host counts the loop around it meanwhile,"
+        " and the region may read the next number.",
+        place,
+        hint="Leave out the queue, or put the loop around it into the region.",
+    )
 
 
 def _end_waits(what: str, place: Span | None) -> Diagnostic:

@@ -52,6 +52,15 @@ def test_a_device_shares_no_loop_whose_cells_race(access: str) -> None:
     work.apply(AccParallel("acc-loop(cells(loop1))", "acc-loop(cells(loop1))"))
 
 
+def test_the_host_counts_no_colours_while_a_queue_reads_them() -> None:
+    work = bench(cells("u inc w0"))
+    work.apply(ColourLoop("loop1"))
+    inner = "cells(loop1)"
+    assert refused(work, AccKernels(inner, inner, queue=1)) == ["T084"]
+    assert work.check(AccKernels(inner, inner)) == ()
+    assert work.check(AccKernels("loop1", "loop1", queue=1)) == ()
+
+
 def test_a_loop_for_gangs_in_no_region_is_unfinished() -> None:
     work = bench(dofs("u readwrite w3"))
     work.apply(AccLoop("loop1", gang=True, vector=True))

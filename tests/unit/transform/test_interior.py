@@ -12,7 +12,7 @@ from psyclone_storage.ir.peel import Interior, describe_peel
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Loop, Schedule
 from psyclone_storage.ir.walk import find, kernel_calls, replaced
-from psyclone_storage.transform.asynchronous import OverlapExchange
+from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.interior import SplitInterior
@@ -59,6 +59,30 @@ def test_what_is_under_way_is_finished_behind_the_interior() -> None:
         "loop1", "start(halo(u)@loop3)", "loop2", "interior@loop3", "finish(halo(u)@loop3)",
         "rim@loop3",
     ]  # fmt: skip
+
+
+def test_exchanges_of_several_fields_are_finished_behind_the_interior() -> None:
+    """The end of one passes the start of another."""
+    work = bench(
+        dofs("u write w3"),
+        dofs("z write w3"),
+        cells("v write w3", "u read w3 stencil 1", "z read w3 stencil 1"),
+    )
+    for name in ("u", "z"):
+        work.apply(SplitExchange(f"halo({name})@loop3"))
+    work.apply(SplitInterior("loop3"))
+    assert order(work.schedule) == [
+        "loop1", "loop2", "start(halo(u)@loop3)", "start(halo(z)@loop3)", "interior@loop3",
+        "finish(halo(u)@loop3)", "finish(halo(z)@loop3)", "rim@loop3",
+    ]  # fmt: skip
+    assert check_flights(work.schedule, RULES) == ()
+
+
+def test_an_end_in_front_of_the_region_around_a_loop_hides_nothing_of_it() -> None:
+    work = bench(dofs("u write w3"), STENCIL, APART)
+    work.apply(SplitExchange("halo(u)@loop2"))
+    work.apply(AddProfileRegion("loop2", "loop3"))
+    assert refused(work, SplitInterior("loop2")) == ["T033"]
 
 
 def test_a_region_of_a_profiler_holds_all_parts() -> None:
