@@ -31,6 +31,8 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.typed import Typing
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
@@ -174,9 +176,18 @@ class CountedLoop:
             fold = fold_of(line)
             if fold is None or every.count(fold.name.key) != len(("target", "value")):
                 continue
+            if self._is_cut(fold):
+                continue
             if any(self._varies(part, varying) for part in walk(fold.value)):
                 found[fold.name.key] = fold
         return found
+
+    def _is_cut(self, fold: Fold) -> bool:
+        """Return whether each turn may cut off a fraction, as what it adds to is an integer."""
+        typing = Typing(self.code.symbol, self.code.structure, any_kind=True)
+        kinds = [one.intrinsic if isinstance(one, ScalarType) else None
+                 for one in map(typing.type_of, (fold.name, fold.value))]  # fmt: skip
+        return kinds[0] is Intrinsic.INTEGER is not kinds[1]
 
     @staticmethod
     def _varies(part: Expr, varying: frozenset[str]) -> bool:

@@ -9,7 +9,7 @@ from psyclone_storage.backend.numpy.statements import ProcedureWriter
 from psyclone_storage.ir.expr import Binary, Expr, Name, Range, Star, whole
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.unit import Assign, Declare
 
 _DTYPES = {
     Intrinsic.REAL: "",
@@ -26,8 +26,12 @@ def local_arrays(writer: ProcedureWriter) -> Iterator[str]:
             continue
         name = writer.name(Name(item.name))
         if item.value is not None and "parameter" in item.attributes:
-            value = writer.spelling.of(item.value)
-            yield f"{name} = np.array({value})" if item.shape else f"{name} = {value}"
+            assert isinstance(item.type, ScalarType)
+            if item.shape:
+                of_type = _DTYPES[item.type.intrinsic] or ", dtype=float"
+                yield f"{name} = np.array({writer.spelling.of(item.value)}{of_type})"
+            else:
+                yield f"{name} = {writer.converted(Assign(Name(item.name), item.value))}"
         elif item.value is not None:
             raise UnsupportedError(f"'{item.name}' keeps its value from call to call")
         elif item.shape:

@@ -168,7 +168,7 @@ class ProcedureWriter:
         return f"return {', '.join(self.returned)}".rstrip()
 
     def _assign(self, line: Assign) -> str:
-        value, target = self._converted(line), line.target
+        value, target = self.converted(line), line.target
         match target:
             case Name():
                 declared = self.code.declared(target.text)
@@ -198,7 +198,7 @@ class ProcedureWriter:
         found = self.typing.type_of(expr)
         return found.intrinsic if isinstance(found, ScalarType) else None
 
-    def _converted(self, line: Assign) -> str:
+    def converted(self, line: Assign) -> str:
         """Return the value of an assignment, in the type of what is assigned to."""
         text, wanted, found = (
             self.spelling.of(line.value),
@@ -207,7 +207,11 @@ class ProcedureWriter:
         if wanted is Intrinsic.INTEGER and found is None:
             raise UnsupportedError("the type of a value is not known")
         if wanted is Intrinsic.INTEGER and found is Intrinsic.REAL:
-            return f"np.trunc({text}).astype(int)" if self._varies(line.value) else f"int({text})"
+            return (
+                f"np.trunc({text}).astype(int)"
+                if self._may_be_array(line.value)
+                else f"int({text})"
+            )
         if wanted is Intrinsic.REAL is not found and isinstance(line.target, Name):
             return f"np.float64({text})"
         return text
@@ -284,18 +288,13 @@ class ProcedureWriter:
             head = f"{name} = np.arange({stop if bounds[:-1] == ['0'] else ', '.join(bounds)})"
         body: list[str] = []
         for one in line.body:
-            fold = (
-                folds.get(one.target.key)
-                if isinstance(one, Assign) and isinstance(one.target, Name)
-                else None
-            )
-            body += (
-                [inner.folded(fold)]
-                if fold is not None
-                else inner.block((one,))
-                if not isinstance(one, Blank)
-                else []
-            )
+            match one:
+                case Assign(Name(key=local)) if local in folds:
+                    body.append(inner.folded(folds[local]))
+                case Blank():
+                    pass
+                case _:
+                    body += inner.block((one,))
         return [head, *body]
 
     def is_range(self, line: Do, folds: Mapping[str, Fold]) -> bool:
@@ -367,6 +366,9 @@ class ProcedureWriter:
 
     def _varies(self, expr: Expr) -> bool:
         return bool(self.varying) and bool(names_in(expr) & self.varying)
+
+    def _may_be_array(self, expr: Expr) -> bool:
+        return self._varies(expr) or self.typing.rank_of(expr) != 0
 
     def _is_whole(self, expr: Expr) -> bool:
         """Return whether a value is an integer.
@@ -462,7 +464,7 @@ class ProcedureWriter:
         if word == "dot_product" and not self._is_whole(items[0]):
             factors = " * ".join(self.spelling.of(one, _FACTOR) for one in items)
             return f"{abi.ADDED}(0.0, {factors})"
-        if word == "int" and items and not self._varies(items[0]):
+        if word == "int" and items and not self._may_be_array(items[0]):
             return f"int({self.spelling.of(items[0])})"
         if word == "real" and len(items) == 2 and self._is_double(items[1]):
             return f"np.float64({self.spelling.of(items[0])})"

@@ -253,7 +253,9 @@ contains
   subroutine work_code(nlayers, x, y, n, ndf, undf, map)
     integer(i_def), intent(in) :: nlayers, n, ndf, undf, map(ndf)
     real(r_def), intent(inout) :: x(undf), y(undf)
-    integer(i_def) :: k, j
+    integer(i_def), parameter :: p = 7.9_r_def
+    real(r_def), parameter :: q = 7, w(2) = [1, 3]
+    integer(i_def) :: k, j, m(6)
     real(r_def) :: t
 {lines}
   end subroutine
@@ -266,6 +268,11 @@ STATEMENTS = [
     ("do k = 1, nlayers\nt = real(x(k), r_def)\nx(k) = y(k)\ny(k) = t\nend do", Y, [1.0] * 6),
     ("do k = 1, nlayers\nt = merge(x(k), y(k), n > 1)\nx(k) = y(k)\ny(k) = t\nend do", Y,
      [1.0] * 6),
+    # Fractions are cut off in each turn, of each element, and of constants.
+    ("j = 0\ndo k = 1, nlayers\nj = j + y(k)\nend do\nx(1) = j", [0.0] + [1.0] * 5, Y),
+    ("m(:) = y(1:6)*3.0_r_def\nx(1:6) = m\nm = int(y(1:6))\nx(1) = m(2)",
+     [-1.0, -4.0, 6.0, 9.0, -12.0, 2.0], Y),
+    ("x(1) = p*0.5_r_def\nx(2) = q/4\nx(3) = w(2)/2", [3.5, 1.75, 1.5] + [1.0] * 3, Y),
     # Two kinds of one type.
     ("x(1) = nlayers/4", [1.0] * 6, Y),
     ("x(nlayers/4 + 1) = 7.0_r_def*(nlayers/4)", [1.0, 7.0, 1.0, 1.0, 1.0, 1.0], Y),
