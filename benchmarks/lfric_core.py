@@ -277,7 +277,10 @@ def used_by(path: Path) -> tuple[str, ...]:
 
 
 def run(folder: Path, way: Way, given: argparse.Namespace, ranks: int) -> tuple[str, str]:
-    """Run a program; return a digest of all values, and what the first rank moved."""
+    """Run a program; return a digest of its files, and what the first rank moved.
+
+    Stops where a rank has written none.
+    """
     there = folder / f"run_{ranks}"
     shutil.rmtree(there, ignore_errors=True)
     there.mkdir()
@@ -285,7 +288,11 @@ def run(folder: Path, way: Way, given: argparse.Namespace, ranks: int) -> tuple[
     said = command(there, "mpirun", "--oversubscribe", "-n", ranks, folder / "program",
                    given.cells, given.steps, tells)  # fmt: skip
     digest = hashlib.sha256()
-    for path in sorted(there.glob("*_*")):
+    written = sorted(path for path in there.glob("*_*") if path.stat().st_size)
+    if silent := set(map(str, range(ranks))) - {path.name.rpartition("_")[2] for path in written}:
+        raise SystemExit(f"{folder.name} on {ranks} ranks: no files of {', '.join(sorted(silent))}")
+    for path in written:
+        digest.update(f"{path.name} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
     found = re.search(r"^moved: (\d+ transfers.*), \d+ avoided", said, re.MULTILINE)
     return digest.hexdigest(), found[1] if found else ""

@@ -37,6 +37,7 @@ LATE = Path(__file__).resolve().parent / "overlap" / "late_messages.c"
 FLAGS = ("-O3", "-march=native")
 ROUNDS = 7
 DELAYS = (0, 200, 1000)
+LATE_MESSAGES = re.compile(r"^ *late messages: (\d+)$", re.MULTILINE)
 ROW = re.compile(r"^ *\d+ +(\d+\.\d+) +\S+ +\S+ +\S+:\S+$", re.MULTILINE)
 PLANNED = "as planned"
 
@@ -188,6 +189,9 @@ def run(program: Path, delay: int) -> float:
     for line in done.stdout.splitlines():
         tag, _, text = line.partition(">:")
         by_rank.setdefault(tag, []).append(text.rstrip())
+    late = [int(number) for number in LATE_MESSAGES.findall(done.stdout.replace(">:", "\n"))]
+    if delay and (len(late) != len(by_rank) or min(late) == 0):
+        sys.exit(f"No messages of some rank were late: {late}")
     sums = [
         sum(float(seconds) for seconds in ROW.findall("\n".join(lines)))
         for lines in by_rank.values()

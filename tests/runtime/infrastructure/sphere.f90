@@ -204,6 +204,11 @@ contains
         call check(steps(mesh%get_gid_from_lid(cell)) > depth, 'an inner cell is within')
       end do
     end do
+    do depth = 0, deepest + 1, deepest + 1
+      call check(mesh%get_num_cells_inner(depth) == 0, 'no cells are at depths not told apart')
+      call check(mesh%get_last_inner_cell_per_colour(1, depth) <= mesh%get_last_inner_cell(depth), &
+                 'nor are any of a colour')
+    end do
   end subroutine ranks_hold_what_they_should
 
   !> Return the least number of steps, each to a cell that shares a vertex, from marked cells.
