@@ -179,7 +179,8 @@ def test_ranks_that_wait_sleep() -> None:
     assert "LD_PRELOAD" not in os.environ
     if PRELOADED not in os.environ:
         pytest.skip("pytest keeps nothing, or there is no C compiler")
-    asks = "import os; print(os.environ['LD_PRELOAD'])"
+    # A line that is written in two parts may have another rank's between them.
+    asks = "import os; os.write(1, (os.environ['LD_PRELOAD'] + os.linesep).encode())"
     words = ["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-c", asks]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     (library,) = set(done.stdout.split())

@@ -229,10 +229,15 @@ def operation(
 
 
 def _divided(scope: KernelScope, left: TypedExpression, right: TypedExpression) -> TypedExpression:
-    """Return a quotient, which is a real number; one by a number that is written has 32 bits."""
+    """Return a quotient, which is a real number; one of numbers of 32 bits has no more.
+
+    That of the least such number and -1 has, as it has in Fortran, where no program may ask for it.
+    """
     if left.type is not _WHOLE or right.type is not _WHOLE:
         return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL)
-    within = left.wide is None and (integer_value(right.expr) or 0) > 0
+    divisor = integer_value(right.expr)
+    does_not_grow = divisor is None or divisor > 0
+    within = left.wide is None and right.wide is None and does_not_grow
     left, right = rounded.as_exact(scope, left), rounded.as_exact(scope, right)
     return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL, within=within)
 
