@@ -274,7 +274,12 @@ def nemolite2d(path: Path, points: int, scratch: Path) -> Api:
         kernels=path / OF_NEMOLITE2D,
         program=HERE / "bench.f90",
         cases=(Case("NEMOLite2D", "invoke_0", (8 * (8 + 11 + 10) + 4) * points * points),),
-        before=(HERE / "dl_timer.f90", HERE / "model_mod.f90", path / CONSTANTS),
+        before=(
+            HERE / "dl_timer.f90",
+            HERE / "model_mod.f90",
+            path / CONSTANTS,
+            HERE / "bay_mod.f90",
+        ),
     )
 
 

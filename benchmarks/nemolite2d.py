@@ -161,7 +161,8 @@ def of_fortran(
             f"BUILD={folder / 'library'}")  # fmt: skip
     kernels = sorted((path / KERNELS).glob("*_mod.f90"))
     before = [HERE / "dl_timer.f90", path / CONSTANTS, HERE / "model_mod.f90"]
-    sources = [*before, *kernels, folder / "step_psy.f90", folder / "step.f90", HERE / "main.f90"]
+    sources = [*before, *kernels, folder / "step_psy.f90", folder / "step.f90"]
+    sources += [HERE / "bay_mod.f90", HERE / "main.f90"]
     includes = (f"-J{folder}", f"-I{folder / 'library'}")
     archive = folder / "library" / "libgocean_infrastructure.a"
     command("gfortran", *FLAGS, "-w", *includes, *sources, archive, "-o", folder / "model")

@@ -41,9 +41,9 @@ from generated import (
     generate,
     in_parallel,
     lfric,
+    nemolite2d,
     note,
 )
-from nemolite2d import CONSTANTS, HERE, KERNELS, step_of
 
 MOST_LOST = 1.01
 PLAIN, TARGETS = "plain", ("storage", "registry")
@@ -70,8 +70,10 @@ def main() -> int:
         scratch = Path(name)
         apis = [product(given.cells, given.layers)]
         if given.nemolite2d:
-            (scratch / "step.x90").write_text(step_of(given.nemolite2d), encoding="utf-8")
-            apis += [nemolite2d(given.nemolite2d, scratch, size) for size in given.sizes]
+            apis += [
+                step_of_nemolite2d(given.nemolite2d, size, scratch / f"step{size}")
+                for size in given.sizes
+            ]
         for api in apis:
             timings = measured(api, scratch / api.name, given.rounds)
             print("\n".join(table(api, timings)), flush=True)
@@ -91,19 +93,14 @@ def product(cells: int, layers: int) -> Api:
     )
 
 
-def nemolite2d(path: Path, scratch: Path, points: int) -> Api:
-    """Return a step of NEMOLite2D, whose algorithm is in `scratch`."""
-    return Api(
-        "gocean",
-        scratch / "step.x90",
-        path / KERNELS,
-        HERE / "main.f90",
-        (str(points), str(max(6, 20 * 256**2 // points**2)), "fields"),
-        (str(points), "1", "fields"),
-        points**2,
-        (Case("step", "invoke_0", 0),),
-        VARIANTS,
-        (HERE / "dl_timer.f90", path / CONSTANTS, HERE / "model_mod.f90"),
+def step_of_nemolite2d(path: Path, points: int, scratch: Path) -> Api:
+    """Return a step of NEMOLite2D, whose algorithm is written to `scratch`."""
+    return replace(
+        nemolite2d(path, points, scratch),
+        arguments=(str(points), str(max(6, 20 * 256**2 // points**2))),
+        small=(str(points), "1"),
+        points=points**2,
+        variants=VARIANTS,
     )
 
 
