@@ -72,7 +72,9 @@ EXTENSIONS = [
         [f"{CORE}.c"],
         depends=[
             f"{CORE}_{part}.h"
-            for part in ("replica", "ledger", "moves", "faces", "block", "ways", "pages")
+            for part in (
+                "replica", "ledger", "moves", "faces", "queued", "block", "ways", "pages",
+            )  # fmt: skip
         ],
         py_limited_api=True,
         optional=True,

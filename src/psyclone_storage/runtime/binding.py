@@ -6,7 +6,8 @@ import ctypes
 import weakref
 from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
 
 from psyclone_storage.runtime.native import TABLES, number_of
 from psyclone_storage.storage import Storage, bound
@@ -21,25 +22,63 @@ class FieldOrOperator(Protocol):
         """Return what messages call it."""
 
 
+class Functions(Protocol):
+    """The functions of a layer, and what is known of their arrays.
+
+    `device` is where they run, `written` are the numbers of the data that they write, and `places`
+    those of the arrays that each function uses on a device: None stands for all.
+    """
+
+    @property
+    def device(self) -> str | None:
+        """Return where the functions run."""
+
+    @property
+    def written(self) -> tuple[int, ...]:
+        """Return which data they write."""
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """Return the functions, in order."""
+
+    @property
+    def places(self) -> tuple[tuple[int, ...] | None, ...]:
+        """Return the positions of the arrays that each function uses on a device."""
+
+
+class _Launch(NamedTuple):
+    """A function that a device calls later.
+
+    `wanted` are the types of its scalars, where they are known; what has a result is waited for.
+    """
+
+    function: Any
+    wanted: tuple[Any, ...] | None
+    uses: tuple[MemoryUse, ...]
+    has_result: bool
+
+
 class BoundStorages:
-    """What binds the storages of an invoke, by number, those at `written` to be changed.
+    """What binds the storages of an invoke, by number, and calls its functions with `tables`.
 
     A binding is kept for the next call; one that is in use is no other thread's.
     """
 
-    __slots__ = ("_free", "_named", "_uses", "_uses_of", "_writes", "device", "names")
+    __slots__ = (
+        "_free", "_launches", "_named", "_places", "_writes", "device", "functions", "names",
+        "tables",
+    )  # fmt: skip
 
-    def __init__(
-        self, storages: Sequence[Storage], written: Sequence[int], device: str | None
-    ) -> None:
-        """Number the storages; `device` is where functions run."""
-        self.device = device
+    def __init__(self, storages: Sequence[Storage], layer: Functions) -> None:
+        """Number the storages."""
+        self.device, self.functions = layer.device, layer.functions
         self.names = tuple(str(at) for at in range(len(storages)))
+        self.tables: tuple[Any, ...] = ()
+        self._places = layer.places
         self._named: dict[str, Storage] = dict(zip(self.names, storages, strict=True))
-        self._writes = tuple(self.names[at] for at in written)
+        self._writes = tuple(self.names[at] for at in layer.written)
         self._free: list[Any] = []
-        self._uses: tuple[tuple[MemoryUse, ...], ...] = ()
-        self._uses_of: dict[tuple[int, ...], tuple[MemoryUse, ...]] = {}
+        self._launches: tuple[_Launch, ...] = ()
 
     def take(self) -> Any:
         """Return what binds the data, which nobody uses meanwhile."""
@@ -50,57 +89,50 @@ class BoundStorages:
                 return bound(self._named, writes=self._writes)
             return LaunchBlock(self._named, self.device, self._writes)
 
-    def note_uses(self, binding: Any) -> None:
-        """Note what work on a device is told to use, of the arrays that were found."""
-        self._uses, self._uses_of = binding.uses(), {}
-
-    def uses(self, places: tuple[int, ...] | None) -> tuple[MemoryUse, ...]:
-        """Return what work with the data at some places uses; by itself with all of them."""
-        wanted = tuple(range(len(self._uses))) if places is None else places
-        found = self._uses_of.get(wanted)
-        if found is None:
-            found = tuple(use for at in wanted for use in self._uses[at])
-            self._uses_of[wanted] = found
-        return found
-
     def put(self, binding: Any) -> None:
         """Keep what binds the data for the next call."""
         self._free.append(binding)
 
+    def note_uses(self, binding: Any) -> None:
+        """Note what each function that a device calls is to use, of the arrays that were found."""
+        found = binding.uses()
+        self._launches = tuple(
+            _Launch(
+                function,
+                function.argtypes[len(TABLES) :] if hasattr(function, "argtypes") else None,
+                tuple(chain.from_iterable(found if at is None else (found[one] for one in at))),
+                getattr(function, "restype", None) is not None,
+            )
+            for function, at in zip(self.functions, self._places, strict=True)
+        )
 
-def call(  # noqa: PLR0913, PLR0917 - this stands between each call of a function and its data
-    known: BoundStorages,
-    binding: Any,
-    function: Any,
-    tables: tuple[Any, ...],
-    scalars: Any,
-    places: tuple[int, ...] | None = None,
-) -> Any:
-    """Call a function of C with tables and scalars, where its data are; return its result.
+    def call(self, binding: Any, number: int, scalars: tuple[Any, ...]) -> Any:
+        """Call a function with tables and scalars, where its data are; return its result.
 
-    A device does that later, in its order, when the data at `places`, or all of them, have come,
-    and what is returned is waited for.
+        A device does that later, in its order, when the data that it uses have come, and what is
+        returned is waited for.
 
-    Raises:
-        TypeError: a scalar is no number, or no whole number where one is needed.
-        OverflowError: a scalar is a whole number that is too large.
-    """
-    if known.device is None:
-        try:
-            return function(*tables, *scalars)
-        except ctypes.ArgumentError:
-            return function(*tables, *_numbers(function, scalars))
-    numbers = _numbers(function, scalars) if hasattr(function, "argtypes") else tuple(scalars)
-    work = partial(function, *tables, *numbers)
-    if getattr(function, "restype", None) is not None:
-        return binding.start_and_wait(work, known.uses(places))
-    binding.start(work, known.uses(places))
-    return None
+        Raises:
+            TypeError: a scalar is no number, or no whole number where one is needed.
+            OverflowError: a scalar is a whole number that is too large.
+        """
+        if self.device is None:
+            function = self.functions[number]
+            try:
+                return function(*self.tables, *scalars)
+            except ctypes.ArgumentError:
+                # One that is no number of Python yet.
+                return function(*self.tables, *_numbers(scalars, function.argtypes[len(TABLES) :]))
+        function, wanted, uses, has_result = self._launches[number]
+        if wanted is not None and scalars:
+            scalars = _numbers(scalars, wanted)
+        work = partial(function, *self.tables, *scalars)
+        return (binding.start_and_wait if has_result else binding.start)(work, uses)
 
 
-def _numbers(function: Any, scalars: Sequence[Any]) -> tuple[int | float, ...]:
+def _numbers(scalars: tuple[Any, ...], wanted: tuple[Any, ...]) -> tuple[int | float, ...]:
     """Return scalars as numbers of Python, which nobody changes."""
-    return tuple(map(number_of, scalars, function.argtypes[len(TABLES) :]))
+    return tuple(map(number_of, scalars, wanted))
 
 
 def kept_with(

@@ -51,6 +51,8 @@ def number_of(value: Any, wanted: Any) -> int | float:
         OverflowError: it is a whole number that is too large.
     """
     if wanted not in (WholeNumber, ctypes.c_int64):
+        if type(value) is float:
+            return value
         if isinstance(value, str | bytes | bytearray):
             raise TypeError(f"{value!r} is no number.")
         return float(value)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from operator import is_
 from typing import Any
 
-from psyclone_storage.runtime.binding import BoundStorages, call, kept_with
+from psyclone_storage.runtime.binding import BoundStorages, kept_with
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields
 from psyclone_storage.runtime.native import CompiledLibrary, address_of
@@ -104,8 +104,7 @@ class CompiledRoutine:
 class _Prepared(BoundStorages):
     """What a routine knows of some fields: tables for its functions, and what binds the data."""
 
-    __slots__ = ("arrays", "brought", "data", "functions", "places", "tables", "watched",
-                 "written")  # fmt: skip
+    __slots__ = ("arrays", "brought", "data", "watched", "written")
 
     def __init__(
         self,
@@ -116,9 +115,8 @@ class _Prepared(BoundStorages):
     ) -> None:
         reals, counts = numbers
         storages = [*(field.storage for field in fields), *properties]
-        super().__init__(storages, routine.written, routine.device)
+        super().__init__(storages, routine)
         shape = fields[0].grid.shape
-        self.functions, self.places = routine.functions, routine.places
         self.written = routine.written
         self.brought = () if routine.device else tuple(
             fields[at].storage for at in routine.covered
@@ -204,15 +202,7 @@ class _Run:
             TypeError: a scalar is no number, or no whole number where one is needed.
             OverflowError: a scalar is a whole number that is too large.
         """
-        prepared = self._prepared
-        function, tables = prepared.functions[number], prepared.tables
-        try:
-            if prepared.device is None:
-                function(*tables, *scalars)
-                return
-        except ctypes.ArgumentError:
-            pass  # a scalar that is no number of Python yet
-        call(prepared, self._binding, function, tables, scalars, prepared.places[number])
+        self._prepared.call(self._binding, number, scalars)
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)

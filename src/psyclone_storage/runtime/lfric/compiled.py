@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import BoundStorages, call, kept_with
+from psyclone_storage.runtime.binding import BoundStorages, kept_with
 from psyclone_storage.runtime.lfric.held import Data, check_data, enter, is_whole, overwrite
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.meant import check_meant
@@ -117,9 +117,7 @@ class MeshRoutine:
 class _KnownData(BoundStorages):
     """What a routine knows of some data: tables for its functions, and what binds the data."""
 
-    __slots__ = (
-        "addresses", "arrays", "covered", "functions", "kept", "places", "tables", "watched",
-    )  # fmt: skip
+    __slots__ = ("addresses", "arrays", "covered", "kept", "watched")
 
     def __init__(
         self,
@@ -131,9 +129,8 @@ class _KnownData(BoundStorages):
         storages = [datum.storage for datum in data]
         if routine.device is not None:
             storages += [data[0].mesh.on_device(one) for one in maps]
-        super().__init__(storages, routine.written, routine.device)
-        self.functions, self.covered = routine.functions, routine.covered
-        self.places = routine.places
+        super().__init__(storages, routine)
+        self.covered = routine.covered
         self.kept = tuple(maps)
         self.addresses = (ctypes.c_void_p * max(len(data) + len(maps), 1))()
         if self.device is None:
@@ -219,9 +216,7 @@ class _MeshRun:
             TypeError: a scalar is no number, or no whole number where one is needed.
             OverflowError: a scalar is a whole number that is too large.
         """
-        known = self._known
-        function, places = known.functions[number], known.places[number]
-        return call(known, self._binding, function, known.tables, scalars, places)
+        return self._known.call(self._binding, number, scalars)
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)

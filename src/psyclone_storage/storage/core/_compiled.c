@@ -25,6 +25,7 @@
 #include "_compiled_ledger.h"
 #include "_compiled_moves.h"
 #include "_compiled_faces.h"
+#include "_compiled_queued.h"
 #include "_compiled_block.h"
 #include "_compiled_ways.h"
 #include "_compiled_pages.h"
@@ -69,6 +70,8 @@ static PyMethodDef module_methods[] = {
      "Take the objects of other files that this one has to know."},
     {"begin", (PyCFunction)(void (*)(void))module_begin, METH_O,
      "Begin all the accesses if nobody is in the way and none lacks anything; else do nothing."},
+    {"end_queued", (PyCFunction)(void (*)(void))module_end_queued, METH_FASTCALL,
+     "End an access whose work is queued, if that concerns nobody else, and note what it used."},
     {"short", module_short, METH_O,
      "Return the short way to make a block; the argument is the long one."},
     {"setting", module_setting, METH_VARARGS, "Return what the environment says now."},
@@ -114,6 +117,7 @@ static int name_all(void)
         {"view", &names.view},         {"to_numpy", &names.to_numpy},
         {"labels", &names.labels},     {"origin", &names.origin}, {"dims", &names.dims},
         {"address", &names.address},   {"pins", &names.pins}, {"", &names.nothing},
+        {"queue", &names.queue},       {"_notes", &names.notes},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
@@ -145,7 +149,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Lease", &Lease_spec, &LeaseType) < 0 ||
         add_type(module, "Piece", &Piece_spec, &PieceType) < 0 ||
         add_type(module, "Hold", &Hold_spec, &HoldType) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 7) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 8) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

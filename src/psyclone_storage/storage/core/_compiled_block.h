@@ -10,9 +10,11 @@ typedef struct {
 
 enum { FEW = 6 };
 
+/* `memory` is given, or None, where the block asks a device for work that is done later, and `queue`
+ * is the one in which that is, where it comes after all else that is done to the data; else None. */
 typedef struct {
     PyObject_HEAD
-    PyObject *arguments, *device, *writes, *tokens, *guests, *block, *arrays;
+    PyObject *arguments, *device, *writes, *tokens, *guests, *block, *memory, *queue, *arrays;
     Py_ssize_t count;
     Argument *seen, few[FEW];
     char entered; /* the short way: the accesses are those of `seen` */
@@ -31,7 +33,7 @@ static int Block_traverse(PyObject *object, visitproc visit, void *arg)
         Py_VISIT(self->seen[i].windows);
         Py_VISIT(self->seen[i].backing);
     }
-    return visit_fields(object, 7, visit, arg);
+    return visit_fields(object, 9, visit, arg);
 }
 
 /* Say whether nobody else has the token, and nothing is left of its last access. */
@@ -148,7 +150,7 @@ static void give_arguments_back(Block *self)
 static int Block_clear(PyObject *self)
 {
     block_forget((Block *)self);
-    return clear_fields(self, 7);
+    return clear_fields(self, 9);
 }
 
 static void Block_dealloc(PyObject *self)
@@ -256,9 +258,10 @@ static int argument_look(Argument *seen, Block *self, PyObject *name, PyObject *
         return 0;
     Windows *windows = (Windows *)storage->windows;
     seen->kind = 2 * !on_host + writes;
-    seen->window = !on_host ? offsetof(Windows, kernel)
-                   : writes ? offsetof(Windows, host)
-                            : offsetof(Windows, reading);
+    seen->window = !on_host && self->memory ? offsetof(Windows, later)
+                   : !on_host               ? offsetof(Windows, kernel)
+                   : writes                 ? offsetof(Windows, host)
+                                            : offsetof(Windows, reading);
     PyObject *array = *(PyObject **)((char *)windows + seen->window);
     if (!is_given(array))
         return 0;
@@ -375,12 +378,37 @@ static PyObject *block_arrays(Block *self)
     return arrays;
 }
 
+/* Find the queue that work of this thread goes to, if the block is for such work, and there is one;
+ * -1 with an error. */
+static int block_find_queue(Block *self)
+{
+    if (self->memory == NULL)
+        return 0;
+    PyObject *queue = self->memory == Py_None
+                          ? Py_NewRef(Py_None)
+                          : PyObject_CallMethodObjArgs(self->memory, names.queue, NULL);
+    if (queue != NULL)
+        give_field(&self->queue, queue);
+    return queue == NULL ? -1 : 0;
+}
+
+/* Begin the access to one argument: yes (1), no (0), or an error (-1). */
+static int block_begin(Block *self, Access *token, PyObject **known)
+{
+    Ledger *ledger = ledger_of((Acquirable *)token->buffer);
+    return self->memory == NULL
+               ? ledger_begin(ledger, token, known)
+               : ledger_begin_queued(ledger, token, self->memory, self->queue);
+}
+
 /* Enter a block that this thread has claimed. */
 static PyObject *block_enter(Block *self)
 {
     int simple = 0;
     PyObject *arrays = NULL;
-    if (!self->entered && is_empty(self->tokens) && is_empty(self->guests) &&
+    if (!self->entered && block_find_queue(self) < 0)
+        return NULL;
+    if (!self->entered && self->queue != Py_None && is_empty(self->tokens) && is_empty(self->guests) &&
         self->block == Py_None) {
         self->busy = 1;
         simple = block_look(self);
@@ -398,7 +426,7 @@ static PyObject *block_enter(Block *self)
             Access *token = (Access *)self->seen[done].token;
             if (token->owner != me)
                 set_field(&token->owner, me);
-            begun = ledger_begin(ledger_of((Acquirable *)token->buffer), token, &known);
+            begun = block_begin(self, token, &known);
         }
         Py_XDECREF(me);
         if (begun > 0) {
@@ -427,15 +455,32 @@ static PyObject *Block_enter(Block *self)
     return arrays;
 }
 
+/* End the accesses of a block that was entered the short way, those that are left; answer as above. */
+static int block_end(Block *self)
+{
+    PyObject *known = NULL, *notes = NULL;
+    int ended = 1;
+    if (is_given(self->queue)) {
+        notes = PyObject_CallMethodObjArgs((PyObject *)self, names.notes, NULL);
+        if (notes == NULL || !PyTuple_CheckExact(notes)) {
+            Py_XDECREF(notes);
+            return notes == NULL ? -1 : 0;
+        }
+    }
+    for (Py_ssize_t i = 0; ended > 0 && self->entered && i < self->count; i++) {
+        Access *token = (Access *)self->seen[i].token;
+        Acquirable *buffer = (Acquirable *)token->buffer;
+        ended = notes == NULL ? acquirable_end(buffer, token, &known)
+                              : acquirable_end_queued(buffer, token, notes);
+    }
+    Py_XDECREF(notes);
+    return ended;
+}
+
 static PyObject *block_exit(Block *self, PyObject *const *args)
 {
     if (self->entered && args[1] == Py_None) {
-        int ended = 1;
-        PyObject *known = NULL;
-        for (Py_ssize_t i = 0; ended > 0 && i < self->count; i++) {
-            Access *token = (Access *)self->seen[i].token;
-            ended = acquirable_end((Acquirable *)token->buffer, token, &known);
-        }
+        int ended = block_end(self);
         if (ended > 0) {
             self->entered = 0;
             Py_RETURN_NONE;
@@ -519,7 +564,8 @@ static PyObject *module_short(PyObject *module, PyObject *careful)
 
 static PyMemberDef Block_members[] = {
     HIDDEN(Block, arguments), HIDDEN(Block, device), HIDDEN(Block, writes),
-    HIDDEN(Block, guests), HIDDEN(Block, block), NO_MORE};
+    HIDDEN(Block, guests), HIDDEN(Block, block), HIDDEN(Block, memory), HIDDEN(Block, queue),
+    NO_MORE};
 static PyGetSetDef Block_getset[] = {
     {"_tokens", (getter)Block_get_tokens, (setter)Block_set_tokens, NULL, NULL}, NO_MORE};
 static PyType_Slot Block_slots[] = {

@@ -276,21 +276,21 @@ static PyObject *module_begin(PyObject *module, PyObject *tokens)
  * over: the next block takes them instead of new ones. */
 typedef struct {
     PyObject_HEAD
-    PyObject *host, *reading, *device, *kernel, *interface, *spare[4];
+    PyObject *host, *reading, *device, *kernel, *later, *interface, *spare[4];
 } Windows;
-RECORD(Windows, 9)
+RECORD(Windows, 10)
 
 static int Windows_init(Windows *self, PyObject *args, PyObject *keywords)
 {
     (void)args, (void)keywords;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         set_field(FIELDS(self) + i, Py_None);
     return 0;
 }
 
 static PyMemberDef Windows_members[] = {
     OBJECT(Windows, host), OBJECT(Windows, reading), OBJECT(Windows, device),
-    OBJECT(Windows, kernel), OBJECT(Windows, interface), NO_MORE};
+    OBJECT(Windows, kernel), OBJECT(Windows, later), OBJECT(Windows, interface), NO_MORE};
 static PyType_Slot Windows_slots[] = {
     COLLECTED(Windows), {Py_tp_init, Windows_init}, {Py_tp_members, Windows_members}, {0, NULL}};
 static PyType_Spec Windows_spec = {

@@ -179,7 +179,7 @@ typedef struct {
     PyObject *lock, *holders, *queue, *last_writer, *first, *valid, *touched;
     Bits everywhere, anywhere;
     Py_ssize_t writers, nbytes;
-    char attention;
+    char attention, barred;
 } Ledger;
 
 static int Ledger_traverse(PyObject *self, visitproc visit, void *arg)
@@ -320,17 +320,14 @@ static int ledger_acquire(Ledger *self, Access *claim)
     return ledger_grant(self, claim, writes);
 }
 
-static inline Py_ALWAYS_INLINE int ledger_begin(Ledger *self, Access *token, PyObject **known)
+/* Begin an access whose replica has been looked at, if the values are there and nobody else is. */
+static inline Py_ALWAYS_INLINE int ledger_begin_valid(Ledger *self, Access *token, int writes)
 {
-    int writes = access_writes(token), queue = has_queue(self);
-    if (writes < 0 || queue < 0)
-        return -1;
-    if (!IS(token->replica, Replica))
-        return 0;
     Bits *bit = &((Replica *)token->replica)->bit;
-    if (!is_idle((Replica *)token->replica, known))
-        return 0;
-    if (is_busy(self) || self->writers || queue || self->attention || bit->wide != NULL)
+    int queue = has_queue(self);
+    if (queue < 0)
+        return -1;
+    if (is_busy(self) || self->writers || queue || bit->wide != NULL)
         return 0;
     if (writes) {
         if (self->everywhere.wide != NULL || self->anywhere.wide != NULL ||
@@ -340,6 +337,17 @@ static inline Py_ALWAYS_INLINE int ledger_begin(Ledger *self, Access *token, PyO
     } else if (!(self->everywhere.low & bit->low))
         return 0;
     return ledger_grant(self, token, writes);
+}
+
+static inline Py_ALWAYS_INLINE int ledger_begin(Ledger *self, Access *token, PyObject **known)
+{
+    int writes = access_writes(token);
+    if (writes < 0)
+        return -1;
+    if (!IS(token->replica, Replica) || self->attention ||
+        !is_idle((Replica *)token->replica, known))
+        return 0;
+    return ledger_begin_valid(self, token, writes);
 }
 
 /* Strike a claim out; the caller keeps it alive. */
@@ -436,7 +444,8 @@ static PyObject *Ledger_clear_masks(Ledger *self, PyObject *chunks)
 static PyMemberDef Ledger_members[] = {
     OBJECT(Ledger, lock), OBJECT(Ledger, queue), OBJECT(Ledger, last_writer),
     OBJECT(Ledger, valid), OBJECT(Ledger, touched), {"writers", T_PYSSIZET, offsetof(Ledger, writers), 0, NULL},
-    {"attention", T_BOOL, offsetof(Ledger, attention), 0, NULL}, NO_MORE};
+    {"attention", T_BOOL, offsetof(Ledger, attention), 0, NULL},
+    {"barred", T_BOOL, offsetof(Ledger, barred), 0, NULL}, NO_MORE};
 static PyObject *Ledger_get_nbytes(Ledger *self, void *unused)
 {
     (void)unused;

@@ -171,12 +171,7 @@ static PyObject *Blocks_sums(Blocks *self, PyObject *unused)
 
 /* -- Piece: the fields of an allocation ----------------------------------------------------------- */
 
-typedef struct {
-    PyObject_HEAD
-    PyObject *space, *pointer, *capacity, *held, *owner, *label, *pending;
-    char writable, lent, alive;
-} Piece;
-RECORD(Piece, 7)
+RECORD(Piece, 8)
 
 /* Be as a new allocation is, but for what is told of it. */
 static void piece_begin(Piece *self)
@@ -184,6 +179,7 @@ static void piece_begin(Piece *self)
     set_field(&self->owner, Py_None);
     set_field(&self->label, names.nothing);
     set_field(&self->pending, no_things);
+    set_field(&self->failures, no_things);
     self->writable = self->alive = 1;
     self->lent = 0;
 }
@@ -207,10 +203,27 @@ static int Piece_init(Piece *self, PyObject *args, PyObject *keywords)
 #define FLAG(Name, member) {#member, T_BOOL, offsetof(Name, member), 0, NULL}
 static PyMemberDef Piece_members[] = {
     OBJECT(Piece, space), OBJECT(Piece, pointer), OBJECT(Piece, capacity), OBJECT(Piece, held),
-    OBJECT(Piece, owner), OBJECT(Piece, label), OBJECT(Piece, pending), FLAG(Piece, writable),
-    FLAG(Piece, lent), FLAG(Piece, alive), NO_MORE};
+    OBJECT(Piece, owner), OBJECT(Piece, label), OBJECT(Piece, pending), OBJECT(Piece, failures),
+    FLAG(Piece, writable), FLAG(Piece, lent), FLAG(Piece, alive), NO_MORE};
+
+/* swap_pending(before, after): yes and done, where the notes still are the very ones that were. */
+static PyObject *Piece_swap_pending(Piece *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !PyTuple_CheckExact(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "swap_pending() takes notes, which are a tuple, twice.");
+        return NULL;
+    }
+    if (self->pending != args[0])
+        Py_RETURN_FALSE;
+    set_field(&self->pending, args[1]);
+    Py_RETURN_TRUE;
+}
+
+static PyMethodDef Piece_methods[] = {
+    METHOD("swap_pending", Piece_swap_pending, METH_FASTCALL), {0}};
 static PyType_Slot Piece_slots[] = {
-    COLLECTED(Piece), {Py_tp_init, Piece_init}, {Py_tp_members, Piece_members}, {0, NULL}};
+    COLLECTED(Piece), {Py_tp_init, Piece_init}, {Py_tp_members, Piece_members},
+    {Py_tp_methods, Piece_methods}, {0, NULL}};
 static PyType_Spec Piece_spec = {
     "psyclone_storage.storage.core._compiled.Piece", sizeof(Piece), 0, FLAGS, Piece_slots};
 

@@ -78,7 +78,7 @@ static struct {
     PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
     PyObject *host_accessible, *jobs, *copies_plainly, *pointer, *capacity, *writable, *pending;
     PyObject *bring_carefully, *view, *to_numpy, *labels, *origin, *dims, *address, *nothing;
-    PyObject *pins;
+    PyObject *pins, *queue, *notes;
 } names;
 
 static PyObject *no_things; /* a tuple */

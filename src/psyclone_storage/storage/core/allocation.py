@@ -21,12 +21,13 @@ class Allocation(Piece):
 
     `owner` is None where the memory belongs to the runtime, else the object that must stay alive;
     such memory can be neither moved nor freed (HM-84). `writable` is False for read-only memory.
-    `pending` is what a device may still do here after an access has ended, for memories to keep.
+    `pending` is what a device may still do here after an access has ended, for memories to keep:
+    it is changed by `swap_pending`. `failures` are where work failed that was to write here.
     `lent` says that somebody may work here of whom nobody takes a note: with an array that was
     handed out without an access, or with a device on memory of the host.
     """
 
-    __slots__ = ("_failures", "_trail")
+    __slots__ = ("_trail",)
 
     space: MemorySpace
     pointer: int
@@ -35,6 +36,7 @@ class Allocation(Piece):
     owner: object | None
     label: str
     pending: tuple[Any, ...]
+    failures: tuple[Any, ...]
     writable: bool
     lent: bool
     alive: bool
@@ -44,15 +46,6 @@ class Allocation(Piece):
         """Return the bytes, as an array, or what the memory has in place of them."""
         held = self.held
         return np.ndarray((self.capacity,), np.uint8, held) if isinstance(held, Lease) else held
-
-    @property
-    def failures(self) -> tuple[Any, ...]:
-        """Return where work failed that was to write here, and that was done later."""
-        return getattr(self, "_failures", ())
-
-    @failures.setter
-    def failures(self, failures: tuple[Any, ...]) -> None:
-        self._failures = failures
 
     @property
     def trail(self) -> Any:

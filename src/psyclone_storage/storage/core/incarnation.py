@@ -40,14 +40,23 @@ class Incarnation(Replica):
         return self.allocation is not None and self.allocation.external
 
     @property
+    def writable(self) -> bool:
+        """Say whether values can be written, in memory that is there or in new memory."""
+        return self.allocation is None or self.allocation.writable
+
+    @property
     def unsettled(self) -> bool:
-        """Say whether a device may still be at the memory, or has failed there."""
+        """Say whether a device may still be at the memory, which some do not tell of themselves."""
         held = self.allocation
         if held is None:
             return False
-        if held.pending:
-            forget_known(held)
-        return bool(held.pending or held.failures)
+        forget_known(held)
+        return bool(held.pending or self.memory.has_current)
+
+    @property
+    def failed(self) -> bool:
+        """Say whether work has failed that was to write to the memory."""
+        return self.allocation is not None and bool(self.allocation.failures)
 
     def allocation_there(self) -> Allocation:
         """Return the allocation; raise `MemoryException` if there is none."""

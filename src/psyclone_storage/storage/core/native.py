@@ -51,13 +51,13 @@ if TYPE_CHECKING or not COMPILED:
         FRAMES,
         AccessFields,
         Acquirable,
-        BindingBlock,
         Ledger,
         Replica,
         Sliceable,
         begin,
-        short,
+        end_queued,
     )
+    from psyclone_storage.storage.core.twin_block import BindingBlock, short
     from psyclone_storage.storage.core.twin_pages import Blocks, Hold, Lease, Piece, setting
     from psyclone_storage.storage.core.twin_records import Sides, Tallies, Windows
     from psyclone_storage.storage.core.words import register
@@ -78,6 +78,7 @@ else:
         Tallies,
         Windows,
         begin,
+        end_queued,
         register,
         setting,
         short,
@@ -101,6 +102,7 @@ __all__ = [
     "Tallies",
     "Windows",
     "begin",
+    "end_queued",
     "register",
     "setting",
     "short",

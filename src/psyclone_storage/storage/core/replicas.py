@@ -83,9 +83,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self.poisoned: BaseException | None = None
         self.validity: Validity = table
         self.resident: dict[MemorySpace | None, Incarnation] = {}
-        self._guarded = options.const
-        if options.const:
-            table.attention = True
+        self._guarded = table.attention = table.barred = options.const
         self._list: list[Incarnation] = []
         self._pending: list[_Transfer] = []
         self._truth: list[MemorySpace | None] = [None] * chunks
@@ -173,8 +171,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants, whatever the locks say."""
-        if token.mode.writes and (self.options.const or not _is_writable(token.replica)):
-            locked = [replica.space.tag for replica in self._list if not _is_writable(replica)]
+        if token.mode.writes and (self.options.const or not token.replica.writable):
+            locked = [replica.space.tag for replica in self._list if not replica.writable]
             why = f"the memory is read-only at {locked[0]}" if locked else "the buffer is const"
             raise ConstBufferError(f"{token.describe()} is not possible: {why}.")
         if token.mode.reads and self.poisoned is not None and not token.request.ignore_failed:
@@ -286,8 +284,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def move_truth(self, chunk: int, space: MemorySpace) -> None:
         """Record that the truth of a chunk is at `space`, whose replica is valid."""
-        self._truth[chunk] = space
-        self.table.last_writer = None
+        self._truth[chunk], self.table.last_writer = space, None
 
     def follow(self, options: ReplicaOptions) -> None:
         """Live by other options from now on; memory that is there stays."""
@@ -331,8 +328,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             self._list.append(replica)
             for space in place.spaces:
                 self.resident[space] = replica
-            if place.has_current:
-                self._guarded = self.table.attention = True
+            self.table.attention = self.table.attention or place.has_current
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
         """Give a replica new memory with the old values in it.
@@ -353,8 +349,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         for replica in self._list:
             replica.free()
         self.table.clear_masks(1)
-        self._truth = [None]
-        self.table.last_writer = None
+        self._truth, self.table.last_writer = [None], None
         self.layout = whole(0)
         self.table.nbytes = 0
 
@@ -378,7 +373,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         else:
             self._take_in(replica)
         if not replica.allocation_there().writable:
-            self._guarded = self.table.attention = True
+            self._guarded = self.table.attention = self.table.barred = True
         if valid:
             self.validity.add(self.at(replica.space).bit, range(self.layout.count))
 
@@ -387,8 +382,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def _take_in(self, replica: Incarnation) -> None:
         """Know one more replica; the hot path knows nothing of the order of streams."""
         self._list.append(replica)
-        if replica.memory.has_current:
-            self._guarded = self.table.attention = True
+        self.table.attention = self.table.attention or replica.memory.has_current
 
     def _home(self, space: MemorySpace) -> MemorySpace:
         """Return the space of the replica that serves `space`."""
@@ -488,8 +482,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def _announce(self, bit: int, chunks: Iterable[int], entries: list[_Transfer]) -> None:
         entry = _Transfer(bit, sum(1 << chunk for chunk in chunks), Future())
         entries.append(entry)
-        self.table.attention = True
         self._pending.append(entry)
+        self.table.attention = self.table.barred = True
 
     def _leave(self, entry: _Transfer, done: Iterable[int] = ()) -> None:
         """Take back what was announced; the chunks in `done` are valid from now on."""
@@ -587,14 +581,13 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self.note_attention()
 
     def note_attention(self) -> None:
-        """Find out whether accesses have to look for more than who holds what."""
-        self.table.attention = bool(
-            self._guarded
-            or self._pending
-            or self.poisoned is not None
-            or any(replica.unsettled for replica in self._list)
-        )
+        """Find out what accesses have to look for, once more if that has changed meanwhile."""
+        noted: tuple[bool, bool] | None = None
+        while noted != (found := self._attention()):
+            noted = self.table.attention, self.table.barred = found
 
-
-def _is_writable(replica: Incarnation) -> bool:
-    return replica.allocation is None or replica.allocation.writable
+    def _attention(self) -> tuple[bool, bool]:
+        at_work = any(replica.unsettled for replica in self._list)
+        failed = self.poisoned is not None or any(replica.failed for replica in self._list)
+        barred = self._guarded or failed or bool(self._pending)
+        return at_work or barred, barred

@@ -10,8 +10,7 @@ subclasses in other files do, under names that these classes call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,6 @@ _new = object.__new__
 _get_ident = threading.get_ident
 _SLICES = frozenset((slice, int))
 _NUMBERS = frozenset((int,))
-
-Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 FRAMES = 1
 """How many frames of Python are between a caller and the long way that is called for it."""
@@ -91,15 +88,16 @@ class Ledger:
 
     `writers` is the number of holders that write, `queue` holds those that wait. `everywhere` is
     the intersection and `anywhere` the union of the masks of valid replicas of all chunks.
-    `attention` is true while the short ways must not be taken: the data are const or poisoned, or
-    a transfer is under way, or a device may still be at one of the replicas. `last_writer` is the
+    `attention` is true while the short ways must not be taken: the data are `barred`, which is to
+    say const or poisoned, or a transfer is under way or failed; or a device may still be at one of
+    the replicas, which is no matter for work in the same queue. `last_writer` is the
     replica that was written last, None where parts were. `valid` and `touched` are the masks of
     each chunk, `nbytes` the bytes of all elements.
     """
 
     __slots__ = (
         "lock", "holders", "queue", "last_writer", "everywhere", "anywhere", "writers", "attention",
-        "valid", "touched", "nbytes",
+        "barred", "valid", "touched", "nbytes",
     )  # fmt: skip
 
     def __init__(self, chunks: int = 0, nbytes: int = 0) -> None:
@@ -113,6 +111,7 @@ class Ledger:
         self.anywhere = 0
         self.writers = 0
         self.attention = False
+        self.barred = False
         self.valid: list[int] = [0] * chunks
         self.touched: list[int] = [0] * chunks
         self.nbytes = nbytes
@@ -179,41 +178,108 @@ class Ledger:
 
         Nor does it find its device at work, which it would have to follow.
         """
-        bit = token.replica.bit
         try:
             with self.lock:
-                busy = token.replica._jobs  # noqa: SLF001
-                if self.writers or self.queue or self.attention or busy:
+                if self.attention or token.replica._jobs:  # noqa: SLF001
                     return False
-                if not token.mode.writes:
-                    if not self.everywhere & bit:
-                        return False
-                elif self.holders or not self.everywhere == self.anywhere == bit:
-                    return False
-                else:
-                    self.writers = 1
-                self.holders.append(token)
-                token.active = True
-                return True
+                return self._begin(token)
         except BaseException:
             self.retract(token)
             raise
 
+    def try_begin_queued(self, token: Any, memory: Any, queue: Any) -> bool:
+        """Do `try_begin` for work in a queue, which overtakes nothing at its replica."""
+        try:
+            with self.lock:
+                replica = token.replica
+                if self.barred or replica.memory is not memory:
+                    return False
+                held = replica.allocation
+                if held is None or held.failures:
+                    return False
+                if not _comes_next(held.pending, token.mode.writes, queue):
+                    return False
+                return self._begin(token)
+        except BaseException:
+            self.retract(token)
+            raise
+
+    def _begin(self, token: Any) -> bool:
+        bit = token.replica.bit
+        if self.writers or self.queue:
+            return False
+        if not token.mode.writes:
+            if not self.everywhere & bit:
+                return False
+        elif self.holders or not self.everywhere == self.anywhere == bit:
+            return False
+        else:
+            self.writers = 1
+        self.holders.append(token)
+        token.active = True
+        return True
+
     def try_end(self, token: Any) -> bool:
         """End an access that went well, if that concerns nobody else; count what it wrote."""
         with self.lock:
-            busy = token.replica._jobs  # noqa: SLF001
-            if not token.active or self.queue or self.attention or busy:
+            if self.attention or token.replica._jobs:  # noqa: SLF001
                 return False
-            if token.mode.writes:
-                if token.replica is not self.last_writer:
-                    return False
-                self.writers -= 1
-                token.buffer.version += 1
-            token.active = False
-            token.turn = None
-            self.holders.remove(token)
-            return True
+            return self._end(token)
+
+    def try_end_queued(self, token: Any, notes: Any) -> bool:
+        """Do `try_end` for work that is queued, and take `notes` of it, as `end_queued` does."""
+        with self.lock:
+            held = token.replica.allocation
+            if self.barred or held is None or not self._may_end(token):
+                return False
+            if notes:
+                swapped = False
+                while not swapped:
+                    before = held.pending
+                    swapped = held.swap_pending(before, _with_note(before, token, notes))
+                self.attention = True
+            return self._end(token)
+
+    def _may_end(self, token: Any) -> bool:
+        ours = not token.mode.writes or token.replica is self.last_writer
+        return token.active and not self.queue and ours
+
+    def _end(self, token: Any) -> bool:
+        if not self._may_end(token):
+            return False
+        if token.mode.writes:
+            self.writers -= 1
+            token.buffer.version += 1
+        token.active = False
+        token.turn = None
+        self.holders.remove(token)
+        return True
+
+
+def _comes_next(pending: Any, writes: bool, queue: Any) -> bool:
+    """Say whether work in `queue` overtakes none of the uses.
+
+    What was written before one that followed it in the same queue has been waited for there.
+    """
+    followed = False
+    for use in reversed(pending):
+        if use.stream == queue:
+            followed = followed or use.follows
+        elif not followed if use.wrote else writes:
+            return False
+    return True
+
+
+def _with_note(pending: Any, token: Any, notes: Any) -> Any:
+    """Return notes with that on a use after all others: a write stands for all, a read for reads.
+
+    That is what `uses.note` says, of all the memory.
+    """
+    read, wrote = notes
+    if token.mode.writes:
+        return wrote
+    stream = read[0].stream
+    return (*(use for use in pending if use.wrote or use.stream != stream), *read)
 
 
 class Acquirable:
@@ -296,11 +362,14 @@ class Acquirable:
         raise NotImplementedError
 
 
-def begin(tokens: Any) -> bool:
-    """Begin all the accesses if nobody is in the way and none lacks anything; else do nothing."""
+def begin(tokens: Any, begun: Any = None) -> bool:
+    """Begin all the accesses if nobody is in the way and none lacks anything; else do nothing.
+
+    `begun` begins one.
+    """
     try:
         for done, token in enumerate(tokens):
-            if not token.buffer.table.try_begin(token):
+            if not (begun or _begun)(token):
                 for other in tokens[:done]:
                     other.buffer.table.release(other)
                 return False
@@ -309,6 +378,20 @@ def begin(tokens: Any) -> bool:
             token.buffer.table.retract(token)
         raise
     return True
+
+
+def _begun(token: Any) -> bool:
+    return bool(token.buffer.table.try_begin(token))
+
+
+def end_queued(token: Any, notes: Any) -> bool:
+    """End an access whose work is queued, if that concerns nobody else, and note what it used.
+
+    `notes` are that on data that were read, and that on data that were written, each a tuple of
+    one; without notes none is taken.
+    """
+    buffer = token.buffer
+    return not buffer._has_wishes and buffer.table.try_end_queued(token, notes)  # noqa: SLF001
 
 
 class Sliceable:
@@ -428,117 +511,3 @@ def _is_view(key: Any) -> bool:
     if type(key) is not tuple:
         return type(key) is slice
     return _SLICES.issuperset(map(type, key)) and slice in map(type, key)
-
-
-class BindingBlock:
-    """The arguments of one call for the time of a block: the short way in and out.
-
-    The subclass has the long ways, `_enter` and `_leave`.
-    """
-
-    __slots__ = ("_arguments", "_device", "_writes", "_tokens", "_guests", "_block", "_entry")
-
-    def __init__(self, arguments: Any, device: str | None, writes: Any) -> None:
-        """Get ready; nothing is acquired before the block begins."""
-        self._arguments = arguments
-        self._device = device
-        self._writes = writes
-        self._tokens: Any = ()
-        self._guests: Any = ()
-        self._block: Any = None
-        self._entry: dict[None, Any] = {}
-
-    def __enter__(self) -> Any:
-        """Acquire all arguments and return their arrays, by name.
-
-        Of threads that come at once one enters: who sets `_entry` first, which is one step.
-        """
-        tokens: list[Any] = []
-        try:
-            if self._entry.setdefault(None, tokens) is not tokens:
-                self._refuse()
-            return self._short(tokens) or self._enter()
-        except BaseException:
-            if self._entry.get(None) is tokens:
-                for token in tokens:
-                    token.buffer.table.retract(token)
-                self._tokens = ()
-                self._entry.clear()
-            raise
-
-    def _short(self, tokens: list[Any]) -> Any:
-        """Enter the short way; return nothing where there is none.
-
-        Places that differ may be two devices, which is for the long way to judge.
-        """
-        arrays = WORDS.arguments(self._arguments)
-        on_host = self._device is None
-        for name, thing in self._arguments.items():
-            mode = WORDS.read_write if name in self._writes else WORDS.read
-            array, token = _seen(thing, mode, on_host)
-            if array is None:
-                tokens.clear()
-                return None
-            dict.__setitem__(arrays, name, array)
-            tokens.append(token)
-        differ = any(token.space is not tokens[0].space for token in tokens)
-        if differ or not tokens or not begin(tokens):
-            tokens.clear()
-            return None
-        self._tokens = tokens
-        return arrays
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """Touch what was written and release everything; a failed block touches nothing."""
-        try:
-            if error is None and self._block is None and not self._guests:
-                for token in self._tokens:
-                    token.buffer.release(token)
-                self._tokens = ()
-            else:
-                self._leave(kind, error, trace)
-        except BaseException:
-            self._give_all_back()
-            raise
-        finally:
-            self._entry.clear()
-
-    def _enter(self) -> Any:
-        raise NotImplementedError
-
-    def _refuse(self) -> None:
-        raise NotImplementedError
-
-    def _give_all_back(self) -> None:
-        raise NotImplementedError
-
-    def _leave(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        raise NotImplementedError
-
-
-def short(careful: Callback) -> Callback:
-    """Return the short way to make a block; `careful` is the long one."""
-    return careful
-
-
-def _seen(thing: Any, mode: Any, on_host: bool) -> tuple[Any, Any]:
-    """Return the array that a block gets for a storage, and the access that it needs.
-
-    There is no array where the storage has not been used so before.
-    """
-    if not isinstance(thing, Sliceable):
-        return None, None
-    backing, windows = thing._backing, thing._windows  # noqa: SLF001
-    buffer = None if backing is None else backing.buffer
-    if windows is None or buffer is None:
-        return None, None
-    space = backing.host if on_host else backing.device
-    replica = buffer._resident.get(space)  # noqa: SLF001
-    if space is None or replica is None or not buffer.single:
-        return None, None
-    if not on_host:
-        array = windows.kernel
-    else:
-        array = windows.host if mode is WORDS.read_write else windows.reading
-    whole = buffer._whole  # noqa: SLF001
-    return array, WORDS.token(buffer, replica, (space, whole), mode, WORDS.auto)

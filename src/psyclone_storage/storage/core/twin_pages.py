@@ -110,12 +110,16 @@ class Blocks:
         return self._in_use, self._cached, self._high_water
 
 
+_PENDING = FORKS.guard(threading.RLock(), Rank.LEAF)
+"""Held for two steps, in the middle of which an access may end whose object is gone."""
+
+
 class Piece:
     """The fields of an allocation, as they are when it is new."""
 
     __slots__ = (
-        "space", "pointer", "capacity", "held", "owner", "label", "pending", "writable", "lent",
-        "alive",
+        "space", "pointer", "capacity", "held", "owner", "label", "pending", "failures", "writable",
+        "lent", "alive",
     )  # fmt: skip
 
     def __init__(self, space: Any, pointer: int, capacity: int, held: Any) -> None:
@@ -127,9 +131,18 @@ class Piece:
         self.owner: object | None = None
         self.label = ""
         self.pending: tuple[Any, ...] = ()
+        self.failures: tuple[Any, ...] = ()
         self.writable = True
         self.lent = False
         self.alive = True
+
+    def swap_pending(self, before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
+        """Set `pending` in one step if it still is the very `before`; say whether it was."""
+        with _PENDING:
+            is_same = self.pending is before
+            if is_same:
+                self.pending = after
+            return is_same
 
 
 class Hold:

@@ -34,9 +34,12 @@ class Tallies:
 
 
 class Windows:
-    """The arrays of a storage on its two sides, and its data interface, once made."""
+    """The arrays of a storage on its two sides, and its data interface, once made.
 
-    __slots__ = ("host", "reading", "device", "kernel", "interface")
+    `kernel` is what a kernel gets that runs at once, `later` what one gets that is queued.
+    """
+
+    __slots__ = ("host", "reading", "device", "kernel", "later", "interface")
 
     def __init__(self) -> None:
         """Start with nothing made."""
@@ -44,6 +47,7 @@ class Windows:
         self.reading: np.ndarray[Any, Any] | None = None
         self.device: Any = None
         self.kernel: Any = None
+        self.later: Any = None
         self.interface: dict[str | None, dict[str, Any]] | None = None
 
 

@@ -493,10 +493,13 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         backing = self.backing()
         if token.space is backing.device:
             windows = self._kept()
+            if later:
+                if windows.later is None:
+                    windows.later = token.later_view(self.window(token.space))
+                return windows.later
             kernel = windows.kernel
             if kernel is None or memory_of(token.space).jobs:
-                window = self.window(token.space)
-                made = token.later_view(window) if later else token.kernel_view(window)
+                made = token.kernel_view(self.window(token.space))
                 kernel = made if kernel is None else kernel
                 if not memory_of(token.space).has_current:
                     # What is kept is for the short way, which makes no device the current one.

@@ -11,7 +11,7 @@ block succeeded, back, with a warning.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
@@ -23,7 +23,13 @@ from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.errors import AccessConflictError, GTNoSuchBufferError
 from psyclone_storage.storage.core.faces import found_buffer
 from psyclone_storage.storage.core.layout import default_dims
-from psyclone_storage.storage.core.native import FRAMES, BindingBlock, register, short
+from psyclone_storage.storage.core.native import (
+    FRAMES,
+    BindingBlock,
+    end_queued,
+    register,
+    short,
+)
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp.base_storage import READ, WRITE, Storage
@@ -42,6 +48,7 @@ from psyclone_storage.storage.interop.gt import (
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.registry import memory_of
+from psyclone_storage.storage.memory.uses import LastUse
 
 
 class TransferWarning(UserWarning):
@@ -295,9 +302,61 @@ class LaunchBlock(Binding):
     __slots__ = ()
 
     _later = True
+    _memory: Any
+    """Where the data of the last block were, None before the first one."""
+    _queue: Hashable
+    """The queue that the block found all work on its data in, None where that is not so."""
+
+    def __init__(
+        self, arguments: Mapping[str, Any], device: Device, writes: Collection[str]
+    ) -> None:
+        """Get ready; nothing is acquired before the block begins."""
+        super().__init__(arguments, device, writes)
+        self._memory = self._queue = None
+
+    def _enter(self) -> OpenArguments:
+        self._queue = None
+        arrays = super()._enter()
+        self._memory = self._tokens[0].memory if self._tokens else None
+        return arrays
 
     def _array_of(self, storage: Storage, token: AccessToken) -> Any:
         return storage.window_for(token, later=True)
+
+    def _notes(self) -> tuple[tuple[LastUse, ...], ...] | None:
+        """Return the notes on data that were read, and on data that were written, once for all.
+
+        There are none where the host knows all work to be done. None says that this thread's work
+        goes to another queue by now.
+        """
+        memory, queue = self._memory, self._queue
+        if memory.queue() != queue:
+            return None
+        event = memory.record()
+        if event is None:
+            return ()
+        return (LastUse(queue, event, False, None, True),), (
+            LastUse(queue, event, True, None, True),
+        )
+
+    def _end(self, error: BaseException | None) -> None:
+        if error is None and self._queue is None:
+            self._end_queued()
+        super()._end(error)
+
+    def _end_queued(self) -> None:
+        """End the accesses whose data the queue of this thread has all to itself from now on."""
+        memory, tokens = self._memory, self._tokens
+        self._queue = None if memory is None else memory.queue()
+        if self._queue is None:
+            return
+        for token in tokens:
+            memory.follow(token.allocation, token.mode.writes)
+        notes = self._notes()
+        if notes is not None:
+            plain = (token for token in tokens if token.memory is memory and token.span is None)
+            ended = [token for token in plain if end_queued(token, notes)]
+            self._tokens = [token for token in tokens if token not in ended]
 
     def uses(self) -> tuple[tuple[MemoryUse, ...], ...]:
         """Return what work with each of the storages is to be told to use.
@@ -314,15 +373,15 @@ class LaunchBlock(Binding):
 
     def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
         """Ask the device for work; what it is to write is spoiled if it fails."""
-        memory = self._tokens[0].memory
-        _follow(memory, uses)
+        memory = self._memory
+        if self._queue is None or self._queue != memory.queue():
+            _follow(memory, uses)
         memory.start(work, uses)
 
     def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
         """Ask the device for work, and return its result."""
-        memory = self._tokens[0].memory
-        _follow(memory, uses)
-        return memory.start_and_wait(work, uses)
+        _follow(self._memory, uses)
+        return self._memory.start_and_wait(work, uses)
 
 
 def _follow(memory: Memory, uses: tuple[MemoryUse, ...]) -> None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Set
+from collections.abc import Callable, Hashable, Set
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
@@ -170,6 +170,21 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
         self, allocation: Allocation, wrote: bool, span: Span | None = None
     ) -> None:
         """Note that what this thread has given the device so far uses `allocation`."""
+
+    def queue(self) -> Hashable:
+        """Return which queue this thread's work for the device goes to, as notes of uses name it.
+
+        Work in one queue is done in order, so that no wait is needed between its pieces. None says
+        that there is no such queue, or that more has to be kept of it than `record` gives.
+        """
+        return None
+
+    def record(self) -> Any:
+        """Return the event of all that this thread has given the device.
+
+        None says that the host knows it to be done.
+        """
+        return None
 
     @abstractmethod
     def can_copy_from(self, source: Memory) -> bool:

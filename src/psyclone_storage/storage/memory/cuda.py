@@ -142,6 +142,20 @@ class GpuAllocator(Memory):
         if stream.ptr:
             self._own.keep(event, (allocation.held,))
 
+    def queue(self) -> tuple[int, int] | None:
+        """Return the current stream, if it is the default one.
+
+        What others use is kept from being used for other things, allocation by allocation.
+        """
+        stream = _cupy().cuda.get_current_stream(self._number)
+        return None if stream.ptr else (self._number, stream.ptr)
+
+    def record(self) -> Any:
+        """Return an event in the current stream."""
+        with self._device():
+            stream = _cupy().cuda.get_current_stream()
+            return stream.record(_cupy().cuda.Event(disable_timing=True))
+
     @property
     def _number(self) -> int:
         return self.space.device_id or 0

@@ -237,8 +237,17 @@ class EmulatedDeviceMemory(Memory):
 
     def note_use(self, allocation: Allocation, wrote: bool, span: Span | None = None) -> None:
         """Record an event behind the kernels that were asked for so far."""
-        if self._jobs:
-            note(allocation, LastUse(self.kernels.number, self.kernels.record(), wrote, span))
+        event = self.record()
+        if event is not None:
+            note(allocation, LastUse(self.kernels.number, event, wrote, span))
+
+    def queue(self) -> int:
+        """Return the number of the queue of kernels, which all threads share."""
+        return self.kernels.number
+
+    def record(self) -> QueueEvent | None:
+        """Return the event of the kernels that were asked for so far, unless all is known done."""
+        return self.kernels.record() if self._jobs else None
 
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`, on the device."""

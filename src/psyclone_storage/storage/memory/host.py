@@ -52,8 +52,7 @@ class HostMemory(Memory):
         """Wait for the ends of copies that a device makes from here or to here."""
         for use in waited_for(allocation, writes=writes):
             use.event.synchronize()
-        if allocation.pending:
-            forget_ended(allocation)
+        forget_ended(allocation)
 
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`."""

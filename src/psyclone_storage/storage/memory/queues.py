@@ -175,6 +175,9 @@ class DeviceQueue:
     def record(self) -> QueueEvent:
         """Return the event of all that is in the queue, and of what it waits for."""
         with LOCK:
+            if not self._waits and self._edition == RACES.edition:
+                # Clocks are never changed, but replaced, so that all events may have this one.
+                return QueueEvent(self, self.issued, self._clock)
             position = self.issued + bool(self._waits)
             event = QueueEvent(self, position, self._next_clock(position))
             if self._waits:
@@ -186,8 +189,9 @@ class DeviceQueue:
         with LOCK:
             if event.queue.done < event.position:
                 self._waits.append(event)
-            self._clock = {**self._clock}
-            RACES.join(self._clock, event.clock)
+            clock = {**self._clock}
+            RACES.join(clock, event.clock)
+            self._clock = clock
 
     def run_to(self, position: int) -> None:
         """Do the work up to `position`, and what it waits for, and nothing else."""

@@ -6,12 +6,10 @@ that were used: who may not overtake them waits for their events, and for nothin
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.forking import FORKS, Rank
 
 Span = tuple[int, int]
 """The first byte and the number of bytes."""
@@ -20,24 +18,26 @@ Span = tuple[int, int]
 class LastUse(NamedTuple):
     """The end of some work with memory: its stream, its event, whether it wrote, and where.
 
-    `span` is None for all of the allocation.
+    `span` is None for all of the allocation. What `follows` had its stream wait for all that wrote
+    there before.
     """
 
     stream: Hashable
     event: Any
     wrote: bool
     span: Span | None = None
+    follows: bool = False
 
 
-_LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
-"""Held to note a use, in the middle of which an access may end whose object is gone."""
+Uses = tuple[LastUse, ...]
 
 
 def note(allocation: Allocation, use: LastUse) -> None:
     """Note that some work uses memory; one that wrote stands for all before it there."""
-    with _LOCK:
-        older = tuple(other for other in allocation.pending if not _stands_for(use, other))
-        allocation.pending = (*older, use)
+    _change(
+        allocation,
+        lambda pending: (*(other for other in pending if not _stands_for(use, other)), use),
+    )
 
 
 def waited_for(allocation: Allocation, *, writes: bool, span: Span | None = None) -> list[LastUse]:
@@ -47,16 +47,23 @@ def waited_for(allocation: Allocation, *, writes: bool, span: Span | None = None
 
 def forget_ended(allocation: Allocation) -> None:
     """Drop the uses of which is known that they are over."""
-    with _LOCK:
-        allocation.pending = tuple(use for use in allocation.pending if not use.event.done)
+    if allocation.pending:
+        _change(allocation, lambda pending: tuple(use for use in pending if not use.event.done))
 
 
 def forget_known(allocation: Allocation) -> None:
     """Drop the uses that the host has waited for, without a look at any device."""
-    with _LOCK:
-        allocation.pending = tuple(
-            use for use in allocation.pending if not getattr(use.event, "known", False)
+    if allocation.pending:
+        _change(
+            allocation,
+            lambda pending: tuple(use for use in pending if not getattr(use.event, "known", False)),
         )
+
+
+def _change(allocation: Allocation, changed: Callable[[Uses], Uses]) -> None:
+    """Change the uses, of which others may note some meanwhile, in the middle of anything."""
+    while not allocation.swap_pending(before := allocation.pending, changed(before)):
+        pass
 
 
 def _stands_for(new: LastUse, old: LastUse) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.compile import Build, make_compiler
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.runtime import device as device_module
-from psyclone_storage.runtime.binding import call
+from psyclone_storage.runtime.binding import BoundStorages
 from psyclone_storage.runtime.gocean import DeviceLibrary, Field, Grid
 from psyclone_storage.runtime.gocean.device import KernelLaunch
 from psyclone_storage.runtime.lfric.device import ColumnLaunch, LaunchWords
@@ -135,19 +135,29 @@ def test_a_gpu_is_given_numbers_of_the_types_of_the_kernel(
         KernelLaunch(lambda *passed: found.append(passed), "di", ((), (), ()), True),
         ColumnLaunch(lambda *passed: found.append(passed), "di", LaunchWords((), (), -1, -1, "")),
     ):
+        known = BoundStorages((), Layer((launch,)))
+        known.tables = [], [], []
+        known.note_uses(AtOnce())
         with pytest.raises(error):
-            call(Known(), Known(), launch, ([], [], []), given)
+            known.call(AtOnce(), 0, given)
         assert found == []
-        call(Known(), Known(), launch, ([], [], []), (1, np.int64(2)))
+        known.call(AtOnce(), 0, (1, np.int64(2)))
         assert found.pop()[-1][-2:] == (1.0, 2)
 
 
-class Known:
-    """Data on a device, and what starts work there at once."""
+class Layer(NamedTuple):
+    """A layer for a device, whose functions use no arrays."""
 
-    device = "gpu"
+    functions: tuple[Any, ...]
+    device: str = "gpu"
+    written: tuple[int, ...] = ()
+    places: tuple[None, ...] = (None,)
 
-    def uses(self, _places: Any) -> tuple[()]:
+
+class AtOnce:
+    """What binds no data, and starts work at once."""
+
+    def uses(self) -> tuple[()]:
         return ()
 
     def start(self, work: Any, _uses: Any) -> None:

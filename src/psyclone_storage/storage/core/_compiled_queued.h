@@ -1,0 +1,152 @@
+/* Accesses of work that a device does later, in the order of its queue: see _compiled.c.
+ *
+ * Where all that a device may still do to some memory is in the queue that the work goes to, nothing
+ * has to be waited for, and one note at the end says what the work of a whole block has used. */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *space, *pointer, *capacity, *held, *owner, *label, *pending, *failures;
+    char writable, lent, alive;
+} Piece;
+
+/* The fields of a `LastUse`. */
+enum { USE_STREAM = 0, USE_WROTE = 2, USE_FOLLOWS = 4 };
+
+static Piece *piece_of(Replica *replica)
+{
+    PyObject *held = replica->allocation;
+    int is_piece = held != NULL && ((PyObject *)Py_TYPE(held) == words.piece ||
+                                    PyObject_TypeCheck(held, PieceType));
+    return is_piece ? (Piece *)held : NULL;
+}
+
+/* Say whether a note is on a use in `queue`: yes (1), no (0), or with an error (-1). */
+static int is_in_queue(PyObject *use, PyObject *queue)
+{
+    PyObject *stream = PyTuple_GetItem(use, USE_STREAM);
+    if (stream == queue && stream != NULL)
+        return 1;
+    return stream == NULL ? -1 : PyObject_RichCompareBool(stream, queue, Py_EQ);
+}
+
+/* Say whether work in `queue` overtakes nothing that is still done to some memory, and nothing has
+ * failed there: yes (1), no (0), or with an error (-1). What was written before a use that followed it
+ * in the same queue has been waited for there. */
+static int comes_next(Piece *piece, int writes, PyObject *queue)
+{
+    PyObject *pending = piece->pending, *failures = piece->failures;
+    if (pending == NULL || failures == NULL || !PyTuple_CheckExact(pending) ||
+        !PyTuple_CheckExact(failures) || PyTuple_Size(failures))
+        return 0;
+    int followed = 0;
+    for (Py_ssize_t i = PyTuple_Size(pending); i-- > 0;) {
+        PyObject *use = PyTuple_GetItem(pending, i);
+        if (!PyTuple_Check(use) || PyTuple_Size(use) <= USE_FOLLOWS)
+            return 0;
+        int same = is_in_queue(use, queue);
+        if (same < 0)
+            return -1;
+        if (same)
+            followed |= PyTuple_GetItem(use, USE_FOLLOWS) == Py_True;
+        else if (PyTuple_GetItem(use, USE_WROTE) == Py_False ? writes : !followed)
+            return 0;
+    }
+    return 1;
+}
+
+/* Do `ledger_begin` for work in a queue of `memory`. */
+static int ledger_begin_queued(Ledger *self, Access *token, PyObject *memory, PyObject *queue)
+{
+    int writes = access_writes(token);
+    if (writes < 0)
+        return -1;
+    if (!IS(token->replica, Replica) || ((Replica *)token->replica)->memory != memory)
+        return 0;
+    Piece *piece = piece_of((Replica *)token->replica);
+    int next = piece == NULL || self->barred ? 0 : comes_next(piece, writes, queue);
+    return next > 0 ? ledger_begin_valid(self, token, writes) : next;
+}
+
+/* Return a new reference to notes with that on a use after all others: a write stands for all, a read
+ * for reads in the same queue, as `uses.note` says. `notes` are those on reading and writing, each a
+ * tuple of one. */
+static PyObject *with_note(PyObject *pending, int writes, PyObject *notes)
+{
+    PyObject *note = PyTuple_GetItem(notes, writes), *kept[8];
+    PyObject *use = note == NULL ? NULL : PyTuple_GetItem(note, 0);
+    PyObject *stream = use == NULL ? NULL : PyTuple_GetItem(use, USE_STREAM);
+    Py_ssize_t count = 0, size = PyTuple_Size(pending);
+    if (stream == NULL)
+        return NULL;
+    for (Py_ssize_t i = 0; !writes && i < size; i++) {
+        PyObject *old = PyTuple_GetItem(pending, i);
+        if (!PyTuple_Check(old) || count == 8)
+            return Py_NewRef(Py_None); /* more than is usual */
+        int same = PyTuple_GetItem(old, USE_WROTE) == Py_False ? is_in_queue(old, stream) : 0;
+        if (same < 0)
+            return NULL;
+        if (!same)
+            kept[count++] = old;
+    }
+    if (count == 0)
+        return Py_NewRef(note);
+    PyObject *made = PyTuple_New(count + 1);
+    for (Py_ssize_t i = 0; made != NULL && i <= count; i++)
+        PyTuple_SetItem(made, i, Py_NewRef(i < count ? kept[i] : use));
+    return made;
+}
+
+/* Do `acquirable_end` for work that was queued; without `notes` none is taken. */
+static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *notes)
+{
+    Ledger *ledger = ledger_of(self);
+    int writes = access_writes(token), ended = 0;
+    if (writes < 0)
+        return -1;
+    if (self->has_wishes || ledger == NULL || !IS(token->replica, Replica))
+        return 0;
+    Piece *piece = piece_of((Replica *)token->replica);
+    if (piece == NULL || piece->pending == NULL || !PyTuple_CheckExact(piece->pending))
+        return 0;
+    PyObject *before = Py_NewRef(piece->pending);
+    Py_INCREF((PyObject *)piece);
+    int noted = PyTuple_Size(notes) > 0;
+    PyObject *after = noted ? with_note(before, writes, notes) : Py_NewRef(before);
+    if (after == NULL)
+        ended = -1;
+    /* What was made may have let others in: from here on nothing does. */
+    else if (PyTuple_CheckExact(after) && piece->pending == before && token->active &&
+             !ledger->barred && !(writes && token->replica != ledger->last_writer)) {
+        int waits = has_queue(ledger);
+        ended = waits < 0 ? -1 : !waits && !is_busy(ledger);
+        if (ended > 0) {
+            piece->pending = Py_NewRef(after);
+            Py_DECREF(before); /* that of the piece; one is left */
+            ledger->attention |= (char)noted;
+            ended = ledger_strike(ledger, token, writes);
+        }
+        if (ended > 0)
+            self->version += writes;
+    }
+    Py_XDECREF(after);
+    Py_DECREF(before);
+    Py_DECREF((PyObject *)piece);
+    return ended;
+}
+
+/* end_queued(token, notes) */
+static PyObject *module_end_queued(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    (void)module;
+    if (count != 2 || !PyTuple_CheckExact(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "end_queued() takes an access and its notes.");
+        return NULL;
+    }
+    Access *token = as_access(args[0]);
+    if (token == NULL)
+        return NULL;
+    PyObject *buffer = token->buffer;
+    if (!IS(buffer, Acquirable))
+        Py_RETURN_FALSE;
+    return answered(acquirable_end_queued((Acquirable *)buffer, token, args[1]));
+}

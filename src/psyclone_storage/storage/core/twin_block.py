@@ -1,0 +1,151 @@
+"""Own the arguments of one call in Python: a part of the twin of the compiled core.
+
+A block that is entered again finds the storages where they were; the short way in and out is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from psyclone_storage.storage.core.twin import Sliceable, begin, end_queued
+from psyclone_storage.storage.core.words import WORDS
+
+Callback = TypeVar("Callback", bound=Callable[..., Any])
+
+
+class BindingBlock:
+    """The arguments of one call for the time of a block: the short way in and out.
+
+    The subclass has the long ways, `_enter` and `_leave`.
+    """
+
+    __slots__ = (
+        "_arguments", "_device", "_writes", "_tokens", "_guests", "_block", "_entry", "_memory",
+        "_queue",
+    )  # fmt: skip
+
+    _later = False
+
+    def __init__(self, arguments: Any, device: str | None, writes: Any) -> None:
+        """Get ready; nothing is acquired before the block begins."""
+        self._arguments = arguments
+        self._device = device
+        self._writes = writes
+        self._tokens: Any = ()
+        self._guests: Any = ()
+        self._block: Any = None
+        self._entry: dict[None, Any] = {}
+        self._memory: Any = None
+        self._queue: Any = None
+
+    def __enter__(self) -> Any:
+        """Acquire all arguments and return their arrays, by name.
+
+        Of threads that come at once one enters: who sets `_entry` first, which is one step.
+        """
+        tokens: list[Any] = []
+        try:
+            if self._entry.setdefault(None, tokens) is not tokens:
+                self._refuse()
+            return self._short(tokens) or self._enter()
+        except BaseException:
+            if self._entry.get(None) is tokens:
+                for token in tokens:
+                    token.buffer.table.retract(token)
+                self._tokens = ()
+                self._entry.clear()
+            raise
+
+    def _short(self, tokens: list[Any]) -> Any:
+        """Enter the short way; return nothing where there is none.
+
+        Places that differ may be two devices, which is for the long way to judge.
+        """
+        if self._later:
+            self._queue = None if self._memory is None else self._memory.queue()
+            if self._queue is None:
+                return None
+        arrays = WORDS.arguments(self._arguments)
+        side = None if self._device is None else "later" if self._later else "kernel"
+        for name, thing in self._arguments.items():
+            mode = WORDS.read_write if name in self._writes else WORDS.read
+            array, token = _seen(thing, mode, side)
+            if array is None:
+                tokens.clear()
+                return None
+            dict.__setitem__(arrays, name, array)
+            tokens.append(token)
+        differ = any(token.space is not tokens[0].space for token in tokens)
+        if differ or not tokens or not begin(tokens, self._begun):
+            tokens.clear()
+            return None
+        self._tokens = tokens
+        return arrays
+
+    def _begun(self, token: Any) -> bool:
+        table: Any = token.buffer.table
+        if self._later:
+            return bool(table.try_begin_queued(token, self._memory, self._queue))
+        return bool(table.try_begin(token))
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """Touch what was written and release everything; a failed block touches nothing."""
+        try:
+            if error is None and self._block is None and not self._guests:
+                notes = None if self._queue is None else self._notes()
+                for token in self._tokens:
+                    if notes is None or not end_queued(token, notes):
+                        token.buffer.release(token)
+                self._tokens = ()
+            else:
+                self._leave(kind, error, trace)
+        except BaseException:
+            self._give_all_back()
+            raise
+        finally:
+            self._entry.clear()
+
+    def _enter(self) -> Any:
+        raise NotImplementedError
+
+    def _notes(self) -> Any:
+        raise NotImplementedError
+
+    def _refuse(self) -> None:
+        raise NotImplementedError
+
+    def _give_all_back(self) -> None:
+        raise NotImplementedError
+
+    def _leave(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        raise NotImplementedError
+
+
+def short(careful: Callback) -> Callback:
+    """Return the short way to make a block; `careful` is the long one."""
+    return careful
+
+
+def _seen(thing: Any, mode: Any, side: str | None) -> tuple[Any, Any]:
+    """Return the array that a block gets for a storage, and the access that it needs.
+
+    `side` is which of the arrays on the device that is, None for the host. There is none where the
+    storage has not been used so before.
+    """
+    if not isinstance(thing, Sliceable):
+        return None, None
+    backing, windows = thing._backing, thing._windows  # noqa: SLF001
+    buffer = None if backing is None else backing.buffer
+    if windows is None or buffer is None:
+        return None, None
+    space = backing.host if side is None else backing.device
+    replica = buffer._resident.get(space)  # noqa: SLF001
+    if space is None or replica is None or not buffer.single:
+        return None, None
+    if side is not None:
+        array = getattr(windows, side)
+    else:
+        array = windows.host if mode is WORDS.read_write else windows.reading
+    whole = buffer._whole  # noqa: SLF001
+    return array, WORDS.token(buffer, replica, (space, whole), mode, WORDS.auto)
