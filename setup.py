@@ -72,9 +72,7 @@ EXTENSIONS = [
         [f"{CORE}.c"],
         depends=[
             f"{CORE}_{part}.h"
-            for part in (
-                "replica", "ledger", "moves", "faces", "queued", "block", "ways", "pages",
-            )  # fmt: skip
+            for part in "replica ledger moves faces queued block ways pages".split()
         ],
         py_limited_api=True,
         optional=True,

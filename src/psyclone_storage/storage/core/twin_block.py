@@ -6,7 +6,7 @@ A block that is entered again finds the storages where they were; the short way 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from psyclone_storage.storage.core.twin import Sliceable, begin, end_queued
 from psyclone_storage.storage.core.words import WORDS
@@ -25,7 +25,7 @@ class BindingBlock:
         "_queue",
     )  # fmt: skip
 
-    _later = False
+    _later: ClassVar[bool] = False
 
     def __init__(self, arguments: Any, device: str | None, writes: Any) -> None:
         """Get ready; nothing is acquired before the block begins."""

@@ -307,9 +307,7 @@ class LaunchBlock(Binding):
     _queue: Hashable
     """The queue that the block found all work on its data in, None where that is not so."""
 
-    def __init__(
-        self, arguments: Mapping[str, Any], device: Device, writes: Collection[str]
-    ) -> None:
+    def __init__(self, arguments: Mapping[str, Any], device: Any, writes: Collection[str]) -> None:
         """Get ready; nothing is acquired before the block begins."""
         super().__init__(arguments, device, writes)
         self._memory = self._queue = None
@@ -369,7 +367,7 @@ class LaunchBlock(Binding):
             raise ValueError(f"Work is done on one device, but: {one}; {other}. Copy one of them.")
         named = zip(self._arguments.values(), self._tokens, strict=True)
         windows = ((storage.window(token.space), token) for storage, token in named)
-        return tuple(token.uses_of(window) for window, token in windows)
+        return tuple(token.uses_of(window) or (_whole_use(token),) for window, token in windows)
 
     def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
         """Ask the device for work; what it is to write is spoiled if it fails."""
@@ -388,6 +386,12 @@ def _follow(memory: Memory, uses: tuple[MemoryUse, ...]) -> None:
     """Let the next work of a device wait for what is still done to the memory that it uses."""
     for use in uses:
         memory.follow(use.allocation, use.wrote)
+
+
+def _whole_use(token: AccessToken) -> MemoryUse:
+    """Return what is followed of the data of an access whose memory does not say what is used."""
+    held = token.allocation
+    return MemoryUse(held, held.pointer, held.pointer + held.capacity, token.mode.writes)
 
 
 def _refuse_two_devices(tokens: Iterable[AccessToken]) -> None:

@@ -39,7 +39,7 @@ def test_random_moves_have_equal_outcomes() -> None:
     python, compiled = (started(core, str(MOVES), "0", "60") for core in ("python", "compiled"))
     assert python.stderr == compiled.stderr == ""
     lines = python.stdout.splitlines()
-    assert len(lines) == 60 * 60
+    assert len(lines) == 60 * 61
     for line, twin in zip(lines, compiled.stdout.splitlines(), strict=True):
         assert line == twin
 
@@ -186,7 +186,7 @@ def test_memory_is_flat(name: str) -> None:
 
 def test_the_core_is_what_buffers_and_storages_are_made_of() -> None:
     made = gt.zeros((3,), device="gpu")
-    twins = {"twin", "twin_pages", "twin_records"}
+    twins = {"twin", "twin_block", "twin_pages", "twin_records"}
     ours, others = ({"_compiled"}, twins) if COMPILED else (twins, {"_compiled"})
     buffer = made.buffer
     pieces = (buffer.replicas.at(memory_space("host")).allocation, made._backing._pin)

@@ -10,6 +10,8 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,9 @@ from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.core.token import AccessRequest
+from psyclone_storage.storage.gdp.binding import LaunchBlock
+from psyclone_storage.storage.memory import queues
+from psyclone_storage.storage.memory.failures import UNTOLD
 
 SHAPE = (4, 3)
 KEYS: tuple[Any, ...] = (
@@ -28,6 +33,13 @@ KEYS: tuple[Any, ...] = (
     [0, 1], ([0, 1], 1), np.array([True, False, True, True]), "x", 1.5, (1, 2, 3), (slice(1.5), 0),
     (True, 1),
 )  # fmt: skip
+
+
+def added(arrays: list[Any], value: float) -> None:
+    if value != 1.0:
+        raise ValueError("failed later")
+    for array in arrays:
+        array[...] += value
 
 
 class Play:
@@ -46,12 +58,14 @@ class Play:
         }
         self.tokens: list[Any] = []
         self.blocks: list[Any] = []
+        self.launches: list[LaunchBlock] = []
 
     def moves(self, count: int) -> Iterator[str]:
         kinds: list[Callable[[], Any]] = [
             self.acquire, self.acquire, self.release, self.release, self.bind, self.bind,
             self.bind_again, self.leave, self.leave, self.read, self.read, self.cut, self.touch,
             self.move, self.write, self.drop, self.freeze, self.wish, self.describe,
+            self.launch, self.launch, self.launch,
         ]  # fmt: skip
         for _ in range(count):
             move = self.random.choice(kinds)
@@ -123,6 +137,20 @@ class Play:
         pair[1] = False
         error = self.random.choice([None, None, None, ValueError("inside")])
         return pair[0].__exit__(type(error) if error else None, error, None)
+
+    def launch(self) -> Any:
+        if not self.launches or self.random.random() < 0.2:
+            names = self.random.sample("bbcdef", self.random.randrange(1, 4))
+            writes = tuple(name for name in dict.fromkeys(names) if self.random.random() < 0.5)
+            self.launches.append(
+                LaunchBlock({name: self.fields[name] for name in names}, "gpu", writes)
+            )
+        block = self.random.choice(self.launches)
+        fails = self.random.random() < 0.1
+        with block as arrays:
+            work = partial(added, [arrays[name] for name in block._writes], 0.5 if fails else 1.0)
+            block.start(work, tuple(chain(*block.uses())))
+        return {name: array.shape for name, array in arrays.items()}
 
     def read(self) -> Any:
         found = self.field()[self.random.choice(KEYS)]
@@ -206,6 +234,9 @@ def main() -> None:
         for pair in play.blocks:
             with suppress(Exception):
                 pair[0].__exit__(None, None, None)
+        queues.finish_all()
+        failed = [str(error) for error in UNTOLD.take()]
+        sys.stdout.write(f"{seed} untold: {failed}\n")
 
 
 if __name__ == "__main__":
