@@ -78,10 +78,26 @@ def _registry(settings: Settings) -> Infrastructure:
     return lfric_registry(level, exact_sums=exact, padding=padding)
 
 
-def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:  # noqa: ARG001
-    """Return what LFRic's own proxies do not have."""
-    asked = "The target 'storage'"
-    return (AskedExtension(asked, "field_parent_mod", SET_HALO_DIRTY, OTHERS_FIELDS),)
+_OF_OURS = ("field_parent_mod", SET_HALO_DIRTY)
+"""What LFRic's own proxies do not have."""
+
+
+def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
+    """Return what LFRic does not have."""
+    asked = (
+        ("JOINT_EXCHANGES", settings.joint_exchanges, abi.JOINT_EXCHANGE),
+        ("EXACT_SUMS", settings.lfric.exact_sums, abi.EXACT_SUM),
+    )
+    return tuple(
+        AskedExtension(f"The setting '{name}'", str(wanted.module), wanted.name, mark=_OF_OURS)
+        for name, chosen, wanted in asked
+        if chosen
+    )
+
+
+def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:
+    held = AskedExtension("The target 'storage'", *_OF_OURS, OTHERS_FIELDS)
+    return (held, *_extensions(settings))
 
 
 LFRIC = ApiParts(
@@ -99,10 +115,10 @@ LFRIC = ApiParts(
 )
 
 TARGETS: Mapping[str, Target] = {
-    "lfric": Target(FORTRAN, _infrastructure),
+    "lfric": Target(FORTRAN, _infrastructure, asks=_extensions),
     "c": LFRIC_IN_C,
     "storage": Target(FORTRAN, _storages, asks=_extensions_of_storages),
-    "registry": Target(FORTRAN, _registry),
+    "registry": Target(FORTRAN, _registry, asks=_extensions),
     "numpy": LFRIC_IN_NUMPY,
     "cuda": LFRIC_IN_CUDA,
 }

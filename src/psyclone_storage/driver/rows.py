@@ -95,13 +95,15 @@ def _refuses_nothing(_program: Program, _rules: Rules) -> tuple[Diagnostic, ...]
 class AskedExtension(NamedTuple):
     """What only infrastructures of this project have: a name in a module, and who asks for it.
 
-    `instead` says what to do with others.
+    `instead` says what to do with others. A module that others lack is missed by a `mark`: a
+    module that all of them have, and a name that only ours has there.
     """
 
     by: str
     module: str
     name: str
     instead: str = "Leave it out"
+    mark: tuple[str, str] | None = None
 
 
 OTHERS_FIELDS = "Choose '--target registry', which is for fields that have no storages"
