@@ -99,7 +99,7 @@ class LoweringContext:
     so that nothing which depends on either may be shared between fields. `partial_sums` gives, for
     scalars that are reduced reproducibly, what a thread adds to instead. `held` is what is asked
     of storages. Loops may go into procedures of their own where it `outlines`: not in one of these,
-    nor under a directive for a device, whose compiler has to see them.
+    nor under a directive for a device (`on_device`), whose compiler has to see them.
     """
 
     schedule: Schedule
@@ -109,6 +109,7 @@ class LoweringContext:
     partial_sums: Mapping[str, Expr] = field(default_factory=dict)
     held: HoldingPlan = HoldingPlan()
     outlines: bool = True
+    on_device: bool = False
 
     def value(self, asked: Value) -> Expr:
         """Return the expression that the infrastructure has for `asked`."""

@@ -95,9 +95,27 @@ def assigned(lines: Iterable[Line]) -> Iterator[str]:
                 yield from assigned(body)
             case Assign(target=Name(text)):
                 yield text
-            case _ if not isinstance(line, ScopedBlock | Masked):
+            case ScopedBlock():
+                yield from _counted_in((line,), frozenset())
+            case _ if not isinstance(line, Masked):
                 for block in blocks_of(line):
                     yield from assigned(block)
+
+
+def _counted_in(lines: Iterable[Line], own: frozenset[str]) -> Iterator[str]:
+    """Yield what loops in a block count, but for the variables that are its own, or imported."""
+    for line in lines:
+        inner = own
+        match line:
+            case Do(variable=variable) if variable.key not in own:
+                yield variable.text
+            case ScopedBlock(uses, declarations):
+                inner |= {item.key for item in declarations if isinstance(item, Declare)}
+                inner |= {name.key for use in uses for name in use.names}
+            case _:
+                pass
+        for block in blocks_of(line):
+            yield from _counted_in(block, inner)
 
 
 def _with_ends_before(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from psyclone_storage.backend.arguments import actual_arguments, mask_condition
 from psyclone_storage.backend.formulas import formula_line
@@ -12,6 +13,7 @@ from psyclone_storage.backend.outline import outlined, outlined_loop
 from psyclone_storage.backend.reductions import with_partial_sums
 from psyclone_storage.backend.regions import region_lines
 from psyclone_storage.backend.spaces import space_of
+from psyclone_storage.backend.strips import strips, takes_strips
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
@@ -74,7 +76,7 @@ def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
         case DirectiveRegion():
             inner = with_partial_sums(context, statement)
             if statement.runs_on_device:
-                inner = replace(inner, outlines=False)
+                inner = replace(inner, outlines=False, on_device=True)
             lines = (line for item in statement.body for line in nested(inner, item))
             return region_lines(context, statement, tuple(lines))
         case TaskWait():
@@ -89,6 +91,8 @@ def _loop(context: LoweringContext, loop: Loop) -> Do:
     if loop.over in _IN_BLOCKS:
         start = context.counter(_IN_BLOCKS[loop.over])
         stop = intrinsic("min", Binary(Operator.PLUS, start, whole(loop.tile - 1)), stop)
+    if takes_strips(context, loop):
+        return strips(context, loop, (start, stop), partial(_call, context))
     counter = context.counter(_COUNTERS[loop.over])
     body = _inside(context, loop, counter)
     return Do(counter, start, stop, body, whole(loop.tile) if loop.over in _BLOCKS else None)

@@ -282,6 +282,7 @@ def with_codes(program: Program, kernels: Kernels) -> Program:
                     code,
                     inlined=True,
                     in_place=False,
+                    hot_path=None,
                     module=replace(code.module, name=call.kernel.module),
                 )
                 for code in codes

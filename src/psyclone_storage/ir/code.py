@@ -13,14 +13,14 @@ from functools import cached_property
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.expr import Origin, Sort, Symbol
+from psyclone_storage.ir.expr import Expr, Origin, Sort, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import (
     Named,
     key_of,
 )
 from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
-from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.types import DerivedType, ScalarType
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
 
 Specified = Declare | Comment | Blank | Opaque
@@ -97,6 +97,30 @@ class KernelModule(Named):
         return _by_name(self.declarations)
 
 
+@dataclass(frozen=True, slots=True)
+class LiftedValue:
+    """A value that is computed ahead for each point: `name` stands for it in statements."""
+
+    name: str
+    type: ScalarType
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class HotPath:
+    """One way through the statements of a kernel for a point, on which most of its work is done.
+
+    A point takes it where all `conditions` hold; each is asked only where those before it hold.
+    `body` is what is done then, without branches, in which `lifted` are known. A loop looks at
+    `strip` points at a time, whether all of them take this way.
+    """
+
+    conditions: tuple[Expr, ...]
+    body: tuple[Line, ...]
+    lifted: tuple[LiftedValue, ...]
+    strip: int
+
+
 @dataclass(frozen=True)
 class KernelCode(Named):
     """A kernel's subroutine.
@@ -110,7 +134,8 @@ class KernelCode(Named):
     procedure any more: its statements stand where it was called. `helpers` are the procedures of
     its module that it may call, directly or not, and `specified` is the place of the specification
     part, behind the opening statement. `columns` are the numbers of columns in its stencils for
-    which a step has given it statements of their own.
+    which a step has given it statements of their own. `hot_path` is the way through the statements
+    that a loop around them takes without branches where it can.
     """
 
     name: str
@@ -128,6 +153,7 @@ class KernelCode(Named):
     helpers: tuple[KernelCode, ...] = ()
     specified: Span | None = field(default=None, compare=False, repr=False)
     columns: tuple[tuple[int, ...], ...] = ()
+    hot_path: HotPath | None = None
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""

@@ -80,6 +80,11 @@ HARMLESS = PURE | frozenset(
 )
 """Functions of the language that change nothing."""
 
+EXACT = INQUIRING | frozenset(
+    """abs aint anint ceiling dim floor int max merge min mod modulo nint real sign sqrt""".split()
+)
+"""Functions whose value is the same whoever computes it: a compiler, a library, or vectors."""
+
 WHOLE_NUMBERS = frozenset(
     """ceiling count digits exponent floor iand ieor int ior kind maxexponent minexponent mod
     nint precision radix range size""".split()

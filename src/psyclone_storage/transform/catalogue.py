@@ -46,6 +46,7 @@ from psyclone_storage.transform.kernel.procedures import InlineProcedures
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.kernel.summing import InlineSummingCall
+from psyclone_storage.transform.kernel.unswitch import UnswitchCall
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
@@ -109,6 +110,7 @@ STEPS: Mapping[str, type[Step]] = {
         InlineCall,
         InlinePointCall,
         InlineSummingCall,
+        UnswitchCall,
         MoveBoundsInside,
         MoveInvariantAssignments,
         MoveInvariantBounds,
@@ -130,7 +132,7 @@ STEPS: Mapping[str, type[Step]] = {
 RECIPES: Mapping[str, str] = {
     "auto": (
         "inline-point-call; fuse; colour{tiling=true}; inline-summing-call{aliases=true}; overlap;"
-        " tile-columns; openmp-do; openmp-parallel; openmp-simd{for_sums=true};"
+        " tile-columns; openmp-do; openmp-parallel; openmp-simd{for_sums=true}; unswitch;"
         " outline{aliases=true}"
     ),
     "openacc": (

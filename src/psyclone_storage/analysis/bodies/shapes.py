@@ -97,6 +97,25 @@ def type_of(expr: Expr, code: KernelCode) -> ScalarType | None:
     return found if isinstance(found, ScalarType) else None
 
 
+def type_by_dummies(expr: Expr, code: KernelCode) -> ScalarType | None:
+    """Return the type of the values of `expr` as `type_of` does, with kinds known by their names.
+
+    The kind of a variable of another module is taken to be what the kernel calls so, where that is
+    the kind of a dummy: the infrastructure's, whose modules need not be at hand.
+    """
+    dummies = (code.declared(name) for name in code.dummies)
+    kinds = {item.type.kind_key for item in dummies if item and isinstance(item.type, ScalarType)}
+
+    def symbol(name: str) -> Symbol:
+        found = code.symbol(name)
+        known = found.kind is not None and key_of(found.kind) in kinds
+        unclear = known and not code.symbol(found.kind or "").is_resolved
+        return found if unclear else _with_kind_in_sight(code, found)
+
+    found = Typing(symbol, lambda _: None).type_of(expr)
+    return found if isinstance(found, ScalarType) else None
+
+
 def is_integer(expr: Expr, code: KernelCode) -> bool:
     """Return whether `expr` is known to be an integer, of whatever kind.
 

@@ -43,6 +43,7 @@ from psyclone_storage.ir.expr import (
     whole_number,
 )
 from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.kernel import StencilShape
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
@@ -73,8 +74,6 @@ _MOST_LINES = 40
 """Kernels with more statements are not written twice."""
 _LIKELY = (1, 2)
 """How far stencils reach, where only the running program knows."""
-_EXACT = frozenset({"abs", "int", "max", "merge", "min", "mod", "modulo", "real", "sign", "sqrt"})
-"""Functions whose value is the same whoever computes it."""
 
 
 def full_sizes(call: KernelCall, schedule: Schedule, code: KernelCode) -> tuple[Sizes, ...]:
@@ -165,7 +164,7 @@ def _may_have_versions(code: KernelCode, sizes: Collection[str]) -> bool:
 
 def _is_exact(part: Expr) -> bool:
     if isinstance(part, CallFunction):
-        return intrinsic_called(part) in _EXACT
+        return intrinsic_called(part) in EXACT
     return not (isinstance(part, Binary) and part.op is Operator.POWER)
 
 

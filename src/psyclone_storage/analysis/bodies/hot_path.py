@@ -1,0 +1,202 @@
+"""The way through the branches of a kernel for a point on which most of its work is done.
+
+Of each choice the branch with most operations is taken. Nobody knows whether most points take it:
+that is tested when the program runs. What is done on it is done where its conditions hold and
+nowhere else, so that nothing is read or divided that would not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psyclone_storage.analysis.bodies.accesses import written_names
+from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.shapes import type_by_dummies
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import HotPath, KernelCode, LiftedValue
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Element,
+    Expr,
+    Name,
+    Parenthesised,
+    Unary,
+    canonical,
+    integer_value,
+    intrinsic_called,
+    walk,
+)
+from psyclone_storage.ir.intrinsics import EXACT
+from psyclone_storage.ir.keys import keys_of
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import (
+    expressions_of,
+    first_words,
+    names_in,
+    walk_lines,
+    with_expressions,
+    with_parts,
+)
+from psyclone_storage.ir.scopes import local_names
+from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, If, Line
+
+_LEAST_WORK = 16
+"""Fewer operations are done sooner than it is found out which way points take."""
+_MOST_EXPONENT = 4
+"""Compilers write powers up to this one as products, in loops of vectors and elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoHotPathError(Exception):
+    """Why there is no such way."""
+
+    why: str
+
+
+def hot_path_of(code: KernelCode, strip: int) -> HotPath:
+    """Return the way through `code` that does most work.
+
+    Functions whose values differ by who computes them, as vectors compute a sine in another way,
+    are lifted out of it.
+
+    Raises:
+        NoHotPathError: there is none that gains, or none that means the same.
+    """
+    lines, asked = _way(code.body)
+    conditions = tuple({canonical(one): one for one in asked}.values())
+    if not conditions:
+        raise NoHotPathError("it has no branches")
+    if (work := _work(lines)) < _LEAST_WORK:
+        raise NoHotPathError(
+            f"its longest way has {work} operations, and would gain from {_LEAST_WORK}"
+        )
+    fixed = _Fixed(code)
+    for condition in conditions:
+        fixed.check(condition, f"whether '{canonical(condition)}' holds")
+        for part in walk(condition):
+            if _is_inexact(part):
+                raise NoHotPathError(f"'{canonical(part)}' would decide which way is taken")
+    lifts = _Lifts(code, fixed)
+    body = tuple(with_expressions(line, lifts.changed) for line in lines)
+    return HotPath(conditions, body, tuple(lifts.found.values()), strip)
+
+
+# ---------------------------------------------------------------------------- the way
+
+
+def _way(lines: Iterable[Line]) -> tuple[tuple[Line, ...], tuple[Expr, ...]]:
+    """Return the statements on the way through `lines`, and the conditions in their order."""
+    taken: list[Line] = []
+    conditions: list[Expr] = []
+    for line in lines:
+        match line:
+            case Comment() | Blank():
+                pass
+            case Assign(target=Name() | Element()):
+                taken.append(line)
+            case If():
+                inner, asked = _branch(line)
+                taken += inner
+                conditions += asked
+            case _:
+                raise NoHotPathError(f"'{first_words(line)}' is no assignment to one element")
+    return tuple(taken), tuple(conditions)
+
+
+def _branch(line: If) -> tuple[tuple[Line, ...], tuple[Expr, ...]]:
+    """Return the statements of the branch with most work, and what has to hold to get there."""
+    ways = [_way(branch.body) for branch in line.branches]
+    ways.append(_way(line.otherwise))
+    most = max(range(len(ways)), key=lambda at: _work(ways[at][0]))
+    body, inner = ways[most]
+    asked = [_negated(branch.condition) for branch in line.branches[:most]]
+    asked += [branch.condition for branch in line.branches[most : most + 1]]
+    return body, (*asked, *inner)
+
+
+def _negated(condition: Expr) -> Expr:
+    match condition:
+        case Unary(Operator.NOT, operand):
+            return operand
+        case Name() | Element() | CallFunction() | Parenthesised():
+            return Unary(Operator.NOT, condition)
+    return Unary(Operator.NOT, Parenthesised(condition))
+
+
+def _work(lines: Iterable[Line]) -> int:
+    """Return the number of operations on values, those of subscripts left out."""
+    return sum(_operations(line.value) for line in lines if isinstance(line, Assign))
+
+
+def _operations(expr: Expr) -> int:
+    match expr:
+        case Binary(_, left, right):
+            return 1 + _operations(left) + _operations(right)
+        case Unary(_, operand):
+            return 1 + _operations(operand)
+        case Parenthesised(operand):
+            return _operations(operand)
+        case CallFunction(_, items):
+            return 1 + sum(map(_operations, items))
+    return 0
+
+
+# ---------------------------------------------------------------------------- what does not change
+
+
+class _Fixed:
+    """What has the same value before the first point of a strip and at each of them."""
+
+    def __init__(self, code: KernelCode) -> None:
+        own = (one for one in code.declarations if isinstance(one, Declare))
+        variables = keys_of(one.name for one in own if "parameter" not in one.words)
+        written = written_names(code.body, RoutineNames(code))
+        self._changing = (variables - {*code.dummy_keys}) | written
+
+    def check(self, expr: Expr, what: str) -> None:
+        """Raise `NoHotPathError` if `expr` depends on what the kernel computes."""
+        if changing := sorted(names_in(expr) & self._changing):
+            raise NoHotPathError(f"{what} depends on '{changing[0]}', which it computes")
+
+
+class _Lifts:
+    """The values that are computed ahead, by their texts, which grow as expressions are changed."""
+
+    def __init__(self, code: KernelCode, fixed: _Fixed) -> None:
+        self._code = code
+        self._fixed = fixed
+        exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
+        used = frozenset[str]().union(*map(names_in, exprs))
+        self._names = NameTable({*used, *local_names(code)})
+        self.found: dict[str, LiftedValue] = {}
+
+    def changed(self, expr: Expr) -> Expr:
+        """Return `expr` with names in the place of what is computed ahead."""
+        if not _is_inexact(expr):
+            return with_parts(expr, self.changed)
+        text = canonical(expr)
+        if text not in self.found:
+            self.found[text] = self._lifted(expr, text)
+        return Name(self.found[text].name)
+
+    def _lifted(self, expr: Expr, text: str) -> LiftedValue:
+        self._fixed.check(expr, f"'{text}'")
+        if (type_ := type_by_dummies(expr, self._code)) is None:
+            raise NoHotPathError(f"it is not known of what kind '{text}' is")
+        word = intrinsic_called(expr) or "power"
+        return LiftedValue(self._names.fresh(f"{word}_of_strip"), type_, expr)
+
+
+def _is_inexact(expr: Expr) -> bool:
+    """Return whether the value depends on how it is computed: alone, or together with others."""
+    if isinstance(expr, CallFunction):
+        called = intrinsic_called(expr)
+        if called is None:
+            raise NoHotPathError(f"it calls '{canonical(expr.base)}'")
+        return called not in EXACT
+    if isinstance(expr, Binary) and expr.op is Operator.POWER:
+        exponent = integer_value(expr.right)
+        return exponent is None or not 0 <= exponent <= _MOST_EXPONENT
+    return False

@@ -1,0 +1,47 @@
+"""Loops along rows that look at a strip of points at a time, whether all take one way."""
+
+from __future__ import annotations
+
+from psyclone_storage.ir.code import HotPath, KernelCode
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.walk import kernel_calls
+
+
+def hot_path(call: KernelCall) -> HotPath | None:
+    """Return the way through a call whose statements stand in its place, None if it has none."""
+    match call.codes:
+        case (KernelCode(in_place=True, hot_path=path),):
+            return path
+    return None
+
+
+def changed_in_strips(schedule: Schedule, loop: Loop) -> tuple[str, ...]:
+    """Return the data that a kernel in `loop` may change and on which the ways through it depend.
+
+    Conditions are asked, and values lifted, for all points of a strip before the first of them is
+    computed.
+    """
+    calls = kernel_calls(loop)
+    written = {
+        actual.datum
+        for call in calls
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.access.writes and actual.datum is not None
+    }
+    changed = written.union(*(schedule.datum(name).may_alias for name in written))
+    asked = {datum for call in calls for datum in _asked(call)}
+    return tuple(sorted(changed & asked))
+
+
+def _asked(call: KernelCall) -> set[str]:
+    """Return the data on which the way through a call depends."""
+    if (path := hot_path(call)) is None:
+        return set()
+    exprs = (*path.conditions, *(one.value for one in path.lifted))
+    names = frozenset[str]().union(*map(names_in, exprs))
+    dummies = zip(map(key_of, call.codes[0].dummies), call.dummies, strict=True)
+    positions = {dummy.arg for name, dummy in dummies if name in names and dummy.arg is not None}
+    actuals = (call.args[at].datum for at in positions)
+    return {datum for datum in actuals if datum is not None}

@@ -1,0 +1,114 @@
+"""Branches that all points of a strip take alike, out of the loop over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from psyclone_storage.analysis.bodies.hot_path import NoHotPathError, hot_path_of
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.code import HotPath
+from psyclone_storage.ir.kernel import Iteration
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.strips import changed_in_strips
+from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of, replaced
+from psyclone_storage.transform.kernel.code import check_call, codes_of
+from psyclone_storage.transform.step import Place, Reasons
+
+_ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
+
+
+@dataclass(frozen=True, slots=True)
+class UnswitchCall:
+    """Take the branches of a kernel out of the loop along a row, for strips of points alike.
+
+    A compiler makes no vectors of a loop with branches, as kernels have for land and borders. The
+    way with most operations is taken to be that of most points. Of each strip of `size` points it
+    is asked first whether all of them take it; then a loop without branches computes them. The
+    points of other strips take their branches one by one. Nothing is computed for a point that
+    would not be, and a point is computed by the same statements whatever strip it is in, so that
+    no bit depends on where a rank begins. A function like `sin`, whose vectors round in another
+    way, is called one by one, in a loop before.
+
+    It comes behind `inline-point-call`, and before `outline`, without which a compiler does not
+    know arrays apart. The loop must be along a row: the innermost one, over columns.
+
+    Refused if the statements do not stand in the place of the call, or if the loop is on a device;
+    if the kernel has no branches, little to do, loops or calls; and if a condition or an argument
+    of such a function depends on what the kernel or another in the loop computes.
+
+    before: do i ...; if (mask(i, j) > 0) then; u(i, j) = ...; end if
+    after:  do i_strip ... 32; if all of mask(i, j) > 0 then; do i ...; u(i, j) = ...; else; ...
+    """
+
+    name: ClassVar[str] = "unswitch"
+
+    call: str
+    size: int = 32
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel for a point of a grid."""
+        for call in kernel_calls(schedule):
+            if call.kernel.iteration is Iteration.GRID_POINT and not call.kernel.is_builtin:
+                yield {"call": call.uid}
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against a loop without branches."""
+        if problems := check_call(schedule, self.call):
+            return problems
+        call = find(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        code, place = codes_of(schedule, self.call)[0], place_of(call)
+        if self.size < 2:
+            message = f"A strip of {self.size} points is none."
+            return (Diagnostic("T057", message, place, hint="Give a size from 2, as 32."),)
+        if code.hot_path is not None:
+            message = f"The branches of '{self.call}' are out of their loop already."
+            return (Diagnostic("T082", message, place),)
+        if not code.in_place:
+            message = f"'{code.name}' is called, and its branches are not in the loop."
+            hint = "Apply 'inline-point-call' first."
+            return (Diagnostic("T091", message, place, hint=hint),)
+        return self._path(schedule, call)[1]
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the way that most points take noted."""
+        raise_if_any(self.check(schedule, rules))
+        call = find(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        code = replace(codes_of(schedule, self.call)[0], hot_path=self._path(schedule, call)[0])
+        return replaced(schedule, call.uid, replace(call, codes=(code,)))
+
+    def _path(self, schedule: Schedule, call: KernelCall) -> tuple[HotPath | None, Reasons]:
+        """Return the way that most points take, or why it cannot be taken by itself."""
+        code, place = codes_of(schedule, self.call)[0], place_of(call)
+        *around, loop, _ = path_to(schedule, self.call)
+        for item in around:
+            if isinstance(item, DirectiveRegion) and item.runs_on_device:
+                message = f"'{item.uid}' runs '{self.call}' on a device, which has no vectors."
+                return None, (Diagnostic("T091", message, place),)
+        if not isinstance(loop, Loop) or loop.over not in _ALONG_ROWS:
+            message = f"The loop around '{self.call}' is not along a row of the grid."
+            hint = (
+                "Leave the loop over columns inside, without a directive between it and the call."
+            )
+            return None, (Diagnostic("T091", message, place, hint=hint),)
+        try:
+            path = hot_path_of(code, self.size)
+        except NoHotPathError as none:
+            message = f"'{code.name}' keeps its branches: {none.why}."
+            return None, (Diagnostic("T091", message, place),)
+        changed_call = replace(call, codes=(replace(code, hot_path=path),))
+        if changed := changed_in_strips(schedule, replaced(loop, call.uid, changed_call)):
+            names = listed([f"'{name}'" for name in changed], "and")
+            message = f"The way through '{code.name}' depends on {names}, which the loop changes."
+            return None, (Diagnostic("T091", message, place),)
+        return path, ()
