@@ -84,7 +84,7 @@ def _names(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) -> _Name
     table = NameTable({*outside, *own, *frozenset().union(*map(names_in, exprs))})
     renamed = {key_of(name): table.fresh(name) for name in own if key_of(name) in outside}
     kinds: dict[str, str] = {}
-    for word in sorted(_kinds(code) - keys_of(declared)):
+    for word in sorted(kinds_in_place(code) - keys_of(declared)):
         if word in imported:
             use, name = imported[word]
             kinds[word] = work.imports.local(use.module, name.original)
@@ -94,8 +94,8 @@ def _names(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) -> _Name
     return _Names(dict(zip(dummies, passed, strict=True)), lower, renamed, kinds)
 
 
-def _kinds(code: KernelCode) -> frozenset[str]:
-    """Return the names of the kinds of literals and of own variables."""
+def kinds_in_place(code: KernelCode) -> frozenset[str]:
+    """Return the names of the kinds of literals and of own variables: those of dummies are gone."""
     exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
     found: set[str] = set()
     for item in _locals(code):

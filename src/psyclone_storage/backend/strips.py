@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.arguments import actual_arguments
-from psyclone_storage.backend.in_place import in_place_lines
+from psyclone_storage.backend.in_place import in_place_lines, kinds_in_place
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
@@ -45,7 +45,7 @@ from psyclone_storage.ir.rewrite import (
     walk_lines,
 )
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over
-from psyclone_storage.ir.scopes import names_in_declaration, used_kinds, used_names
+from psyclone_storage.ir.scopes import names_in_declaration, used_names
 from psyclone_storage.ir.strips import changed_in_strips, hot_path
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
@@ -216,12 +216,13 @@ def _with_body(code: KernelCode, body: Lines) -> KernelCode:
     exprs = [expr for line in walk_lines(body) for expr in expressions_of(line)]
     names = frozenset[str]().union(*map(names_in, exprs))
     declared = [item for item in code.declarations if isinstance(item, Declare)]
+    own = [item for item in declared if item.key not in code.dummy_keys]
     needed = names
-    while (more := needed.union(*_of_declarations(declared, needed))) != needed:
+    while (more := needed.union(*_of_declarations(own, needed))) != needed:
         needed = more
-    kept = tuple(item for item in declared if item.key in needed or item.key in code.dummy_keys)
+    kept = tuple(item for item in declared if item.key in needed or item not in own)
     cut = replace(code, body=body, declarations=kept, hot_path=None)
-    needed |= used_kinds(cut)
+    needed |= kinds_in_place(cut)
     uses = (
         replace(use, names=tuple(name for name in use.names if name.key in needed))
         for use in code.uses

@@ -42,8 +42,6 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, If, Line
 
-_LEAST_WORK = 16
-"""Fewer operations are done sooner than it is found out which way points take."""
 _MOST_EXPONENT = 4
 """Compilers write powers up to this one as products, in loops of vectors and elsewhere."""
 
@@ -68,10 +66,6 @@ def hot_path_of(code: KernelCode, strip: int) -> HotPath:
     conditions = tuple({canonical(one): one for one in asked}.values())
     if not conditions:
         raise NoHotPathError("it has no branches")
-    if (work := _work(lines)) < _LEAST_WORK:
-        raise NoHotPathError(
-            f"its longest way has {work} operations, and would gain from {_LEAST_WORK}"
-        )
     fixed = _Fixed(code)
     for condition in conditions:
         fixed.check(condition, f"whether '{canonical(condition)}' holds")
@@ -81,6 +75,21 @@ def hot_path_of(code: KernelCode, strip: int) -> HotPath:
     lifts = _Lifts(code, fixed)
     body = tuple(with_expressions(line, lifts.changed) for line in lines)
     return HotPath(conditions, body, tuple(lifts.found.values()), strip)
+
+
+def work_on(path: HotPath) -> int:
+    """Return the number of operations on values that are done on a way, those ahead included."""
+    return _work(path.body) + sum(_operations(one.value) for one in path.lifted)
+
+
+def has_branches(code: KernelCode) -> bool:
+    """Return whether anything but assignments stands in `code`."""
+    return not all(isinstance(line, Assign | Comment | Blank) for line in code.body)
+
+
+def work_of(code: KernelCode) -> int:
+    """Return the number of operations on values in all statements of `code`."""
+    return _work(walk_lines(code.body))
 
 
 # ---------------------------------------------------------------------------- the way

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.hot_path import NoHotPathError, hot_path_of
+from psyclone_storage.analysis.bodies.hot_path import (
+    NoHotPathError,
+    has_branches,
+    hot_path_of,
+    work_of,
+    work_on,
+)
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -16,8 +22,11 @@ from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over
 from psyclone_storage.ir.strips import changed_in_strips
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of, replaced
 from psyclone_storage.transform.kernel.code import check_call, codes_of
+from psyclone_storage.transform.outline import is_in_place
 from psyclone_storage.transform.step import Place, Reasons
 
+_LEAST_WORK = 16
+"""Fewer operations are done sooner than it is found out which way points take."""
 _ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
 
 
@@ -84,8 +93,7 @@ class UnswitchCall:
         raise_if_any(self.check(schedule, rules))
         call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
-        code = replace(codes_of(schedule, self.call)[0], hot_path=self._path(schedule, call)[0])
-        return replaced(schedule, call.uid, replace(call, codes=(code,)))
+        return replaced(schedule, call.uid, with_path(call, self._path(schedule, call)[0]))
 
     def _path(self, schedule: Schedule, call: KernelCall) -> tuple[HotPath | None, Reasons]:
         """Return the way that most points take, or why it cannot be taken by itself."""
@@ -106,9 +114,37 @@ class UnswitchCall:
         except NoHotPathError as none:
             message = f"'{code.name}' keeps its branches: {none.why}."
             return None, (Diagnostic("T091", message, place),)
-        changed_call = replace(call, codes=(replace(code, hot_path=path),))
-        if changed := changed_in_strips(schedule, replaced(loop, call.uid, changed_call)):
-            names = listed([f"'{name}'" for name in changed], "and")
-            message = f"The way through '{code.name}' depends on {names}, which the loop changes."
-            return None, (Diagnostic("T091", message, place),)
-        return path, ()
+        return path, tuple(_about_loop(schedule, loop, self.size))
+
+
+def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnostic]:
+    """Yield what of a loop speaks against strips: what it changes, what else it calls, its work."""
+    work = 0
+    for call in kernel_calls(loop):
+        if not call.kernel.is_builtin and not is_in_place(call):
+            message = f"'{loop.uid}' also calls '{call.kernel.name}', which makes no vectors."
+            hint = "Apply 'inline-point-call' to it first."
+            yield Diagnostic("T091", message, place_of(call), hint=hint)
+        for code in call.codes:
+            try:
+                path = hot_path_of(code, size)
+            except NoHotPathError as none:
+                if has_branches(code):
+                    message = f"'{loop.uid}' also has the branches of '{code.name}': {none.why}."
+                    yield Diagnostic("T091", message, place_of(call))
+                work += work_of(code)
+            else:
+                work += work_on(path)
+                loop = replaced(loop, call.uid, with_path(call, path))
+    if changed := changed_in_strips(schedule, loop):
+        names = listed([f"'{name}'" for name in changed], "and")
+        message = f"A branch in '{loop.uid}' depends on {names}, which the loop changes."
+        yield Diagnostic("T091", message, place_of(loop))
+    if work < _LEAST_WORK:
+        message = f"'{loop.uid}' has {work} operations for a point, of {_LEAST_WORK} that gain."
+        yield Diagnostic("T091", message, place_of(loop))
+
+
+def with_path(call: KernelCall, path: HotPath | None) -> KernelCall:
+    """Return a call whose statements stand in its place, with the way that most points take."""
+    return replace(call, codes=(replace(call.codes[0], hot_path=path),))
