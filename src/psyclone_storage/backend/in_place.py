@@ -83,15 +83,19 @@ def _names(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) -> _Name
     exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
     table = NameTable({*outside, *own, *frozenset().union(*map(names_in, exprs))})
     renamed = {key_of(name): table.fresh(name) for name in own if key_of(name) in outside}
-    kinds: dict[str, str] = {}
-    for word in sorted(kinds_in_place(code) - keys_of(declared)):
-        if word in imported:
-            use, name = imported[word]
-            kinds[word] = work.imports.local(use.module, name.original)
-        else:
-            kinds[word] = work.kind(word)
+    used = sorted(kinds_in_place(code) - keys_of(declared))
+    kinds = {word: imported_kind(code, word, work) for word in used}
     lower = {name: _lower_bounds(code.declared(name)) for name in dummies}
     return _Names(dict(zip(dummies, passed, strict=True)), lower, renamed, kinds)
+
+
+def imported_kind(code: KernelCode, kind: str, work: Workspace) -> str:
+    """Return what the module of the routine calls a kind of the kernel's, imported there."""
+    for use in code.uses:
+        for name in use.names:
+            if name.key == key_of(kind):
+                return work.imports.local(use.module, name.original)
+    return work.kind(kind)
 
 
 def kinds_in_place(code: KernelCode) -> frozenset[str]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.arguments import actual_arguments
-from psyclone_storage.backend.in_place import in_place_lines, kinds_in_place
+from psyclone_storage.backend.in_place import imported_kind, in_place_lines, kinds_in_place
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
@@ -84,7 +84,7 @@ def strips(context: LoweringContext, loop: Loop, ends: tuple[Expr, Expr], lower:
     `ends` are the first and the last column. `lower` gives the statements of a call with all its
     branches.
     """
-    names = context.work.kept("names in strips", lambda: _Names.of(context))
+    names = context.work.kept("names in strips", lambda: _StripNames.of(context))
     parts = tuple(_PointCall(context, call, names, lower) for call in _calls(loop))
     size = max(part.path.strip for part in parts if part.path)
     stop = intrinsic("min", Binary(Operator.PLUS, names.first, whole(size - 1)), ends[1])
@@ -116,7 +116,7 @@ def _calls(loop: Loop) -> tuple[KernelCall, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _StripNames:
     """What loops over strips count, and what each has for itself: where it ends, and a choice."""
 
     first: Name
@@ -125,17 +125,17 @@ class _Names:
     alike: Name
 
     @staticmethod
-    def of(context: LoweringContext) -> _Names:
+    def of(context: LoweringContext) -> _StripNames:
         """Return names that nothing else in a routine has."""
         first, point = context.counter("i_strip"), context.counter("i")
-        return _Names(first, context.work.fresh("last"), point, context.work.fresh("alike"))
+        return _StripNames(first, context.work.fresh("last"), point, context.work.fresh("alike"))
 
 
 class _PointCall:
     """The statements of one call for a point: all of them, and those on its hot path, if any."""
 
     def __init__(
-        self, context: LoweringContext, call: KernelCall, names: _Names, lower: Lower
+        self, context: LoweringContext, call: KernelCall, names: _StripNames, lower: Lower
     ) -> None:
         self.path = hot_path(call)
         self._context = context
@@ -154,9 +154,10 @@ class _PointCall:
     def arrays(self, size: int) -> Iterator[Declare]:
         """Yield the arrays of what is lifted, with an element for each point of a strip."""
         for one, array in zip(self.path.lifted if self.path else (), self._arrays, strict=True):
-            type_ = one.type
-            if type_.kind:
-                type_ = replace(type_, kind=self._context.work.kind(type_.kind))
+            kind = one.type.kind
+            if kind is not None:
+                kind = imported_kind(self._code, kind, self._context.work)
+            type_ = ScalarType(one.type.intrinsic, kind)
             yield Declare(array.text, type_, (), (whole(size),))
 
     def leaves(self) -> Lines:

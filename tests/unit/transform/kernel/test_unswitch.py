@@ -54,8 +54,15 @@ end program sea
 def applied(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Applied:
     """Return what applies steps to kernels of a body and returns what is said, or the layer."""
 
-    def run(body: str, calls: str = "work(x, y)", steps: str = IN_PLACE + "unswitch") -> str:
+    def run(
+        body: str,
+        calls: str = "work(x, y)",
+        steps: str = IN_PLACE + "unswitch",
+        kind: str = "go_wp",
+    ) -> str:
         kernel = KERNEL.replace("BODY", body.replace("\n", "\n    "))
+        kernel = kernel.replace("only: go_wp", f"only: {kind}")
+        kernel = kernel.replace("real(go_wp)", f"real({kind.split(maxsplit=1)[0]})")
         (tmp_path / "work_mod.f90").write_text(kernel, encoding="utf-8")
         (tmp_path / "alg.x90").write_text(ALGORITHM.replace("CALLS", calls), encoding="utf-8")
         layer, algorithm = tmp_path / "psy.f90", tmp_path / "alg.f90"
@@ -125,6 +132,11 @@ def test_powers_are_lifted_as_functions_are(applied: Applied) -> None:
     lifted = between(said, "!GCC$ novector", "end do")
     assert lifted[2] == "power_of_strip(i - i_strip + 1) = y%data(i, j) ** 0.3_go_wp"
     assert said.count("y%data(i, j) ** 2") == 3
+
+
+def test_kinds_by_other_names_are_those_of_the_layer(applied: Applied) -> None:
+    said = applied(f"if (b(i, j) > 0.0) then\n{LONG} + exp(b(i, j))\nend if", kind="wp => go_wp")
+    assert "real(kind=go_wp) :: exp_of_strip(32)" in said
 
 
 @pytest.mark.parametrize(
