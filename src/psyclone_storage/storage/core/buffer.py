@@ -15,7 +15,6 @@ never moves what is uninitialised, and moves what is stale once, when somebody a
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -539,32 +538,6 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         """Describe the buffer without touching it."""
         places = ", ".join(state.space.tag for state in self.incarnations())
         return f'<CoherentBuffer "{self.label}" {self.size} x {self.dtype} [{places}]>'
-
-
-def write_back(buffer: CoherentBuffer) -> None:
-    """Bring the values home to host memory that belongs to somebody else, when its use ends.
-
-    This comes with the end of an object or of the program, where nobody can wait: values that
-    cannot be had then are lost, with a `RuntimeWarning`.
-    """
-    failure: BaseException | None = buffer.poisoned
-    if failure is None:
-        try:
-            buffer.acquire(host_space(), _READ, Policy.RAISE).release()
-        except AccessConflictError as error:
-            failure = error
-    if failure is not None:
-        warnings.warn(
-            f'The values of "{buffer.label}" were not written back: {_why(failure)}',
-            RuntimeWarning,
-            stacklevel=2,
-        )
-
-
-def _why(failure: BaseException) -> str:
-    if isinstance(failure, AccessConflictError):
-        return str(failure)
-    return f"the task that wrote them failed ({failure!r})."
 
 
 def _restored(

@@ -15,13 +15,9 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import (
-    BufferOptions,
-    CoherentBuffer,
-    DirtySide,
-    write_back,
-)
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer, DirtySide
 from psyclone_storage.storage.core.forking import FORKS, Rank
+from psyclone_storage.storage.core.homeward import write_back
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.native import Sides

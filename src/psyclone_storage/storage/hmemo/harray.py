@@ -21,7 +21,7 @@ import numpy as np
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.asking import acquire_all
-from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer, write_back
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.errors import (
     AccessReleasedError,
@@ -31,6 +31,7 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.faces import buffer_behind, found_buffer
 from psyclone_storage.storage.core.futures import SyncToken
 from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.homeward import write_back
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,

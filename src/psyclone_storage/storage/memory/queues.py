@@ -6,7 +6,8 @@ When work is done, is up to `QueueOrder`: as soon as it is asked for, as late as
 and then. Whatever is right is right in all orders.
 
 Work that fails spoils the bytes that it was to write, and whatever reads those (`failures`). Who
-waits for all work of a device is told, and at the latest the end of the program says so.
+waits for all work of a device is told, and at the latest the end of the program says so, and its
+exit status.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from psyclone_storage.storage.core.device import current_emulation
+from psyclone_storage.storage.core.ending import fail_at_end
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
 from psyclone_storage.storage.memory.failures import UNTOLD, failure_of, mend, spoil
@@ -319,9 +321,13 @@ def finish_all() -> None:
 
 
 def _tell_at_exit() -> None:
-    """Do what is left when the program ends, and say what failed that nobody was told of."""
+    """Do what is left when the program ends, and say what failed that nobody was told of.
+
+    The exit status says so, too.
+    """
     finish_all()
     for error in UNTOLD.take():
+        fail_at_end()
         sys.stderr.write("Work on a device failed, and nobody was told:\n")
         traceback.print_exception(error)
 

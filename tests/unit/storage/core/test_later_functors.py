@@ -199,15 +199,32 @@ kokkos.deep_copy(where, 9)
 def body(i):
     target[where(i)] = i
 kokkos.parallel_for(RangePolicy[Cuda](0, 3), body)
+{then}
 del target, where, body
 """
 
 
-def test_the_end_of_a_program_tells_what_failed() -> None:
-    words = [sys.executable, "-c", ENDING]
-    ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    assert "nobody was told" in ended.stderr
-    assert "ViewIndexError: An index is 9, of a dimension of 3" in ended.stderr
+def ended(then: str) -> subprocess.CompletedProcess[str]:
+    """Return how a program ends whose work on a device fails, and which then does something."""
+    words = [sys.executable, "-c", ENDING.replace("{then}", then)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    "then",
+    ["", "raise SystemExit(0)", "import atexit, sys; atexit.register(print, 'late', flush=True)"],
+)
+def test_the_end_of_a_program_tells_what_failed(then: str) -> None:
+    """Its exit status says so, and what else is to be done at the end is done."""
+    end = ended(then)
+    assert "nobody was told" in end.stderr
+    assert "ViewIndexError: An index is 9, of a dimension of 3" in end.stderr
+    assert (end.returncode, end.stdout) == (120, "late\n" * ("late" in then))
+
+
+def test_the_end_of_a_program_says_nothing_again() -> None:
+    end = ended("try:\n    kokkos.fence()\nexcept Exception:\n    print('told')")
+    assert (end.returncode, end.stdout, end.stderr) == (0, "told\n", "")
 
 
 # -- what is warned of -----------------------------------------------------------------------------

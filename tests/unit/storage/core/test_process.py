@@ -299,17 +299,38 @@ warnings.showwarning = lambda message, *_: print(message)
 storage = gt.as_storage(np.zeros(4), device="gpu", label="mine")
 storage.host_to_device()
 held = storage.buffer.acquire("gpu", gt.RDWR)
-"""
+""",
+        status=120,
     )
     assert said.startswith('The values of "mine" were not written back')
 
 
-def run(program: str) -> str:
+def test_values_that_are_lost_before_the_end_are_told_then() -> None:
+    said = run(
+        """
+import warnings
+import numpy as np
+import psyclone_storage.storage as gt
+gt.use_device("emulated")
+storage = gt.as_storage(np.zeros(4), device="gpu", label="mine")
+storage.host_to_device()
+held = storage.buffer.acquire("gpu", gt.RDWR)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    del storage
+print(len(told))
+held.release()
+"""
+    )
+    assert said == "1"
+
+
+def run(program: str, status: int = 0) -> str:
     """Run a program in a process of its own, and return what it prints."""
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == status, done.stderr
     return done.stdout.strip()
 
 

@@ -1,0 +1,44 @@
+"""Own the way home of values whose memory on the host belongs to somebody else; refuse to wait."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from psyclone_storage.storage.core.ending import fail_at_end
+from psyclone_storage.storage.core.errors import AccessConflictError
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import host_space
+
+if TYPE_CHECKING:
+    from psyclone_storage.storage.core.buffer import CoherentBuffer
+
+
+def write_back(buffer: CoherentBuffer) -> None:
+    """Bring the values home to host memory that belongs to somebody else, when its use ends.
+
+    This comes with the end of an object or of the program, where nobody can wait: values that
+    cannot be had then are lost, with a `RuntimeWarning`, and with an exit status if it is the end.
+    """
+    failure: BaseException | None = buffer.poisoned
+    if failure is None:
+        try:
+            buffer.acquire(host_space(), AccessMode.READ, Policy.RAISE).release()
+        except AccessConflictError as error:
+            failure = error
+        except BaseException:
+            fail_at_end()
+            raise
+    if failure is not None:
+        fail_at_end()
+        warnings.warn(
+            f'The values of "{buffer.label}" were not written back: {_why(failure)}',
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _why(failure: BaseException) -> str:
+    if isinstance(failure, AccessConflictError):
+        return str(failure)
+    return f"the task that wrote them failed ({failure!r})."
