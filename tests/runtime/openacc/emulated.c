@@ -1,0 +1,252 @@
+/* A device with memory of its own for programs with OpenACC, on a machine that has none.
+ *
+ * gfortran makes calls of directives. What is linked into a program stands in the place of libgomp's
+ * procedures: code of regions runs on the host, by one gang, and works on copies. What was not
+ * brought is not there, what was not fetched is old, and new memory holds what is no number. Queues
+ * are done at once. What is missing where it has to be present ends the program, and so does what
+ * is not known here.
+ *
+ * `emulated_moves` says how often values went to the device, how many bytes, the same of what came
+ * back, and how many arguments of regions, as scalars and results of sums, were copied for them. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What libgomp calls the kinds of maps (include/gomp-constants.h of GCC). */
+enum {
+    TO = 0x01,
+    FROM = 0x02,
+    POINTER = 0x04,
+    DESCRIPTOR = 0x05,
+    PRESENT = 0x06,
+    DELETE = 0x07,
+    FIRST_PRIVATE = 0x0c,
+    FIRST_PRIVATE_VALUE = 0x0d,
+    USE_DEVICE = 0x0e,
+    USE_DEVICE_IF_PRESENT = 0x10,
+    RELEASE = 0x17,
+    FORCE = 0x80,
+};
+
+/* Bytes of the host that the device has, and how often they were entered. */
+typedef struct copy {
+    char *host, *device;
+    size_t bytes, uses;
+    struct copy *next;
+} copy;
+
+static copy *copies;
+static int64_t moves[5];
+
+static void fail(const char *why, const void *address, size_t number)
+{
+    fprintf(stderr, "emulated OpenACC: %s: %p, %zu\n", why, address, number);
+    exit(3);
+}
+
+static void *new_memory(size_t bytes)
+{
+    const uint64_t no_number = 0x7FF4A5A57FB4A5A5u;
+    char *memory = malloc(bytes + sizeof no_number);
+    if (!memory) fail("no memory", NULL, bytes);
+    for (size_t at = 0; at < bytes; at += sizeof no_number)
+        memcpy(memory + at, &no_number, sizeof no_number);
+    return memory;
+}
+
+/* Return the copy of bytes, of which there is at least one; null if the device has none of them. */
+static copy *found(const void *host, size_t bytes)
+{
+    const char *first = host, *last = first + (bytes ? bytes : 1);
+    for (copy *one = copies; one; one = one->next) {
+        if (first >= one->host && last <= one->host + one->bytes) return one;
+        if (first < one->host + one->bytes && one->host < last)
+            fail("the device has a part of this alone", host, bytes);
+    }
+    return NULL;
+}
+
+static void *there(const copy *one, const void *host)
+{
+    return one->device + ((const char *)host - one->host);
+}
+
+static void send(const copy *one, const void *host, size_t bytes)
+{
+    memcpy(there(one, host), host, bytes);
+    moves[0] += 1, moves[1] += bytes;
+}
+
+static void fetch(const copy *one, void *host, size_t bytes)
+{
+    memcpy(host, there(one, host), bytes);
+    moves[2] += 1, moves[3] += bytes;
+}
+
+static void leave(copy *one, int fetches, int for_good)
+{
+    copy **at = &copies;
+    one->uses = for_good ? 0 : one->uses - 1;
+    if (one->uses) return;
+    if (fetches) fetch(one, one->host, one->bytes);
+    while (*at != one) at = &(*at)->next;
+    *at = one->next;
+    free(one->device);
+    free(one);
+}
+
+/* Return the kind of a map, 0 for a part of one that concerns regions alone, or no bytes. */
+static int kind_of(const unsigned short *kinds, const size_t *sizes, size_t n)
+{
+    int kind = kinds[n] & 0xff;
+    return kind == POINTER || kind == DESCRIPTOR || !sizes[n] ? -1 : kind;
+}
+
+void GOACC_enter_data(int flags, size_t count, void **hosts, size_t *sizes, unsigned short *kinds,
+                      int queue, int waits, ...)
+{
+    for (size_t n = 0; n < count; n++) {
+        int kind = kind_of(kinds, sizes, n);
+        if (kind < 0) continue;
+        if ((kind & ~FORCE) > TO) fail("entered in an unknown way", hosts[n], kind);
+        copy *one = found(hosts[n], sizes[n]);
+        if (one) {
+            one->uses += 1;
+            continue;
+        }
+        if (!(one = malloc(sizeof *one))) fail("no memory", hosts[n], sizeof *one);
+        *one = (copy){hosts[n], new_memory(sizes[n]), sizes[n], 1, copies};
+        copies = one;
+        if (kind & TO) send(one, hosts[n], sizes[n]);
+    }
+}
+
+void GOACC_exit_data(int flags, size_t count, void **hosts, size_t *sizes, unsigned short *kinds,
+                     int queue, int waits, ...)
+{
+    for (size_t n = 0; n < count; n++) {
+        int kind = kind_of(kinds, sizes, n), fetches = (kind & ~FORCE) == FROM;
+        if (kind < 0) continue;
+        if (kind != RELEASE && kind != DELETE && !fetches)
+            fail("left in an unknown way", hosts[n], kind);
+        copy *one = found(hosts[n], sizes[n]);
+        if (one) leave(one, fetches, kind == DELETE || kind & FORCE);
+    }
+}
+
+void GOACC_update(int flags, size_t count, void **hosts, size_t *sizes, unsigned short *kinds,
+                  int queue, int waits, ...)
+{
+    for (size_t n = 0; n < count; n++) {
+        int kind = kind_of(kinds, sizes, n);
+        if (kind < 0) continue;
+        copy *one = found(hosts[n], sizes[n]);
+        if (!one && kind & FORCE) fail("updated, and not present", hosts[n], sizes[n]);
+        if (!one) continue;
+        if ((kind & ~FORCE) == TO)
+            send(one, hosts[n], sizes[n]);
+        else if ((kind & ~FORCE) == FROM)
+            fetch(one, hosts[n], sizes[n]);
+        else
+            fail("updated in an unknown way", hosts[n], kind);
+    }
+}
+
+/* Of regions of data `host_data` alone is known: each address becomes that on the device. */
+void GOACC_data_start(int flags, size_t count, void **hosts, size_t *sizes, unsigned short *kinds)
+{
+    for (size_t n = 0; n < count; n++) {
+        int kind = kinds[n] & 0xff;
+        if (kind != USE_DEVICE && kind != USE_DEVICE_IF_PRESENT)
+            fail("a region of data of an unknown kind", hosts[n], kind);
+        copy *one = found(hosts[n], 0);
+        if (!one && kind == USE_DEVICE) fail("used, and not present", hosts[n], 0);
+        if (one) hosts[n] = there(one, hosts[n]);
+    }
+}
+
+void GOACC_data_end(void)
+{
+}
+
+void GOACC_wait(int queue, int waits, ...)
+{
+}
+
+/* Return where a region finds what lies at an address of the host, of what it was given before. */
+static char *translated(char *value, void **own, void **hosts, const size_t *sizes, size_t given)
+{
+    for (size_t n = 0; n < given; n++) {
+        char *first = hosts[n];
+        if (own[n] && value >= first && value < first + sizes[n])
+            return (char *)own[n] + (value - first);
+    }
+    copy *one = value ? found(value, 0) : NULL;
+    return one ? there(one, value) : value;
+}
+
+/* Give a region a pointer to what the device has: in the descriptor before it, or one alone. */
+static void give_pointer(void **given, void **own, void **hosts, const size_t *sizes,
+                         const unsigned short *kinds, size_t n)
+{
+    char *value = *(char **)hosts[n], *at;
+    if (sizes[n]) fail("a pointer with an offset", hosts[n], sizes[n]);
+    size_t d = n;
+    while (d > 0 && (kinds[d] & 0xff) == POINTER) d--;
+    ptrdiff_t offset = (char *)hosts[n] - (char *)hosts[d];
+    if ((kinds[d] & 0xff) == DESCRIPTOR && offset >= 0 && (size_t)offset < sizes[d])
+        at = (char *)given[d] + offset;
+    else
+        at = given[n] = own[n] = new_memory(sizeof value);
+    value = translated(value, own, hosts, sizes, n);
+    memcpy(at, &value, sizeof value);
+}
+
+/* Give a region what it is passed: what is present, or else memory of its `own` for this once. */
+static void give(void **given, void **own, void **hosts, const size_t *sizes,
+                 const unsigned short *kinds, size_t n)
+{
+    int kind = kinds[n] & 0xff;
+    given[n] = hosts[n];
+    if (kind == FIRST_PRIVATE_VALUE) return;
+    if (kind == POINTER) {
+        give_pointer(given, own, hosts, sizes, kinds, n);
+        return;
+    }
+    if (!sizes[n]) return;
+    if (kind != FIRST_PRIVATE && kind != DESCRIPTOR) {
+        if (kind != PRESENT && (kind & ~FORCE) > (TO | FROM))
+            fail("passed in an unknown way", hosts[n], kind);
+        copy *one = found(hosts[n], sizes[n]);
+        if (!one && kind == PRESENT) fail("not present", hosts[n], sizes[n]);
+        if (one) {
+            given[n] = there(one, hosts[n]);
+            return;
+        }
+        moves[4] += 1;
+    }
+    given[n] = own[n] = new_memory(sizes[n]);
+    if (kind & TO || kind == FIRST_PRIVATE) memcpy(given[n], hosts[n], sizes[n]);
+}
+
+void GOACC_parallel_keyed(int flags, void (*region)(void *), size_t count, void **hosts,
+                          size_t *sizes, unsigned short *kinds, ...)
+{
+    void **given = calloc(2 * count + 1, sizeof *given), **own = given + count;
+    if (!given) fail("no memory", NULL, count);
+    for (size_t n = 0; n < count; n++) give(given, own, hosts, sizes, kinds, n);
+    region(given);
+    for (size_t n = 0; n < count; n++) {
+        int kind = kinds[n] & 0xff & ~FORCE;
+        if (own[n] && (kind == FROM || kind == (TO | FROM))) memcpy(hosts[n], own[n], sizes[n]);
+        free(own[n]);
+    }
+    free(given);
+}
+
+void emulated_moves(int64_t counts[5])
+{
+    memcpy(counts, moves, sizeof moves);
+}
