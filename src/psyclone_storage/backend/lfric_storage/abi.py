@@ -18,5 +18,8 @@ ACQUIRE_TABLE, RELEASE_TABLE, FORGET_TABLE = "acquire_table", "release_table", "
 space)`, and `forget_table(array)` before an array is gone."""
 UNLESS_TOLD = "unless_told"
 """The last argument of `forget_table`, for an array that stays if the program tells of its end."""
+ALIKE = "alike"
+"""The last argument of the first two, for an array that is made anew with the same values: a copy
+stands for all of them, which nobody has to forget."""
 
 RESERVED = OF_FIELDS | OF_STORAGES | {TABLES_MODULE, ACQUIRE_TABLE, RELEASE_TABLE, FORGET_TABLE}

@@ -1,9 +1,10 @@
 """What regions on a device read besides fields: maps, sizes, basis functions, arrays of scalars.
 
 Each has a storage of its own, found by the address of the array, and is held around the region that
-reads it there; the region looks at a window. What belongs to one call of the routine, as a table of
-basis functions does, is forgotten at its end; maps of the infrastructure stay, as they never
-change.
+reads it there; the region looks at a window. Maps of the infrastructure stay, as they never change.
+Basis functions and weights are made anew for each call of the routine, with the values that they
+had: they are found by these, and stay, too (ADR 0155). What else belongs to one call is forgotten
+at its end.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Assign, Call, Declare, DirectiveBlock, Line
 
 _ON_DEVICE = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
-_OF_THE_CALL = (SetupSection.QUADRATURE, SetupSection.COLUMNS)
-"""The sections of pointers to arrays of objects that need not outlive the routine for long."""
+_ALIKE = (SetupSection.QUADRATURE, SetupSection.BASIS)
+"""The sections of arrays that are made anew, with the same values each time."""
 
 
 def with_tables(
@@ -71,7 +72,8 @@ def _window(context: LoweringContext, name: str, maps_stay: bool) -> Name:
     wished = Declare(f"{name}_there", declared.type, attributes, colons(len(declared.shape)))
     window = context.work.variable(SetupSection.DATA, ("table", name), wished)
     stays = _stays(context, name)
-    if context.work.first(("forgotten", name)) and not (maps_stay and stays):
+    forgotten = not (maps_stay and stays) and not _is_alike(context, name)
+    if context.work.first(("forgotten", name)) and forgotten:
         procedure = Name(context.work.imports.local(abi.TABLES_MODULE, abi.FORGET_TABLE))
         told = (Keyword(abi.UNLESS_TOLD, logical(value=True)),) if stays else ()
         context.work.at_end(Call(procedure, (Name(name), *told)))
@@ -92,12 +94,19 @@ def _stays(context: LoweringContext, name: str) -> bool:
     if found is None:
         return False
     section, declared = found
-    return "pointer" in declared.attributes and section not in _OF_THE_CALL
+    return "pointer" in declared.attributes and section is not SetupSection.COLUMNS
+
+
+def _is_alike(context: LoweringContext, name: str) -> bool:
+    """Return whether an array is made anew for each call, with the same values."""
+    found = context.work.found(name)
+    return found is not None and found[0] in _ALIKE
 
 
 def _asked(context: LoweringContext, word: str, name: str, *window: Name) -> Call:
     procedure = Name(context.work.imports.local(abi.TABLES_MODULE, word))
-    return Call(procedure, (Name(name), space_word(context, Side.DEVICE), *window))
+    alike = (Keyword(abi.ALIKE, logical(value=True)),) if _is_alike(context, name) else ()
+    return Call(procedure, (Name(name), space_word(context, Side.DEVICE), *window, *alike))
 
 
 def _looking_through(lines: Iterable[Line], windows: Mapping[str, Name]) -> tuple[Line, ...]:

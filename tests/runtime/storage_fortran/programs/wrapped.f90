@@ -35,9 +35,11 @@ program wrapped
   call check_kinds()
   call check_threads()
   call check_tables()
+  call check_tables_alike()
   call set_program_tells(.true.)
   call check_told()
   call check_tables_told()
+  call check_tables_alike()
   call check_overwritten()
   call check_exchanges()
   call check_names()
@@ -452,6 +454,71 @@ contains
     call release_table(map, space_device)
   end subroutine look
 
+  !> Tables with the same values go to a device once, wherever they are, and never for another one.
+  subroutine check_tables_alike()
+    integer, parameter :: many = 100
+    integer(int32), allocatable, target :: first(:), second(:)
+    integer(int32), pointer, contiguous :: values(:), again(:)
+    real(real32), target :: zeros(12)
+    real(real32), pointer, contiguous :: real_values(:)
+    integer(int32) :: n
+
+    call release_tables()
+    allocate (first(12), second(12))
+    first = 7
+    second = first
+    call look_alike(first, brings=1)
+    call look_alike(second, brings=0)
+    deallocate (second)
+    allocate (second(12), source=first)
+    call look_alike(second, brings=0)
+    first(12) = 8
+    call look_alike(first, brings=1)
+    call look_alike(first(:11), brings=1)
+    call look_alike(second(:0), brings=0)
+    first = 0
+    zeros = 0
+    call look_alike(first, brings=1)
+    call acquire_table(zeros, space_device, real_values, alike=.true.)
+    call check(all(abs(real_values) <= 0), 'one of another type is another one')
+    call release_table(zeros, space_device, alike=.true.)
+    call acquire_table(second, space_device, values, alike=.true.)
+    first = second
+    call acquire_table(first, space_device, again, alike=.true.)
+    call release_table(second, space_device, alike=.true.)
+    ! More than are kept come and go meanwhile.
+    do n = 1, many
+      call look_alike(spread(100 + n, 1, 12), brings=1)
+    end do
+    call check(all(again == 7), 'one that is used stays')
+    call release_table(first, space_device, alike=.true.)
+    call look_alike(first, brings=0)
+    call release_tables()
+    call look_alike(first, brings=1)
+    !$omp parallel do num_threads(8) schedule(dynamic)
+    do n = 1, 20 * many
+      call look_alike([10, 20, modulo(n, many)])
+    end do
+    !$omp end parallel do
+  end subroutine check_tables_alike
+
+  !> Look at the values that a device has of a table, or of one that is alike, which brings so many.
+  subroutine look_alike(table, brings)
+    integer(int32), target, contiguous, intent(in) :: table(:)
+    integer, optional, intent(in) :: brings
+    integer(int32), pointer, contiguous :: values(:)
+    type(storage_statistics_type) :: before, after
+
+    before = get_total_statistics()
+    call acquire_table(table, space_device, values, alike=.true.)
+    call check(size(values) == size(table), 'a table that is alike has its size')
+    call check(all(values == table), 'a device has the values of a table that is alike')
+    call release_table(table, space_device, alike=.true.)
+    after = get_total_statistics()
+    if (.not. present(brings) .or. device_kind /= 'emulated') return
+    call check(after%to_device - before%to_device == brings, 'what is alike is brought once')
+  end subroutine look_alike
+
   !> Do something that would give a wrong answer.
   subroutine use_wrongly(what)
     character(*), intent(in) :: what
@@ -477,6 +544,11 @@ contains
       call forget_table(memory(21:40), unless_told=.true.)
       memory(33) = 3.0_real64
       call acquire_table(memory(21:40), space_device, table)
+    end if
+    if (what == 'table alike changed') then
+      call acquire_table(memory(21:40), space_device, table, alike=.true.)
+      memory(33) = 3.0_real64
+      call release_table(memory(21:40), space_device, alike=.true.)
     end if
     if (what == 'two names') then
       call storage%acquire(space_device, access_read, window)
