@@ -23,7 +23,7 @@ module array_table_mod
 
   public :: lock_table, unlock_table, arrays_at, get_places, array_in
   public :: array_at, new_array, adopt, make_room, give_way, look_up, remove
-  public :: enter_field, leave_field, check_parts
+  public :: enter_field, leave_field, array_used_by, check_parts
 
   !> What is known of the memory that an array is found in: it has been allocated for it just now;
   !> fields that have ended may have left something; others may have arrays in it.
@@ -216,7 +216,8 @@ contains
         call array%stop_at(error_access_conflict, '"' // name // '" is given a storage, and ' &
                            // 'lies in the memory of a field that has one: pass the whole ' // &
                            'field, or a copy of the part, or free the field before; ' // &
-                           'override_data lends memory to one field at a time.')
+                           'override_data lends memory to fields of one space and one depth ' // &
+                           'of halo at a time.')
       end if
     end if
     call remove(array, 'An array is asked for its storage, and another one that lies in the ' // &
@@ -277,18 +278,23 @@ contains
 
   ! -- fields that have their storages as components -----------------------------------------------
 
-  !> Enter the array of a field, whose storage has been set up, in memory of its own or `lent`.
+  !> Enter the array of a field, whose storage has been set up, in memory of its own or `lent`. If
+  !> that is lent which a field of the same `layout` has, this one is its guest.
   !>
   !> What is not `is_whole`, as it has fewer values than the field, stands for a field that nobody
   !> uses. Many have the same then, which stay out, and are not watched.
   !>
   !> Stops with 200 or 201 if what is known of that is used, or lies on a device alone.
-  subroutine enter_field(array, lent, is_whole)
+  subroutine enter_field(array, lent, is_whole, layout)
     type(wrapped_array_type), target, intent(inout) :: array
     logical, intent(in) :: lent
     logical, optional, intent(in) :: is_whole
+    type(c_ptr), optional, intent(in) :: layout
+
+    type(wrapped_array_type), pointer :: host
 
     array%owner = of_field
+    if (present(layout)) array%layout = layout
     if (present(is_whole)) then
       if (.not. is_whole) return
     end if
@@ -296,6 +302,37 @@ contains
     array%bytes = array%storage%state%replicas%get_bytes()
     if (array%bytes == 0) return
     call table%lock()
+    host => arrays_at(array%address)
+    array%guest = lent .and. device_has_memory .and. is_of_same_field(array, host)
+    if (.not. array%guest) call enter_alone(array, lent)
+    call table%unlock()
+  end subroutine enter_field
+
+  !> Return the array whose storage that of a field is: its own, or, of a guest, that of the field
+  !> whose memory it has. If that has ended, the guest has its own from then on.
+  !>
+  !> Stops with 200 or 201 as `enter_field` does.
+  function array_used_by(array) result(used)
+    type(wrapped_array_type), target, intent(inout) :: array
+    type(wrapped_array_type), pointer :: used
+
+    used => array
+    if (.not. array%guest) return
+    call table%lock()
+    used => arrays_at(array%address)
+    if (.not. is_of_same_field(array, used)) then
+      call enter_alone(array, lent=.true.)
+      array%guest = .false.
+      used => array
+    end if
+    call table%unlock()
+  end function array_used_by
+
+  !> Enter the array of a field that nobody else has, or refuse it, while the table is locked.
+  subroutine enter_alone(array, lent)
+    type(wrapped_array_type), target, intent(inout) :: array
+    logical, intent(in) :: lent
+
     ! Where host and device are one, fields may have one memory.
     if (device_has_memory .or. .not. lent) then
       call make_room(array%address, array%bytes, array%storage%get_name() // ', a ' // &
@@ -303,8 +340,22 @@ contains
                      merge(may_be_shared, just_allocated, lent))
     end if
     call table%enter(array%address, c_loc(array))
-    call table%unlock()
-  end subroutine enter_field
+  end subroutine enter_alone
+
+  !> Say whether what is known at the address of a field's array is that of a field which has the
+  !> same values at the same dofs, and as deep a halo.
+  function is_of_same_field(array, other)
+    type(wrapped_array_type), intent(in) :: array
+    type(wrapped_array_type), pointer, intent(in) :: other
+    logical :: is_of_same_field
+
+    is_of_same_field = .false.
+    if (.not. associated(other)) return
+    if (other%owner /= of_field .or. .not. c_associated(array%layout, other%layout)) return
+    if (other%storage%get_halo_depth() /= array%storage%get_halo_depth()) return
+    is_of_same_field = other%storage%is_like(array%storage%get_element(), &
+                                             array%storage%get_extents())
+  end function is_of_same_field
 
   !> Take the array of a field from the table, before the field is gone.
   !>
@@ -316,7 +367,7 @@ contains
       call array%stop_at(error_access_conflict, 'A field is freed while it is used: end that ' // &
                          'before.')
     end if
-    if (array%bytes == 0) return
+    if (array%bytes == 0 .or. array%guest) return
     call table%lock()
     if (c_associated(table%item_at(array%address), c_loc(array))) then
       call table%leave(array%address)

@@ -7,7 +7,8 @@
 !> who releases says that the values stay, as fields with storages do, they stay where they are.
 module wrapped_array_mod
 
-  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_intptr_t, c_loc
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_intptr_t, c_loc, &
+                                         c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
   use storage_device_mod, only: device_has_memory
   use storage_parts_mod, only: box_type, boxes_around
@@ -34,12 +35,15 @@ module wrapped_array_mod
   !> A storage that is `gone` from the table stays in memory while some thread looked it up last:
   !> there are `pending` of them. Those who use it now are of one thread, or of `no_thread` alone.
   !> What it is entered as, and for whom, is for the table: `users` have begun to use it and not
-  !> ended; what is `forgotten` meanwhile goes behind the last of them.
+  !> ended; what is `forgotten` meanwhile goes behind the last of them. A `guest` was lent memory that
+  !> a field with the same `layout` has, and uses that one's storage.
   type, public, extends(watched_storage_type) :: wrapped_array_type
     integer, public :: owner = of_nobody
     integer(c_int64_t), public :: stamp = 0
     integer, public :: users = 0
     logical, public :: forgotten = .false.
+    logical, public :: guest = .false.
+    type(c_ptr), public :: layout = c_null_ptr
     integer, public :: pending = 0
     logical, public :: gone = .false.
     integer(c_int), private :: latch = 0

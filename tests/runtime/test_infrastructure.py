@@ -131,15 +131,21 @@ REFUSED_ON_TWO_RANKS = {
     "meshes that are cut elsewhere": "get_cells_covered: the meshes are not partitioned alike",
 }
 
+LENT = (
+    'R201: "none, a field of [0-9]+ elements at 0x[0-9A-F]+" is given a storage, and lies in the '
+    "memory of a field that has one: .*; override_data lends memory to fields of one space"
+)
 # What would give a wrong answer beside a device, and what the storages say to it.
 NOTICED = {
     "a part, unsaid": "R200: The host has written a part",
     "a value of both sides, unsaid": "R200: The host has written an array that the device has, too",
     "read while it is overwritten": 'R201: "none" cannot give read-write access',
     "freed while it is held": "R201: A field is freed while it is used",
-    "lent by a device": "R200: An array is asked for its storage, and only the device",
-    "lent": 'R201: "none, a field of [0-9]+ elements at 0x[0-9A-F]+" is given a storage, and lies '
-    "in the memory of a field that has one",
+    "lent elsewhere by a device": "R200: An array is asked for its storage, and only the",
+    "lent to another space": LENT,
+    "lent with another halo": LENT,
+    "lent and written by both": 'R201: "none" cannot give read access',
+    "lent and freed while it is held": "R201: A field is freed while it is used",
 }
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]

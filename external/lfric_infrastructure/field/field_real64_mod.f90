@@ -108,7 +108,8 @@ contains
     call storage%wrap(self%data, int(self%get_field_halo_depth(), c_int), trim(self%get_name()), &
                       spoils=.true.)
     call self%values%enter_table(lent=present(override_data), &
-                                 is_whole=size(self%data) >= vector_space%get_undf())
+                                 is_whole=size(self%data) >= vector_space%get_undf(), &
+                                 layout=c_loc(vector_space))
   end subroutine initialise_field
 
   !> Make a pointer refer to a field.

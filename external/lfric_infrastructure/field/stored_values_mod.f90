@@ -5,7 +5,7 @@
 !> `bring_to_host`, and always where host and device are one memory.
 module stored_values_mod
 
-  use, intrinsic :: iso_c_binding, only: c_int
+  use, intrinsic :: iso_c_binding, only: c_int, c_ptr
   use opaque_mod, only: opaque_type
   use storage_parts_mod, only: box_type
 
@@ -47,24 +47,26 @@ contains
   end subroutine make_storage
 
   !> Let all who ask for the storage of the array find this one, which has been set up for memory of
-  !> the owner or for memory that somebody has `lent`; nobody asks for one without all values.
-  subroutine enter_table(self, lent, is_whole)
-    use held_storage_mod, only: array_of, enter_field
+  !> the owner or for memory that somebody has `lent`; nobody asks for one without all values. Two
+  !> that are lent the same memory, for the same `layout`, use one storage.
+  subroutine enter_table(self, lent, is_whole, layout)
+    use held_storage_mod, only: enter_field, own_array_of
 
     class(stored_values_type), target, intent(inout) :: self
     logical, intent(in) :: lent
     logical, optional, intent(in) :: is_whole
+    type(c_ptr), optional, intent(in) :: layout
 
-    call enter_field(array_of(self%held), lent, is_whole)
+    call enter_field(own_array_of(self%held), lent, is_whole, layout)
   end subroutine enter_table
 
   !> Let nobody find it any more, before its memory is freed.
   subroutine leave_table(self)
-    use held_storage_mod, only: array_of, leave_field
+    use held_storage_mod, only: leave_field, own_array_of
 
     class(stored_values_type), target, intent(inout) :: self
 
-    call leave_field(array_of(self%held))
+    call leave_field(own_array_of(self%held))
   end subroutine leave_table
 
   !> Begin to use the values in a space. One who `may_share` has maybe acquired them already, for

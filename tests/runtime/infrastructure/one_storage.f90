@@ -32,7 +32,7 @@ program one_storage
   call start_checks()
   mesh => new_mesh('fine', .true., 12, 8)
   if (asked /= '') then
-    call use_wrongly(trim(asked), space(mesh, W2))
+    call use_wrongly(trim(asked), space(mesh, W2), space(mesh, W0))
     stop
   end if
   call check_what_stands_for_fields(space(mesh, W2))
@@ -40,6 +40,7 @@ program one_storage
     call set_program_tells(told == 1)
     do n = 1, size(spaces)
       call check_both_ways(space(mesh, spaces(n)), told == 1)
+      call check_lent(space(mesh, spaces(n)))
     end do
   end do
   do n = 1, size(spaces)
@@ -248,10 +249,52 @@ contains
     call fields(2)%field_final()
   end subroutine check_what_stands_for_fields
 
-  !> Do something that would give a wrong answer.
-  subroutine use_wrongly(what, fs)
-    character(*), intent(in) :: what
+  !> Fields with one memory are one: what one of them has written on a device the others read
+  !> there, an exchange of one is an exchange of all, and it does not matter which ends first.
+  subroutine check_lent(fs)
     type(function_space_type), pointer, intent(in) :: fs
+
+    type(field_type), target :: fields(3)
+    type(field_proxy_type) :: proxies(3)
+    type(storage_statistics_type) :: before, after
+    real(r_def), allocatable, target :: memory(:)
+    integer :: n
+
+    allocate (memory(fs%get_undf()), source=1.0_r_def)
+    do n = 1, 3
+      call fields(n)%initialise(fs, override_data=memory, halo_depth=deepest)
+      proxies(n) = fields(n)%get_proxy()
+    end do
+    call add_by_field(proxies(2), 1.0_r_def)
+    before = get_total_statistics()
+    call add_by_field(proxies(1), 2.0_r_def)
+    call add_by_field(proxies(3), 4.0_r_def)
+    after = get_total_statistics()
+    call check(after%to_device == before%to_device .and. after%to_host == before%to_host, &
+               'what has one memory moves once')
+    call proxies(2)%bring_to_host()
+    call check(are(memory, 8.0_r_def), 'what all have written')
+    call proxies(1)%halo_exchange(deepest)
+    call check(.not. proxies(3)%is_dirty(deepest), 'one exchange is for all')
+    call add_by_address(proxies(2), 8.0_r_def)
+    call check(proxies(3)%is_dirty(1), 'who writes marks the halo of all')
+    call proxies(3)%bring_to_host()
+    memory(1) = 20.0_r_def
+    call proxies(3)%set_dirty()
+    call fields(1)%field_final()
+    call check(are(memory(2:), 16.0_r_def), 'the first has left its values')
+    call check(proxies(2)%is_dirty(1), 'those after it know nothing of the halo')
+    call add_by_field(proxies(3), 1.0_r_def)
+    call add_by_field(proxies(2), 1.0_r_def)
+    call fields(2)%field_final()
+    call fields(3)%field_final()
+    call check(are(memory(2:), 18.0_r_def) .and. nint(memory(1)) == 22, 'all have left theirs')
+  end subroutine check_lent
+
+  !> Do something that would give a wrong answer.
+  subroutine use_wrongly(what, fs, other_fs)
+    character(*), intent(in) :: what
+    type(function_space_type), pointer, intent(in) :: fs, other_fs
 
     type(field_type), target :: field, other
     type(field_proxy_type) :: proxy, other_proxy
@@ -274,13 +317,26 @@ contains
     case ('freed while it is held')
       call proxy%acquire(space_host, access_write, values)
       call field%field_final()
-    case ('lent by a device')
-      call other%initialise(fs, override_data=proxy%data)
-    case ('lent')
+    case ('lent elsewhere by a device')
+      call other%initialise(other_fs, override_data=proxy%data)
+    case ('lent to another space')
       call proxy%bring_to_host()
+      call other%initialise(other_fs, override_data=proxy%data)
+    case ('lent with another halo')
+      call proxy%bring_to_host()
+      call other%initialise(fs, override_data=proxy%data, halo_depth=2)
+    case ('lent and written by both')
       call other%initialise(fs, override_data=proxy%data)
       other_proxy = other%get_proxy()
-      call add_by_field(other_proxy, 1.0_r_def)
+      call proxy%acquire(space_device, access_write, values)
+      call other_proxy%acquire(space_host, access_read, values)
+    case ('lent and freed while it is held')
+      call other%initialise(fs, override_data=proxy%data)
+      other_proxy = other%get_proxy()
+      call other_proxy%acquire(space_device, access_write, values)
+      call field%field_final()
+    case default
+      print '(2a)', 'nobody knows: ', what
     end select
   end subroutine use_wrongly
 
