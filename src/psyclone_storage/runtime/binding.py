@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Hashable, MutableMapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from psyclone_storage.runtime.native import TABLES, number_of
 from psyclone_storage.storage import Storage, bound
 from psyclone_storage.storage.gdp.binding import LaunchBlock
+from psyclone_storage.storage.memory.conditions import NativeCall
 from psyclone_storage.storage.memory.races import MemoryUse
 
 
@@ -126,7 +126,7 @@ class BoundStorages:
         function, wanted, uses, has_result = self._launches[number]
         if wanted is not None and scalars:
             scalars = _numbers(scalars, wanted)
-        work = partial(function, *self.tables, *scalars)
+        work = NativeCall(function, *self.tables, *scalars)
         return (binding.start_and_wait if has_result else binding.start)(work, uses)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,13 @@ _WORDS = {
 _WARNING = "Warning: "
 
 
+class NativeCall(partial[Any]):
+    """A call of compiled code, which knows nothing of NumPy and of what it is to do."""
+
+
 def as_asked(work: Callable[[], Any]) -> Callable[[], Any]:
     """Return work that treats conditions of numbers as who asks for it wants them now."""
-    if work is nothing:
+    if work is nothing or isinstance(work, NativeCall):
         return work
     wanted: dict[str, Any] = dict(np.geterr())
     call: Any = np.geterrcall()

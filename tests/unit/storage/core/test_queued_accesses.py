@@ -33,6 +33,7 @@ from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.gdp import binding
 from psyclone_storage.storage.gdp.binding import LaunchBlock
 from psyclone_storage.storage.memory import queues
+from psyclone_storage.storage.memory.conditions import NativeCall, as_asked
 from psyclone_storage.storage.memory.registry import memory_of
 from psyclone_storage.storage.memory.uses import LastUse
 from storage_devices import device_in_place
@@ -157,6 +158,18 @@ def test_where_the_host_knows_all_to_be_done_no_note_is_left() -> None:
             uses = tuple(chain(*kept.block.uses()))
             assert kept.block.start_and_wait(lambda found=arrays["0"]: float(found[0]), uses) == 1.0
     assert all(use.event.known for use in at_device(target).pending)
+
+
+def test_compiled_code_is_not_told_of_numpy() -> None:
+    call = NativeCall(nothing, 1)
+    assert as_asked(call) is call
+    target = made("target")
+    kept = Kept(target)
+    with np.errstate(divide="raise"), kept.block as arrays:
+        uses = tuple(chain(*kept.block.uses()))
+        kept.block.start(NativeCall(np.divide, arrays["0"], 0.0, arrays["0"]), uses)
+    with np.errstate(all="ignore"):
+        assert seen(target) == {float("inf")}
 
 
 # -- what is not overtaken -------------------------------------------------------------------------
