@@ -29,11 +29,6 @@ NO_FORM = {
     # Fields that nobody makes.
     "unit_program",
     "unit_submodule_procedure",
-    # Numbers of single precision.
-    "precision_builtins_mixed",
-    "precision_generic_kernel",
-    "precision_r_tran",
-    "precision_reduction",
 }
 """Algorithms that have no form in Python."""
 _BUILTINS = frozenset(map(key_of, BUILTINS))

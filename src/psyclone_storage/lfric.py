@@ -1,8 +1,8 @@
 """The words of LFRic for programs in Python: `from psyclone_storage.lfric import *`.
 
-They are those of the API's metadata, from the table that kernels in Fortran are read with, and
-those that bodies of kernels loop over. Wildcards of spaces beyond the usual numbers can be imported
-by name.
+They are those of the API's metadata, from the table that kernels in Fortran are read with, those
+that bodies of kernels loop over, and the types of data. Wildcards of spaces beyond the usual
+numbers can be imported by name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from psyclone_storage.embedded.kernel import (
     fortran_kernel,
     kernel,
 )
-from psyclone_storage.embedded.words import Annotation, ColumnWord, MetadataWord
+from psyclone_storage.embedded.words import Annotation, ColumnWord, MetadataWord, TypeWord
 from psyclone_storage.infrastructures import lfric_words as _table
 
 field = Annotation("field")
@@ -35,6 +35,7 @@ x_direction, y_direction = _table.DIRECTIONS.values()
 _WORDS = {word.upper(): MetadataWord(word.upper()) for word in _table.WORDS}
 _WORDS |= {word: MetadataWord(word) for word in _table.PROPERTIES}
 _BODY = {word: ColumnWord(word) for word in _table.BODY_WORDS}
+_TYPES = {word: TypeWord(word) for word in _table.DECLARED_TYPES}
 _BUILTINS = {name: BuiltIn(name) for name in _table.BUILTINS}
 
 __all__ = [  # noqa: PLE0604 - the words are those of the table
@@ -58,13 +59,14 @@ __all__ = [  # noqa: PLE0604 - the words are those of the table
     "y_direction",
     *_WORDS,
     *_BODY,
+    *_TYPES,
     *_BUILTINS,
 ]
 
 
-def __getattr__(name: str) -> MetadataWord | ColumnWord | BuiltIn:
-    """Return a word of metadata or of bodies, or a built-in."""
-    for table in (_WORDS, _BODY, _BUILTINS):
+def __getattr__(name: str) -> MetadataWord | ColumnWord | TypeWord | BuiltIn:
+    """Return a word of metadata or of bodies, a type, or a built-in."""
+    for table in (_WORDS, _BODY, _TYPES, _BUILTINS):
         if name in table:
             return table[name]
     if name.startswith(_table.WILDCARDS):

@@ -14,7 +14,7 @@ from runtime import gocean_suite, programs
 from runtime.generated import builds
 from runtime.generated.suite import write_suite
 from runtime.summing import Summed, sums_of
-from runtime.twins import compiled_in_python, with_known_lengths, write_in_python
+from runtime.twins import compiled_in_python, for_numpy, with_known_lengths, write_in_python
 from served_commands import served
 
 
@@ -32,12 +32,14 @@ def library(built: Callable[[Library], Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def corpus_in_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of LFRic's corpus in Python, as C, as CUDA and as NumPy."""
+    """Return the folder of LFRic's corpus in Python, as C and as CUDA; in `eight` as NumPy."""
 
     def build(folder: Path) -> None:
         write_in_python(with_known_lengths(), folder)
-        for target in ("c", "cuda", "numpy"):
+        for target in ("c", "cuda"):
             compiled_in_python(folder, target)
+        write_in_python(for_numpy(), folder / "eight")
+        compiled_in_python(folder / "eight", "numpy")
 
     return built_once(shared_folder(tmp_path_factory) / "corpus_in_python", build)
 

@@ -22,7 +22,7 @@ from psyclone_storage.config.locate import surroundings
 from psyclone_storage.driver.compile import Compiler, make_compiler
 from psyclone_storage.driver.kernels import find_kernels, with_codes
 from psyclone_storage.driver.request import CompileRequest
-from psyclone_storage.infrastructures.lfric import is_wildcard
+from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SIZES, is_wildcard
 from psyclone_storage.ir.expr import Name, spell
 from psyclone_storage.ir.kernel import ArgKind, Iteration
 from psyclone_storage.ir.parsed import ParsedAlgorithm
@@ -32,8 +32,8 @@ from psyclone_storage.ir.walk import kernel_calls
 from translated import translate, translate_columns
 
 SPELLINGS = {"wtheta": "Wtheta", "w2broken": "W2broken", "w2trace": "W2trace"}
-TYPES = ("field_type", "integer_field_type", "operator_type")
-KINDS = {"r_def", "i_def", "l_def", None}
+TYPES = {one.name: one for one in OBJECT_TYPES.values()
+         if one.kind in (ArgKind.FIELD, ArgKind.OPERATOR)}  # fmt: skip
 EXTENT = 2
 SRC = Path(__file__).parents[2] / "src"
 POSITIVE = 9.5
@@ -44,8 +44,6 @@ LEFT_OUT = {
     # The adversary for storages takes their plans for wrong, in Fortran, too.
     "dof_kernel_continuous",
     "dof_kernel_then_increment",
-    # It has numbers of single precision, which Python has no words for.
-    "kinds_without_suffix",
 }
 
 
@@ -96,7 +94,7 @@ def _twin(name: str, compilers: list[Compiler]) -> Twin | None:
         return None
     twin = Twin(name, algorithm, data)
     try:
-        with_codes(program, in_python.kernels)
+        with_codes(program, in_python.kernels, SIZES)
         return twin if _choose_spaces(twin, program) else None
     except CompileError:
         return None
@@ -110,9 +108,7 @@ def _is_plain(datum: Datum) -> bool:
         return False
     if datum.role not in (DatumRole.ARGUMENT, DatumRole.EXTENT, DatumRole.DIRECTION):
         return False
-    if isinstance(datum.type, ScalarType):
-        return datum.type.kind in KINDS
-    return datum.type.name in TYPES
+    return isinstance(datum.type, ScalarType) or datum.type.name in TYPES
 
 
 Key = tuple[str, ...]
@@ -187,7 +183,7 @@ def in_fortran(found: Sequence[Twin]) -> str:
         lines += [f"subroutine run_{number}()", *_declared(twin), *_made(twin)]
         lines.append(f"call steps_{number}({', '.join(twin.data)})")
         lines += [
-            f"call report_scalar('{twin.name}/{datum.name}', {datum.name})"
+            f"call report_scalar('{twin.name}/{datum.name}', real({datum.name}, r_def))"
             for datum in _reduced(twin)
         ]
         lines += ["call report_fields()", f"end subroutine run_{number}"]
@@ -209,10 +205,18 @@ def _steps(twin: Twin, number: int) -> Iterator[str]:
 
 
 _USES = (
-    "  use constants_mod, only: i_def, l_def, r_def",
+    "  use constants_mod",
+    "  use, intrinsic :: iso_fortran_env, only: real32",
     "  use field_mod, only: field_type, field_proxy_type",
+    "  use field_real32_mod, only: field_real32_proxy_type",
     "  use integer_field_mod, only: integer_field_type",
     "  use operator_mod, only: operator_type, operator_proxy_type",
+    "  use operator_real32_mod, only: operator_real32_proxy_type",
+    "  use r_bl_field_mod, only: r_bl_field_type",
+    "  use r_solver_field_mod, only: r_solver_field_type",
+    "  use r_solver_operator_mod, only: r_solver_operator_type",
+    "  use r_tran_field_mod, only: r_tran_field_type",
+    "  use r_tran_operator_mod, only: r_tran_operator_type",
     "  use fs_continuity_mod",
     "  use flux_direction_mod, only: x_direction, y_direction",
     "  use function_space_collection_mod, only: function_space_collection",
@@ -244,16 +248,16 @@ def _reduced(twin: Twin) -> list[Datum]:
 def _declared(twin: Twin, intent: str = "") -> Iterator[str]:
     for datum in twin.data.values():
         if isinstance(datum.type, ScalarType):
-            kind = {Intrinsic.REAL: "r_def", Intrinsic.INTEGER: "i_def", Intrinsic.LOGICAL: "l_def"}
-            word = datum.type.intrinsic
-            yield f"{word.value}({kind[word]}){intent} :: {datum.name}"
+            yield f"{datum.type.intrinsic.value}({_kind(datum)}){intent} :: {datum.name}"
         else:
             shape = f"({datum.vector})" if datum.vector > 1 else ""
             yield f"type({datum.type.name}){intent} :: {datum.name}{shape}"
     if intent:
         return
-    yield "type(operator_proxy_type) :: proxy_of_one"
-    yield "type(field_proxy_type) :: proxy_of_field"
+    yield "type(operator_proxy_type) :: proxy_of_r_def_matrix"
+    yield "type(field_proxy_type) :: proxy_of_r_def"
+    yield "type(operator_real32_proxy_type) :: proxy_of_real32_matrix"
+    yield "type(field_real32_proxy_type) :: proxy_of_real32"
     yield "integer(i_def) :: at_first, at_second, at_entry"
 
 
@@ -266,26 +270,28 @@ def _made(twin: Twin) -> Iterator[str]:
                 space = _fortran(twin.spaces[datum.name, "0"])
                 yield f"call new_field({datum.name}{which}, {space}, '{name}', {number + part + 1})"
                 if _is_real(datum):
-                    yield f"proxy_of_field = {datum.name}{which}%get_proxy()"
-                    yield f"proxy_of_field%data = proxy_of_field%data + {POSITIVE}_r_def"
+                    proxy = f"proxy_of_{_precision(datum)}"
+                    yield f"{proxy} = {datum.name}{which}%get_proxy()"
+                    yield f"{proxy}%data = {proxy}%data + {POSITIVE}_r_def"
         elif datum.kind is ArgKind.OPERATOR:
             to, source = (_fortran(twin.spaces[datum.name, side]) for side in "01")
             spaces = ", ".join(
                 f"function_space_collection%get_fs(fine, 0, 0, {one})" for one in (to, source)
             )
             yield f"call {datum.name}%initialise({spaces})"
-            yield f"proxy_of_one = {datum.name}%get_proxy()"
-            yield from _MATRIX
+            proxy = f"proxy_of_{_precision(datum)}_matrix"
+            yield f"{proxy} = {datum.name}%get_proxy()"
+            yield from (line.format(proxy=proxy, kind=_precision(datum)) for line in _MATRIX)
         else:
             yield f"{datum.name} = {_value(datum, number, 'fortran')}"
 
 
 _MATRIX = (
-    "do at_second = 1, size(proxy_of_one%local_stencil, 3)",
-    "do at_first = 1, size(proxy_of_one%local_stencil, 2)",
-    "do at_entry = 1, size(proxy_of_one%local_stencil, 1)",
-    "proxy_of_one%local_stencil(at_entry, at_first, at_second) = &",
-    "  0.1_r_def * real(at_first + 2 * at_second, r_def)",
+    "do at_second = 1, size({proxy}%local_stencil, 3)",
+    "do at_first = 1, size({proxy}%local_stencil, 2)",
+    "do at_entry = 1, size({proxy}%local_stencil, 1)",
+    "{proxy}%local_stencil(at_entry, at_first, at_second) = &",
+    "  0.1_{kind} * real(at_first + 2 * at_second, {kind})",
     "end do",
     "end do",
     "end do",
@@ -295,6 +301,23 @@ _MATRIX = (
 def _is_real(datum: Datum) -> bool:
     """Return whether a field has reals: these are made positive, so that they have powers."""
     return "integer" not in str(datum.type)
+
+
+def _kind(datum: Datum) -> str:
+    """Return the kind of the values of a datum."""
+    return str(_type(datum).kind)
+
+
+def _type(datum: Datum) -> ScalarType:
+    """Return the type of the values of a datum, with a kind."""
+    defaults = {Intrinsic.REAL: "r_single", Intrinsic.INTEGER: "i_def", Intrinsic.LOGICAL: "l_def"}
+    type_ = datum.type if isinstance(datum.type, ScalarType) else TYPES[datum.type.name].data
+    return ScalarType(type_.intrinsic, type_.kind or defaults[type_.intrinsic])
+
+
+def _precision(datum: Datum) -> str:
+    """Return the kind that stands for the precision of real values."""
+    return "real32" if SIZES[_kind(datum)] == 4 else "r_def"
 
 
 def _fortran(space: str) -> str:
@@ -310,7 +333,7 @@ def _value(datum: Datum, number: int, language: str) -> str:
             return "2"
         case Intrinsic.LOGICAL:
             return ".true." if language == "fortran" else "True"
-    kind = "_r_def" if language == "fortran" else ""
+    kind = f"_{_kind(datum)}" if language == "fortran" else ""
     return f"0.{number + 3}{kind}"
 
 
@@ -370,11 +393,12 @@ def _fields(twin: Twin) -> list[Datum]:
 
 def _in_python(twin: Twin, datum: Datum, number: int) -> str:
     if datum.kind is ArgKind.FIELD:
-        kind = "r_def" if _is_real(datum) else "i_def"
+        kind = _kind(datum)
         space = twin.spaces[datum.name, "0"]
         return f'new_datum("{space}", {number + 1}, {datum.vector}, "{kind}")'
     if datum.kind is ArgKind.OPERATOR:
-        return f'new_matrix("{twin.spaces[datum.name, "0"]}", "{twin.spaces[datum.name, "1"]}")'
+        to, source = (twin.spaces[datum.name, side] for side in "01")
+        return f'new_matrix("{to}", "{source}", "{_kind(datum)}")'
     return "Result()" if datum.access.writes else _value(datum, number, "python")
 
 
@@ -412,8 +436,19 @@ def compiled_in_python(folder: Path, target: str, steps: str = "colour") -> list
 
 
 def with_known_lengths() -> list[Twin]:
-    """Return those that have a form for a device as they are."""
-    return [one for one in twins() if UNKNOWN_LENGTHS not in str(one.algorithm.invokes)]
+    """Return those that have a form for a device as they are; those that NumPy has come first."""
+    found = [one for one in twins() if UNKNOWN_LENGTHS not in str(one.algorithm.invokes)]
+    return sorted(found, key=_has_singles)
+
+
+def for_numpy() -> list[Twin]:
+    """Return those that NumPy can compute: all their reals have 8 bytes."""
+    return [one for one in with_known_lengths() if not _has_singles(one)]
+
+
+def _has_singles(twin: Twin) -> bool:
+    types = [_type(one) for one in twin.data.values()]
+    return any(one.intrinsic is Intrinsic.REAL and SIZES[one.kind or ""] == 4 for one in types)
 
 
 MAKING = '''
@@ -438,19 +473,20 @@ def new_datum(name, seed, vector, kind):
     values[ids == space.ndof_global - 1] = 9
     array = np.asarray(field.storage.data)
     array[:] = values
-    if kind == "r_def":
+    if kind != "i_def":
         array += POSITIVE
         array[space.last_dof_owned:] = np.nan
     field.set_dirty()
     return field
 
 
-def new_matrix(to, source):
-    made = Operator(MESH.space(to), MESH.space(source))
+def new_matrix(to, source, kind):
+    made = Operator(MESH.space(to), MESH.space(source), dtype=kind)
     array = np.asarray(made.storage.data)
     for second in range(array.shape[2]):
         for first in range(array.shape[1]):
-            array[:, first, second] = 0.1 * float(first + 1 + 2 * (second + 1))
+            number = array.dtype.type(first + 1 + 2 * (second + 1))
+            array[:, first, second] = array.dtype.type(0.1) * number
     return made
 
 

@@ -59,6 +59,7 @@ class Infrastructure:
     compiled by themselves anyway `outlines` none. With `fetches_strips` code around an exchange
     brings what is sent to the host, as fields do not by themselves. One that `starts_together`
     sends one message for several fields also where exchanges are started and finished apart.
+    `sizes` are the bytes of the kinds of numbers, for printers that have to know them.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Infrastructure:
     storages: Mapping[type[HoldingAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
         field(default_factory=dict)
     )
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from __future__ import annotations
 class Result:
     """A number that is found by an invoke, and may be passed to the next one."""
 
-    __slots__ = ("value",)
+    __slots__ = ("__weakref__", "dtype", "value")
 
-    def __init__(self, value: float = 0.0) -> None:
-        self.value = value
+    def __init__(self, value: float = 0.0, dtype: str = "") -> None:
+        """Begin with a number; `dtype` is its kind, as `r_solver`, if it is not the usual one."""
+        self.value, self.dtype = value, dtype
 
     def __float__(self) -> float:
         """Return the number."""

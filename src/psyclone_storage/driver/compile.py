@@ -34,6 +34,7 @@ from psyclone_storage.driver.numbering import (
     LocalNumbering,
     NumberedProgram,
 )
+from psyclone_storage.driver.precisions import with_precisions
 from psyclone_storage.driver.request import CompileRequest, LineLimit, suffixes_of
 from psyclone_storage.driver.rows import ApiParts, ApiRow, Language, Target
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
@@ -198,6 +199,9 @@ class Compiler:
         domain = self.api.domain(self.settings)
         program = build_program(algorithm, called.by_name, domain, self._build_options())
         rules = domain.rules
+        sizes = self.target.infrastructure(self.settings).sizes
+        if sizes:
+            program = with_precisions(program, sizes, self.api.dummies)
         return _with_each(program, lambda schedule: with_halos(schedule, rules)), rules
 
     def _build_options(self) -> BuildOptions:
@@ -242,7 +246,9 @@ class Compiler:
         if checks:
             _check_coherence(program, rules)
         if self.target.language.prints_kernels:
-            program = with_codes(program, self.kernels)
+            program = with_codes(
+                program, self.kernels, self.target.infrastructure(self.settings).sizes
+            )
         if contract is not None:
             program = _with_holding(program, contract, rules, self.kernels)
             if checks:

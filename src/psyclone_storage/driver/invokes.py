@@ -8,7 +8,8 @@ is imported when something has to be compiled.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 from itertools import chain
 from operator import attrgetter, itemgetter
@@ -46,7 +47,8 @@ class _LastCall:
     """What an invoke was given when it last ran, none of it a sequence, and what it became.
 
     `objects` gets those of the values that are no numbers, of which `ids` are the identities, and
-    `taken` those that the routine takes.
+    `taken` those that the routine takes. It is forgotten when one of them goes, which is `watched`:
+    what is at its place then may have values of another type.
     """
 
     asked: TracingRequest
@@ -58,6 +60,7 @@ class _LastCall:
     ids: list[int]
     compiled: Compiled
     taken: Callable[[list[Any]], tuple[Any, ...]]
+    watched: list[weakref.ref[Any]]
 
     def was(
         self, asked: TracingRequest, label: str, calls: Sequence[TracedCall], values: list[Any]
@@ -154,7 +157,17 @@ def _keep_last(
         [*map(id, getter(values))],
         compiled,
         itemgetter(*compiled.order),
+        _watched(place, getter(values)),
     )
+
+
+def _watched(place: tuple[int, int], values: Iterable[Any]) -> list[weakref.ref[Any]]:
+    """Return what forgets the last call of a place when one of some objects goes."""
+
+    def forget(_gone: Any) -> None:
+        _last_calls().pop(place, None)
+
+    return [weakref.ref(one, forget) for one in values if type(one).__weakrefoffset__]
 
 
 def _chosen(
@@ -241,14 +254,16 @@ def _key(
 ) -> Hashable:
     """Return what an invoke is known by: its place, its kernels, and what each is given.
 
-    Of what is no number it counts which are one object, what is in sequences included. Code is
+    Of what is no number it counts which are one object, what is in sequences included, and of what
+    type its values are. Code is
     known by its identity, as its hash costs more than all the rest: what was compiled keeps it
     alive.
     """
     label, frame, asked = about
     first: dict[int, Hashable] = {}
     kinds = tuple([
-        first.setdefault(id(value), at) if (how := passed_as(value.__class__)) is OBJECT
+        (first.setdefault(id(value), at), getattr(value, "dtype", None))
+        if (how := passed_as(value.__class__)) is OBJECT
         else value.__class__ if how is NUMBER
         else _known_parts(first, at, value)
         for at, value in enumerate(values)
@@ -259,5 +274,8 @@ def _key(
 
 def _known_parts(first: dict[int, Hashable], at: int, several: Sequence[Any]) -> Hashable:
     """Return where a sequence, passed at a position, and each object in it are met first."""
-    parts = [first.setdefault(id(one), (at, number)) for number, one in enumerate(several)]
+    parts = [
+        (first.setdefault(id(one), (at, number)), getattr(one, "dtype", None))
+        for number, one in enumerate(several)
+    ]
     return first.setdefault(id(several), at), *parts

@@ -1,11 +1,12 @@
 """What invokes of earlier programs became, kept by the texts of all that it depends on.
 
 A key holds the tool, the settings, the file in which an invoke stands and the place there, the text
-of each kernel with what the names in it stand for, and what arguments are: their types and which
-are one. It is made before anything is compiled, of texts that are read once for both: so what is
-found is what would be made, whoever edits a file meanwhile. Not kept is what depends on more:
-recipes, which are programs, and kernels in Fortran, which use other files; nor cells of notebooks,
-whose names are those of the process, and failures. Found is what can be run, without a schedule.
+of each kernel with what the names in it stand for, and what arguments are: their types, those of
+their values, and which are one. It is made before anything is compiled, of texts that are read once
+for both: so what is found is what would be made, whoever edits a file meanwhile. Not kept is what
+depends on more: recipes, which are programs, and kernels in Fortran, which use other files; nor
+cells of notebooks, whose names are those of the process, and failures. Found is what can be run,
+without a schedule.
 """
 
 from __future__ import annotations
@@ -143,7 +144,8 @@ def _arguments(calls: Sequence[TracedCall]) -> Iterator[Hashable]:
         kind = type(value)
         is_number = passed_as(value.__class__) is PassedAs.NUMBER
         number = -1 if is_number else first.setdefault(id(value), len(first))
-        return number, kind.__module__, kind.__qualname__, str(getattr(value, "label", ""))
+        words = str(getattr(value, "label", "")), str(getattr(value, "dtype", ""))
+        return number, kind.__module__, kind.__qualname__, *words
 
     for call in calls:
         yield tuple([

@@ -18,22 +18,22 @@ from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
+from psyclone_storage.driver.precisions import code_for
 from psyclone_storage.driver.rows import ApiParts, Language
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
-from psyclone_storage.infrastructures.lfric import EXACT_KIND, REAL
 from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.schedule import Program
-from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls, replaced
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.merged import CalledProcedures
 
+Dummies = tuple[Dummy, ...]
 _MAX_LINE = 132
 _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks what it writes."
 
@@ -54,7 +54,7 @@ class Kernels:
     beside: bool = False
     warnings: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
-    _codes: dict[tuple[SourceText, str], KernelCode] = field(default_factory=dict)
+    _codes: dict[tuple[SourceText, str, Dummies], KernelCode] = field(default_factory=dict)
     _may_keep: dict[tuple[SourceText, str], bool] = field(default_factory=dict)
     _merged: dict[int, tuple[KernelCode, MergedCode]] = field(default_factory=dict)
     _modules: ModuleFinder = field(init=False)
@@ -152,10 +152,11 @@ class Kernels:
         return self._may_keep[source, name]
 
     def _code(self, source: SourceText, name: str, dummies: tuple[Dummy, ...]) -> KernelCode:
-        if (source, name) not in self._codes:
+        key = source, name, dummies if self.language.prints_kernels else ()
+        if key not in self._codes:
             code = self.language.read_code(source, name, dummies)
-            self._codes[source, name] = self.language.resolve(code, self._modules, dummies)
-        return self._codes[source, name]
+            self._codes[key] = self.language.resolve(code, self._modules, dummies)
+        return self._codes[key]
 
     def _innermost(self, wanted: Import) -> Import:
         """Return what is imported, or what is used as a whole within and hides it."""
@@ -256,10 +257,11 @@ def _too_long(source: SourceText) -> list[Diagnostic]:
     return problems
 
 
-def with_codes(program: Program, kernels: Kernels) -> Program:
+def with_codes(program: Program, kernels: Kernels, sizes: Mapping[str, int]) -> Program:
     """Return `program` with the code of every kernel in its calls, for the module of the calls.
 
-    What a step has put in the place of a call is called, which means the same.
+    Kinds of numbers have the bytes that `sizes` say. What a step has put in the place of a call is
+    called, which means the same.
 
     Raises:
         CompileError: everything that is wrong with the code of kernels.
@@ -273,7 +275,7 @@ def with_codes(program: Program, kernels: Kernels) -> Program:
                 continue
             try:
                 codes = call.codes or kernels.codes_of(call.kernel)
-                codes = _for_default_kinds(call.kernel, codes)
+                codes = (code_for(call.kernel, codes, kernels.api.dummies(call.kernel), sizes),)
             except CompileError as error:
                 problems[call.kernel.procedure] = error.problems
                 continue
@@ -291,34 +293,3 @@ def with_codes(program: Program, kernels: Kernels) -> Program:
         invokes.append(replace(invoke, schedule=schedule))
     raise_if_any([problem for found in problems.values() for problem in found])
     return replace(program, invokes=tuple(invokes))
-
-
-def _for_default_kinds(kernel: Kernel, codes: tuple[KernelCode, ...]) -> tuple[KernelCode, ...]:
-    """Return the one subroutine behind an interface that takes data of the kinds of metadata.
-
-    A program that declares nothing has no others.
-
-    Raises:
-        CompileError: G010, there is none, or there are several.
-    """
-    if len(codes) == 1:
-        return codes
-    found = tuple(code for code in codes if _has_default_kinds(code))
-    if len(found) == 1:
-        return found
-    message = f"It is not known which subroutine '{kernel.procedure}' stands for in Python."
-    hint = "Name a kernel with one subroutine, or one for 'r_def'."
-    raise CompileError(Diagnostic("G010", message, kernel.span, hint=hint))
-
-
-def _has_default_kinds(code: KernelCode) -> bool:
-    kinds = {
-        item.type.kind_key
-        for name in code.dummies
-        if (item := code.declared(name)) is not None and isinstance(item.type, ScalarType)
-        if item.type.intrinsic is Intrinsic.REAL
-    }
-    return kinds <= _DEFAULT_KINDS
-
-
-_DEFAULT_KINDS = frozenset({REAL.kind, EXACT_KIND})

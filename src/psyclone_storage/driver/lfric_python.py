@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.config.settings import RunTimeChecks, Settings
@@ -40,15 +42,16 @@ LFRIC_WORDS = Dialect(
     ranges=lfric_words.RANGES,
     tables=lfric_words.TABLES,
     builtins=frozenset(lfric_words.BUILTINS),
+    types=lfric_words.DECLARED_TYPES,
 )
 
 
-def _meshes(settings: Settings) -> Infrastructure:
+def _meshes(settings: Settings, *, eight_bytes: bool = False) -> Infrastructure:
     from psyclone_storage.backend.meshes.table import meshes_in_c  # noqa: PLC0415
 
     checks = settings.lfric.run_time_checks is not RunTimeChecks.NONE
     exact = settings.lfric.exact_sums or settings.reproducible_reductions
-    return meshes_in_c(exact_sums=exact, run_time_checks=checks)
+    return meshes_in_c(exact_sums=exact, run_time_checks=checks, eight_bytes=eight_bytes)
 
 
 def _meshes_on_device(settings: Settings) -> Infrastructure:
@@ -65,7 +68,7 @@ def _not_for_threads(program: Program, rules: Rules) -> tuple[Diagnostic, ...]:
 
 
 LFRIC_IN_C = Target(python_with_columns(LFRIC_WORDS), _meshes)
-LFRIC_IN_NUMPY = Target(python_with_numpy_columns(LFRIC_WORDS), _meshes)
+LFRIC_IN_NUMPY = Target(python_with_numpy_columns(LFRIC_WORDS), partial(_meshes, eight_bytes=True))
 LFRIC_IN_CUDA = Target(
     python_with_columns_on_device(LFRIC_WORDS), _meshes_on_device, refuses=_not_for_threads
 )

@@ -48,11 +48,17 @@ from psyclone_storage.frontend.python.invokes import constant_of
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.frontend.python.surroundings import CallPlace, read_function
+from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
 from psyclone_storage.ir.expr import (
     Element,
     Expr,
     Index,
+    Member,
     Name,
+    Origin,
+    Range,
+    Sort,
+    Symbol,
     Verbatim,
     canonical,
     integer_value,
@@ -70,7 +76,7 @@ from psyclone_storage.ir.parsed import (
     ScopeKind,
 )
 from psyclone_storage.ir.schedule import Datum
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 
@@ -196,12 +202,13 @@ class _TakenPositions:
     """What a call of a kernel is given, one for each position: whether it is a number, or several.
 
     What is no number is an object, of which `several` are passed as one sequence. Some numbers are
-    `conditions`.
+    `conditions`. `types` are those of what nobody declares, None where they are not known.
     """
 
     kernel: Kernel
     numbers: tuple[bool, ...]
     several: tuple[int, ...]
+    types: tuple[DataType | None, ...]
     conditions: tuple[bool, ...] = ()
 
 
@@ -210,7 +217,7 @@ def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
     if compiler.api.passed is None:
         args = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
         numbers = tuple(arg.kind is not ArgKind.FIELD for arg in args)
-        return _TakenPositions(kernel, numbers, (1,) * len(args))
+        return _TakenPositions(kernel, numbers, (1,) * len(args), (None,) * len(args))
     items = compiler.api.passed(kernel)
     numbers = tuple(isinstance(item.type, ScalarType) for item in items)
     conditions = tuple(
@@ -219,7 +226,8 @@ def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
     )
     lengths = (integer_value(item.shape[0]) if item.shape else 1 for item in items)
     several = tuple(length or 1 for length in lengths)
-    return _TakenPositions(kernel, numbers, several, conditions)
+    types = tuple(item.type for item in items)
+    return _TakenPositions(kernel, numbers, several, types, conditions)
 
 
 @dataclass(slots=True)
@@ -306,7 +314,11 @@ def _named(
         span = one.span if one else source.whole()
         args = tuple(
             ParsedArgument(
-                _expr(value, (at, position + at, _own(passed, number, at)), one, passed, names),
+                _typed(
+                    _expr(value, (at, position + at, _own(passed, number, at)), one, passed, names),
+                    _type_of(value, passed.types[at]),
+                    passed.several[at],
+                ),
                 one.args[at].span if one else span,
             )
             for at, value in enumerate(call.args)
@@ -380,6 +392,37 @@ def _expr(
         message = f"The kernel '{kernel.name}' takes a number, not a {type(value).__name__}."
         raise TypeError(message)
     return names.of_number(value, position, written, own)
+
+
+def _type_of(value: Any, usual: DataType | None) -> DataType | None:
+    """Return the type of what is passed, None for the usual one."""
+    if isinstance(value, Result):
+        return ScalarType(Intrinsic.REAL, value.dtype) if value.dtype else None
+    one = value[0] if passed_as(value.__class__) is PassedAs.SEVERAL and len(value) else value
+    if usual is None or str(getattr(one, "dtype", "")) != _SINGLE:
+        return None
+    if isinstance(usual, ScalarType):
+        return ScalarType(Intrinsic.REAL, SINGLE.kind)
+    known = OBJECT_TYPES[usual.name]
+    same = (one for one in OBJECT_TYPES.values() if (one.kind, one.data) == (known.kind, SINGLE))
+    return next((DerivedType(one.name) for one in same), None)
+
+
+_SINGLE = "float32"
+
+
+def _typed(expr: Expr, type_: DataType | None, several: int) -> Expr:
+    """Return the name of an argument with what is known of its type."""
+    if type_ is None:
+        return expr
+    match expr:
+        case Element(base, (item,)):
+            return Element(_typed(base, type_, 2), (item,))
+        case Name(text) | Member(_, text):
+            shape = (Range(),) if several > 1 else ()
+            symbol = Symbol(key_of(text), text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
+            return replace(expr, symbol=symbol)
+    return expr
 
 
 def _own_name(value: Any, otherwise: str) -> Expr:

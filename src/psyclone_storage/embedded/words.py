@@ -53,6 +53,21 @@ class ColumnWord:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeWord:
+    """A type by which a program says what a variable is; brackets behind it hold extents."""
+
+    name: str
+
+    def __getitem__(self, extents: Any) -> TypeWord:
+        """Return the type, which is that of an array: what it says is read and not run."""
+        return self
+
+    def __repr__(self) -> str:
+        """Return the word as it is written."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class Annotation:
     """What an argument of a kernel is: a word such as `field`, and its items in brackets."""
 

@@ -239,6 +239,16 @@ SINGLE_KINDS = frozenset(name for name, kind in KINDS.items() if kind.reduced_by
 EXACT_KIND = "real64"
 """The kind of the reals that can be summed without rounding."""
 
+SIZES: Mapping[str, int] = {
+    **dict.fromkeys(("r_solver", "r_tran", "r_single", "real32", "i_def", "int32"), 4),
+    **dict.fromkeys(("r_def", "r_bl", "r_double", "real64", "int64"), 8),
+    **dict.fromkeys(("r_phys", "r_um", "r_second", "r_ncdf"), 8),
+}
+"""The bytes of the kinds of numbers in the infrastructure that programs in Python load."""
+SINGLE, DOUBLE = ScalarType(Intrinsic.REAL, "real32"), ScalarType(Intrinsic.REAL, EXACT_KIND)
+OF_SIZE: Mapping[int, ScalarType] = {4: SINGLE, 8: DOUBLE}
+"""The reals that have so many bytes where programs are in Python: others of a size are these."""
+
 DEFAULT_TYPES: Mapping[Intrinsic, ScalarType] = {
     scalar.intrinsic: scalar for scalar in (REAL, INTEGER, LOGICAL)
 }

@@ -12,8 +12,11 @@ from psyclone_storage.infrastructures.lfric import (
     ANY_DISCONTINUOUS_SPACE,
     ANY_SPACE,
     DEFAULT_LIMITS,
+    KINDS,
     MESH_PROPERTIES,
+    OBJECT_TYPES,
     REFERENCE_ELEMENT_PROPERTIES,
+    SIZES,
     space_names,
 )
 from psyclone_storage.ir.interface import Role
@@ -26,7 +29,7 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 ARG_KINDS: Mapping[str, ArgKind] = {
     "gh_field": ArgKind.FIELD,
@@ -125,6 +128,12 @@ TABLES: Mapping[str, Role] = {
 }
 """The arrays that kernels in Python may look at, besides their arguments."""
 BODY_WORDS = (*RANGES, *TABLES)
+DECLARED_TYPES: Mapping[str, DataType] = {
+    **{name: DerivedType(name) for name in OBJECT_TYPES},
+    **{name: ScalarType(Intrinsic.REAL, name) for name in SIZES},
+    **{name: ScalarType(kind.intrinsic, name) for name, kind in KINDS.items()},
+}
+"""What programs in Python annotate variables by, as a declaration in Fortran says it."""
 PROPERTIES = (*REFERENCE_ELEMENT_PROPERTIES, *MESH_PROPERTIES)
 """Words for what a mesh or its element has."""
 

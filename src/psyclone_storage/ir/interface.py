@@ -89,6 +89,18 @@ class Role(Enum):
     IMPORTED = "imported"
 
 
+OF_VALUES = frozenset(
+    {
+        Role.FIELD,
+        Role.OPERATOR,
+        Role.CMA_MATRIX,
+        Role.SCALAR,
+        Role.SCALAR_ARRAY,
+        Role.DOF_VALUE,
+        Role.GRID_PROPERTY,
+    }
+)
+"""The roles of dummies that have the values of an argument of metadata."""
 ANY = Range()
 """The extent of what is passed, whatever it is."""
 

@@ -186,7 +186,8 @@ class KernelArg:
     `layers` and `data_per_dof` say that it has another number of layers than the first field or
     operator, or several values at a dof: the number, or a name for one that is known at run time.
     Empty, they say nothing. `is_mask` says that the kernel is called for those cells only where the
-    field's first value is above 0.
+    field's first value is above 0. `precision` is the kind of real data, where a call has told;
+    empty, it is the usual one.
     """
 
     kind: ArgKind
@@ -202,6 +203,7 @@ class KernelArg:
     layers: str = ""
     data_per_dof: str = ""
     is_mask: bool = False
+    precision: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -11,6 +11,7 @@ from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.meshes.parts import ranks_of
 from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir.expr import CallFunction, Construct, Member, Name, whole
 from psyclone_storage.ir.runtime_ops import AddExactly, BeginExactSum, EndExactSum
 from psyclone_storage.ir.schedule import Datum
@@ -47,4 +48,6 @@ def ended(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
     total = CallFunction(Member(found, abi.SUM_OF_RANK), ())
     if asked.over_ranks:
         total = CallFunction(Member(found, abi.SUM), (ranks_of(context, asked.datum),))
+    if context.ops.value_type(asked.datum) == SINGLE:
+        total = CallFunction(Member(Name("np"), "float32"), (total,))
     return (Assign(Member(Name(asked.datum.name), abi.VALUE), total),)

@@ -26,7 +26,7 @@ from psyclone_storage.backend.meshes.parts import (
 from psyclone_storage.backend.meshes.reach import held_parts, look_at_depth, look_at_operators
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.infrastructures.lfric import INTEGER, REAL, default_type
+from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, OF_SIZE, SINGLE, SIZES
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.expr import (
@@ -44,27 +44,30 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.holding import HoldingContract
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Datum, DatumRole, KernelCall, Phase
 from psyclone_storage.ir.transfer import Held
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem, HoldData, Line
 from psyclone_storage.ir.walk import kernel_calls
 
 
-def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> Infrastructure:
+def meshes_in_c(
+    *, exact_sums: bool = False, run_time_checks: bool = False, eight_bytes: bool = False
+) -> Infrastructure:
     """Return the runtime's meshes, as C loops over columns see them, maybe with exact sums.
 
     What is lowered to it raises `CompileError` G010 for what it does not have, and that is all that
-    `run_time_checks` ask for.
+    `run_time_checks` ask for. With NumPy all reals have `eight_bytes`.
     """
     return Infrastructure(
         "The runtime for LFRic in Python",
         abi.RESERVED,
         lambda _: "",
         INTEGER,
-        value_type,
+        _of_eight_bytes if eight_bytes else value_type,
         _dummies,
         _VALUES,
         _ACTIONS,
@@ -76,20 +79,34 @@ def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> I
         holding=HoldingContract(),
         outlines=False,
         finish=_refuse_checks if run_time_checks else _add_nothing,
+        sizes=SIZES,
     )
 
 
 def value_type(datum: Datum) -> ScalarType:
     """Return the type of the values of a field, an operator or a scalar.
 
-    A program in Python declares nothing: reals are those of `r_def`.
+    Reals of so many bytes are one type, whatever their kinds are called.
+
+    Raises:
+        CompileError: G010, there are no data with as many bytes.
     """
-    if isinstance(datum.type, ScalarType):
-        return datum.type
-    if datum.kind is None:
-        return INTEGER
-    integer = default_type(datum.kind, Intrinsic.INTEGER)
-    return INTEGER if datum.type == integer and not datum.kind.is_operator else REAL
+    known = OBJECT_TYPES.get(datum.type.name) if isinstance(datum.type, DerivedType) else None
+    type_ = known.data if known else datum.type if isinstance(datum.type, ScalarType) else INTEGER
+    if type_.intrinsic is not Intrinsic.REAL:
+        return type_
+    size = SIZES.get(key_of(type_.kind or ""), 0)
+    if size not in OF_SIZE:
+        raise no_form(f"'{datum.name}', whose reals are of the kind '{type_.kind}'", datum.span)
+    return OF_SIZE[size]
+
+
+def _of_eight_bytes(datum: Datum) -> ScalarType:
+    type_ = value_type(datum)
+    if type_ == SINGLE:
+        what = f"'{datum.name}' with reals of 4 bytes where NumPy computes"
+        raise no_form(what, datum.span, "Choose '--target c' or 'cuda', which compute with both.")
+    return type_
 
 
 def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
@@ -97,7 +114,7 @@ def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
     for datum in context.schedule.data:
         if datum.rank > 0 and datum.role is DatumRole.ARGUMENT:
             raise no_form(f"'{datum.name}', an array of scalars", datum.span)
-        type_ = value_type(datum)
+        type_ = context.ops.value_type(datum)
         made.append(Declare(datum.name, ScalarType(type_.intrinsic, type_.kind)))
     return tuple(made)
 

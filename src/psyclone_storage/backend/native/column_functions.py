@@ -22,7 +22,13 @@ from psyclone_storage.backend.native.column_parts import (
     found_name,
 )
 from psyclone_storage.backend.native.column_setup import ColumnTables, places_of, threads_name
-from psyclone_storage.backend.native.loops import ENTRY, LoopsFunction, ScalarArgument, wrapped
+from psyclone_storage.backend.native.loops import (
+    ENTRY,
+    LoopsFunction,
+    ScalarArgument,
+    letter_of,
+    wrapped,
+)
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
@@ -141,7 +147,7 @@ def _letter(item: Parameter, part: ComputedPart) -> str:
     """Return the letter of what a kernel reduces to: that of the digits of an exact sum, too."""
     if item.key in map(key_of, part.exact):
         return "x"
-    return "d" if item.type.is_real else "i"
+    return letter_of(item.type)
 
 
 def _device_arguments(found: _SortedArguments, threads: int) -> tuple[list[str], list[str]]:
@@ -219,7 +225,7 @@ def _sorted(
 
 
 def _scalar_argument(item: Parameter, text: str) -> ScalarArgument:
-    return ScalarArgument(text, item.name, item.type.is_real, item.module)
+    return ScalarArgument(text, item.name, letter_of(item.type), item.module)
 
 
 def _place(found: tuple[str, int]) -> str:
@@ -254,7 +260,7 @@ def spelled(key: str, plan: PlannedRoutine) -> str:
 
 def types_of(part: ComputedPart, one: ColumnsFunction) -> str:
     """Return the types of what Python passes a function, by letter, and how it is launched."""
-    scalars = "".join("d" if item.is_real else "i" for item in one.function.scalars)
+    scalars = "".join(item.letter for item in one.function.scalars)
     types = f'"{scalars}{"l" * (len(part.exact) + len(part.reduced))}"'
     if one.launch is None:
         return types

@@ -22,6 +22,7 @@ from psyclone_storage.backend.native.threads import (
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import (
     CallFunction,
@@ -214,6 +215,14 @@ def extent_of(item: Declare, at: int) -> str:
 
 def _result(item: Declare) -> Declare:
     return Declare(found_name(item.name), item.type, ("intent(inout)",))
+
+
+def dtype_of(item: Declare) -> str:
+    """Return the type of NumPy that values have which are declared so."""
+    assert isinstance(item.type, ScalarType)
+    if item.type.intrinsic is not Intrinsic.REAL:
+        return "i4"
+    return "f4" if item.type == SINGLE else "f8"
 
 
 def found_name(name: str) -> str:

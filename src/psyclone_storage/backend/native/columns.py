@@ -28,6 +28,7 @@ from psyclone_storage.backend.native.column_lines import is_computed
 from psyclone_storage.backend.native.column_parts import (
     ComputedPart,
     PlannedRoutine,
+    dtype_of,
     found_name,
     planned,
 )
@@ -49,13 +50,12 @@ from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, HoldData, Line, Routine, Unit
 
 _LIBRARY = "_LIBRARY"
-_DTYPES = {Intrinsic.REAL: "f8", Intrinsic.INTEGER: "i4"}
-_C_TYPES = {"f8": "c_double", "i4": "c_int32"}
+_C_TYPES = {"f4": "c_float", "f8": "c_double", "i4": "c_int32"}
 _LENGTHS = "Apply 'kernel-constants', by which it is, or call this kernel in an invoke in C."
 
 
@@ -114,10 +114,11 @@ def emit_columns(
         message = f"Programs in Python have no module '{foreign[0]}'."
         raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
     codes = {code.key: code for code in inlined.codes}
-    _check_kernels(codes.values(), form)
+    _check_kernels(codes.values(), form, unit.sizes)
     plans = [planned(routine, codes, on_device=form.device) for routine in unit.routines]
     loops = tuple(part.code for plan in plans for part in plan.parts)
-    printed = print_together(loops, modules_around(codes)) if loops else CUnit((), frozenset())
+    around = modules_around(codes, unit.sizes)
+    printed = print_together(loops, around) if loops else CUnit((), frozenset())
     if form.device and "psy_random" in printed.helpers:
         message = "Kernels of CUDA have no pseudo-random numbers, which 'setval_random' sets."
         raise CompileError(Diagnostic("G010", message, hint="Set them in an invoke in C."))
@@ -126,12 +127,14 @@ def emit_columns(
     return NativeTexts(_python(unit, made, form), _c_text(unit, printed, made, form))
 
 
-def _check_kernels(codes: Iterable[KernelCode], form: ColumnsForm) -> None:
+def _check_kernels(
+    codes: Iterable[KernelCode], form: ColumnsForm, sizes: Mapping[str, int]
+) -> None:
     """Print each kernel alone, so that all that is wrong with any has its own place."""
     problems: list[Diagnostic] = []
     for code in codes:
         try:
-            unit = print_c(code, modules_around({}))
+            unit = print_c(code, modules_around({}, sizes))
         except CompileError as error:
             problems += error.problems
         else:
@@ -212,12 +215,14 @@ def _run(run: str, given: str, part: ComputedPart) -> Iterator[str]:
     """Yield the call of a function, and what becomes of what it reduces to."""
     declared = {item.name: item for item in part.code.declarations if isinstance(item, Declare)}
     for name in part.reduced:
-        yield f"{found_name(plain(name))} = ctypes.{_C_TYPES[_dtype(declared[name])]}()"
+        yield f"{found_name(plain(name))} = ctypes.{_C_TYPES[dtype_of(declared[name])]}()"
     found = "".join(f", {plain(name)}.{abi.ADDRESS}" for name in part.exact)
     found += "".join(f", ctypes.addressof({found_name(plain(name))})" for name in part.reduced)
     yield f"{run}({given}{found})"
     for name in part.reduced:
-        yield f"{plain(name)}.{abi.VALUE} = {found_name(plain(name))}.{abi.VALUE}"
+        value = f"{found_name(plain(name))}.{abi.VALUE}"
+        value = f"np.float32({value})" if declared[name].type == SINGLE else value
+        yield f"{plain(name)}.{abi.VALUE} = {value}"
 
 
 # ---------------------------------------------------------------------------- texts
@@ -236,6 +241,8 @@ def _python(unit: Unit, made: list[_ColumnsRoutine], form: ColumnsForm) -> str:
     text = "\n".join(line for one in made for line in one.lines)
     if "ctypes." in text:
         lines += ["import ctypes", ""]
+    if "np." in text:
+        lines += ["import numpy as np", ""]
     if any(one.plan.held for one in made):
         wanted = sorted([form.library, abi.ROUTINE])
         wanted += [abi.EXACT_SUM] if f"= {abi.EXACT_SUM}()" in text else []
@@ -279,7 +286,7 @@ def _described(one: _ColumnsRoutine, held: HoldData) -> Iterator[str]:
         word if item.written else "read" for word, item in zip(words, held.items, strict=True)
     ]
     declared = {item.name: item for item in one.plan.routine.variables}
-    types = [_dtype(declared[item.array]) for item in held.items]
+    types = [dtype_of(declared[item.array]) for item in held.items]
     functions = [
         f'("{function.function.name}", {types_of(part, function)})'
         for part, function in zip(one.plan.parts, one.functions, strict=True)
@@ -293,11 +300,6 @@ def _described(one: _ColumnsRoutine, held: HoldData) -> Iterator[str]:
     yield f'"{" ".join(accesses)}",'
     yield f'"{" ".join(types)}",'
     yield from laid_out("meant=[", [f'"{item.meant}"' for item in held.items], "],", "")
-
-
-def _dtype(item: Declare) -> str:
-    assert isinstance(item.type, ScalarType)
-    return _DTYPES[item.type.intrinsic]
 
 
 def _setup_name(routine: Routine) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.pragmas import OF_LOOPS, clauses_of, words_of
 from psyclone_storage.backend.c.printer import CUnit
+from psyclone_storage.backend.c.types import CType
 from psyclone_storage.backend.c.variables import Parameter
 from psyclone_storage.backend.c.writer import RESERVED
 from psyclone_storage.backend.numpy.kernel import offset_of
@@ -72,12 +73,22 @@ class ScalarArgument:
     """A scalar that is passed with each call: what Python passes, and what C calls it.
 
     It is an expression of the routine's arguments, or the variable of a `module` by its key.
+    `letter` says of which type it is.
     """
 
     python: str
     name: str
-    is_real: bool
+    letter: str
     module: str = ""
+
+
+_OF_LETTER = {"d": "double", "f": "float", "i": "int32_t"}
+_LETTERS = {name: letter for letter, name in _OF_LETTER.items()}
+
+
+def letter_of(type_: CType) -> str:
+    """Return the letter by which Python knows the type of a scalar; conditions are numbers."""
+    return _LETTERS.get(type_.name, "i")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +254,7 @@ class LoopsWriter:
         counts = [one for one in every if one in _EXTENTS or one in self.used]
         reals = [one for one in tables.reals if one in self.used]
         named = {**self.named, **{one: one for one in _EXTENTS}}
-        scalars = [f"{'double' if one.is_real else 'int32_t'} {one.name}" for one in self.scalars]
+        scalars = [f"{_OF_LETTER[one.letter]} {one.name}" for one in self.scalars]
         declared = [
             *(f"{self.arrays[one]} *restrict {named[one]}" for one in arrays),
             *(f"const int64_t {named[one]}" for one in counts),
@@ -348,7 +359,7 @@ class LoopsWriter:
         passed = [text for pair in zip(dummies, args, strict=True) for text in self._passed(*pair)]
         for item in function.parameters:
             if item.module:
-                wished = ScalarArgument(item.key, item.key, item.type.is_real, item.module)
+                wished = ScalarArgument(item.key, item.key, letter_of(item.type), item.module)
                 passed.append(f"&{self._scalar(wished)}")
         yield from wrapped(f"{indent}{function.name}(", passed, ");")
 
@@ -379,7 +390,7 @@ class LoopsWriter:
         if isinstance(actual, Literal) or (names and names <= known):
             return self.text(actual)
         stem = actual.text if isinstance(actual, Name) else parameter.key
-        return self._scalar(ScalarArgument(text_of(actual), stem, parameter.type.is_real))
+        return self._scalar(ScalarArgument(text_of(actual), stem, letter_of(parameter.type)))
 
     def _scalar(self, wished: ScalarArgument) -> str:
         """Return the name of a scalar in C, which is `wished`, or like its own."""

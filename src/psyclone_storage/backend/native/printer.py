@@ -316,8 +316,7 @@ def _described(one: _NativeRoutine, held: HoldData) -> Iterator[str]:
     fields = [item for item in held.items if not _is_property(item)]
     words = ["written" if not item.covered else "covered" for item in fields]
     accesses = [word if item.written else "read" for word, item in zip(words, fields, strict=True)]
-    types = ["".join("d" if item.is_real else "i" for item in part.scalars)
-             for part in one.functions]  # fmt: skip
+    types = ["".join(item.letter for item in part.scalars) for part in one.functions]
     functions = [f'("{part.name}", "{text}"{_launched(part)})'
                  for part, text in zip(one.functions, types, strict=True)]  # fmt: skip
     yield f"{_LIBRARY},"

@@ -14,7 +14,7 @@ from functools import partial
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.native.column_lines import is_computed, set_between
-from psyclone_storage.backend.native.column_parts import PlannedRoutine, found_name
+from psyclone_storage.backend.native.column_parts import PlannedRoutine, dtype_of, found_name
 from psyclone_storage.backend.native.column_setup import vectors_of
 from psyclone_storage.backend.numpy.kernel import reading_of
 from psyclone_storage.backend.numpy.levels import ColumnFacts
@@ -247,7 +247,7 @@ def _function(text: _RoutineText) -> list[str]:
             ),
             *scalars,
             *lines,
-            *head_of_held(held),
+            *head_of_held(held, {item.name: dtype_of(item) for item in routine.variables}),
             *indented(_held_lines(text, held)),
         ]
     if not any(line and not line.startswith("#") for line in lines):

@@ -8,6 +8,7 @@ is under them on the host, all points at a time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from json import dumps
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi
@@ -208,8 +209,11 @@ def _held(line: HoldData, box: Box) -> Iterator[str]:
     yield from indented(lines_of(line.body, box))
 
 
-def head_of_held(line: HoldData) -> Iterator[str]:
-    """Yield the head of the block that holds data; what they have to be where that is known."""
+def head_of_held(line: HoldData, types: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield the head of the block that holds data; what they have to be where that is known.
+
+    `types` are those of NumPy for their values, by the names of arrays.
+    """
     for item in line.items:
         yield f"# {text_of(item.owner)}: {item.why}"
     read = [item for item in line.items if not item.written]
@@ -224,6 +228,9 @@ def head_of_held(line: HoldData) -> Iterator[str]:
     every = (*read, *written, *covered)
     if meant := [f'"{item.meant}"' for item in every if item.meant]:
         given.append(f"meant=({', '.join(meant)}{',' if len(meant) == 1 else ''})")
+    if types is not None:
+        said = [dumps(f"{types[item.array]} {text_of(item.owner)}") for item in every]
+        given.append(f"types=({', '.join(said)}{',' if len(said) == 1 else ''})")
     arrays = ", ".join(item.array for item in every)
     one = "," if len(line.items) == 1 else ""
     yield from laid_out(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")

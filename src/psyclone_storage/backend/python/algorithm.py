@@ -47,7 +47,7 @@ from psyclone_storage.ir.program_units import (
     UseStatement,
 )
 from psyclone_storage.ir.rewrite import names_in, place_of_line, walk_lines
-from psyclone_storage.ir.types import DerivedType, Intrinsic
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
@@ -136,17 +136,26 @@ def emit_algorithm(
         body = writer.lines()
         problems += writer.problems
         made |= writer.data.imports
-        lines += _function(unit, body)
+        lines += _function(unit, writer.said, body)
     if problems:
         raise CompileError(*problems)
     opening = _opening(title, context.data(), (imports, words, made), lines)
     return laid_out([*map(PlacedLine, opening), *lines])
 
 
-def _function(unit: ProgramUnit, body: list[PlacedLine]) -> Iterator[PlacedLine]:
-    """Yield a function, and its call where it is a program."""
-    head = f"def {_named(unit.name)}({', '.join(map(_named, unit.dummies))}):"
-    yield from (PlacedLine(""), PlacedLine(""), PlacedLine(head, unit.place))
+def _function(
+    unit: ProgramUnit, said: Callable[[str], str], body: list[PlacedLine]
+) -> Iterator[PlacedLine]:
+    """Yield a function, whose arguments are annotated, and its call where it is a program."""
+    dummies = [f"{_named(name)}{said(name)}" for name in unit.dummies]
+    yield from (PlacedLine(""), PlacedLine(""))
+    opening, between = f"def {_named(unit.name)}(", ", ".join(dummies)
+    if len(opening) + len(between) + len("):") <= _WIDTH:
+        yield PlacedLine(f"{opening}{between}):", unit.place)
+    else:
+        yield PlacedLine(opening, unit.place)
+        yield from (PlacedLine(f"{_STEP}{one},", unit.place) for one in dummies)
+        yield PlacedLine("):", unit.place)
     yield from (line.indented() for line in body or [PlacedLine("pass")])
     if unit.kind is UnitKind.PROGRAM:
         call = f"{_named(unit.name)}()"
@@ -260,6 +269,7 @@ class _UnitWriter:
             self.results,
             self.data.words,
             self.authors,
+            bool(self.data.types),
         )
 
     @property
@@ -273,6 +283,22 @@ class _UnitWriter:
             and arg.base.key in self.data.reducing and isinstance(arg.items[0], Name)
         }  # fmt: skip
         return frozenset(found & set(map(key_of, self.unit.dummies)))
+
+    def said(self, name: str) -> str:
+        """Return the annotation of a variable; nothing where metadata tell what it is."""
+        declared = self.declared.get(key_of(name))
+        if declared is None:
+            return ""
+        type_ = declared.type
+        word = key_of(type_.name if isinstance(type_, DerivedType) else type_.kind or "")
+        if type_ == ScalarType(Intrinsic.REAL):
+            word = "r_single"
+        if word not in self.data.types:
+            return ""
+        self.words[word] = None
+        extents = map(integer_value, declared.shape)
+        shape = ", ".join(":" if one is None else str(one) for one in extents)
+        return f": {word}[{shape}]" if shape else f": {word}"
 
     def lines(self) -> list[PlacedLine]:
         """Return the body of the function."""
@@ -455,7 +481,7 @@ class _UnitWriter:
         if found:
             self.words["Result"] = None
         yield from (f"{name} = {without_brackets(text)}" for text, name in before.items())
-        yield from (f"{one} = Result({value})" for one, value in found.items())
+        yield from (f"{one}{self.said(one)} = Result({value})" for one, value in found.items())
         yield from _laid_out(items, label)
         yield from (f"{one} = {one}.value" for one in found)
 

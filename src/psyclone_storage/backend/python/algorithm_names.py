@@ -36,6 +36,9 @@ _TAKEN = (*keyword.kwlist, "invoke", "range", "float", "int", "abs", "min", "max
 _ENDED = "is read behind the loop that it counts"
 
 
+_SINGLE = 4
+
+
 @dataclass(frozen=True, slots=True)
 class AlgorithmNames:
     """The names in a procedure that declares `declared`, by their keys, and is passed `dummies`.
@@ -43,7 +46,7 @@ class AlgorithmNames:
     Counters of loops that have `ended` are not read: they are another number in Fortran. Indices
     of data count from `first`. An invoke finds the `results`, which are objects with a number.
     Names that are `words` of the API stay. What is in `authors` is imported by name, or a procedure
-    of the file, whatever the language calls so.
+    of the file, whatever the language calls so. One that `says_types` may pass numbers of 4 bytes.
     """
 
     scope: CScope
@@ -54,6 +57,7 @@ class AlgorithmNames:
     results: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     authors: frozenset[str] = frozenset()
+    says_types: bool = False
 
     @staticmethod
     def name(text: str) -> str:
@@ -190,11 +194,12 @@ class AlgorithmNames:
             raise NoPythonError(f"'{text}' is declared elsewhere")
         if key in self.ended:
             raise NoPythonError(f"'{text}' {_ENDED}")
-        declared = self.declared[key]
-        if isinstance(declared.type, DerivedType):
-            return
-        type_ = self.scope.type_of(self.scope.symbol(key))
-        if type_.is_real and type_.size == 4:
+        if not self.says_types and not isinstance(self.declared[key].type, DerivedType):
+            self._check_precision(text, self.scope.type_of(self.scope.symbol(key)))
+
+    @staticmethod
+    def _check_precision(text: str, type_: CType) -> None:
+        if type_.is_real and type_.size == _SINGLE:
             raise NoPythonError(f"'{text}' is of single precision")
 
     def _is_elsewhere(self, key: str) -> bool:
@@ -231,6 +236,7 @@ class AlgorithmNames:
         type_ = scope.type_of(symbol)
         if symbol.key in self.declared:
             self._check_name(symbol.key, symbol.name)
+            self._check_precision(symbol.name, type_)
             end = ".value" if symbol.key in self.results else ""
             return TypedText(f"{self.name(symbol.name)}{end}", type_)
         if symbol.sort is not Sort.CONSTANT:

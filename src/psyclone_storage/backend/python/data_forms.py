@@ -13,7 +13,7 @@ from psyclone_storage.backend.python.algorithm_names import AlgorithmNames
 from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures import gocean as words
-from psyclone_storage.infrastructures import lfric_words
+from psyclone_storage.infrastructures import lfric, lfric_words
 from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Member, Name, spell
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Assign, Call
@@ -21,6 +21,9 @@ from psyclone_storage.ir.unit import Assign, Call
 _POINTS = {f"go_{place}_points": f"Points.{place.upper()}" for place in "tuvf"}
 _OFFSETS = {words.NORTH_EAST: "Offset.NORTH_EAST", words.SOUTH_WEST: "Offset.SOUTH_WEST"}
 _WHOLE_GRID = 3
+_TOLD = {"field_type", "integer_field_type", "operator_type", "columnwise_operator_type",
+         *(str(one.kind) for one in lfric.DEFAULT_TYPES.values())}  # fmt: skip
+"""What metadata say of data that nobody declares."""
 
 
 class DataForm(Protocol):
@@ -54,6 +57,10 @@ class DataForm(Protocol):
     def reducing(self) -> frozenset[str]:
         """The keys of those whose first argument is a number that they find."""
 
+    @property
+    def types(self) -> frozenset[str]:
+        """The types, by their words, that have to be said of what is passed."""
+
     def is_made(self, type_name: str) -> bool:
         """Return whether a variable of a derived type is made by statements of the procedure."""
 
@@ -86,6 +93,11 @@ class ColumnData:
         formulas = (one.partition("(") for one in lfric_words.REAL_BUILTINS.split("\n"))
         return frozenset(key_of(name) for name, _, rest in formulas if rest.startswith("r, "))
 
+    @property
+    def types(self) -> frozenset[str]:
+        """Those that metadata do not tell."""
+        return frozenset(lfric_words.DECLARED_TYPES) - _TOLD
+
     def is_made(self, type_name: str) -> bool:
         """Return False: what makes a field knows meshes, which algorithms do not."""
         return False
@@ -117,6 +129,11 @@ class GridData:
 
     @property
     def reducing(self) -> frozenset[str]:
+        """None."""
+        return frozenset()
+
+    @property
+    def types(self) -> frozenset[str]:
         """None."""
         return frozenset()
 

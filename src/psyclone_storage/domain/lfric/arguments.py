@@ -38,7 +38,7 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 _DATA_TYPES = {Intrinsic.REAL: REAL, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL: LOGICAL}
 
@@ -118,7 +118,7 @@ def _dof_values(kernel: Kernel) -> Iterator[Dummy]:
             yield Dummy(
                 Role.DOF_VALUE,
                 _field_name(position, arg, component),
-                _DATA_TYPES[arg.intrinsic],
+                _data_type(arg),
                 arg=position,
                 component=component,
                 access=arg.access,
@@ -198,7 +198,7 @@ def _of_field(position: int, arg: KernelArg, label: str) -> Iterator[Dummy]:
         yield Dummy(
             Role.FIELD,
             _field_name(position, arg, component),
-            _DATA_TYPES[arg.intrinsic],
+            _data_type(arg),
             extents(f"undf_{label}"),
             arg=position,
             component=component,
@@ -246,7 +246,7 @@ def _of_operator(position: int, arg: KernelArg, generation: Generation) -> Itera
     yield Dummy(
         Role.OPERATOR,
         name,
-        _DATA_TYPES[arg.intrinsic],
+        _data_type(arg),
         extents(*dofs, ncell) if generation is Generation.Y2019 else extents(ncell, *dofs),
         arg=position,
         access=arg.access,
@@ -276,7 +276,7 @@ def _of_columnwise_operator(position: int, arg: KernelArg) -> Iterator[Dummy]:
     yield Dummy(
         Role.CMA_MATRIX,
         name,
-        SOLVER_REAL,
+        _data_type(arg) if arg.precision else SOLVER_REAL,
         extents(f"{name}_bandwidth", f"{name}_nrow", "ncell_2d"),
         arg=position,
         access=arg.access,
@@ -293,7 +293,7 @@ def _of_columnwise_operator(position: int, arg: KernelArg) -> Iterator[Dummy]:
 
 def _of_scalar(position: int, arg: KernelArg) -> Iterator[Dummy]:
     name = f"{arg.intrinsic.value[0]}scalar_{position + 1}"
-    data_type = _DATA_TYPES[arg.intrinsic]
+    data_type = _data_type(arg)
     if arg.kind is ArgKind.SCALAR:
         yield Dummy(Role.SCALAR, name, data_type, arg=position, access=arg.access)
         return
@@ -492,6 +492,13 @@ def _weights(role: Role, name: str, counts: tuple[str, ...], shape: BasisShape) 
 
 
 # ------------------------------------------------------------------ small parts
+
+
+def _data_type(arg: KernelArg) -> ScalarType:
+    """Return the type of the data of an argument."""
+    if arg.precision:
+        return ScalarType(arg.intrinsic, arg.precision)
+    return _DATA_TYPES[arg.intrinsic]
 
 
 def _components(arg: KernelArg) -> tuple[int | None, ...]:

@@ -7,18 +7,22 @@ known here, and no type of a variable: those follow from the kernels' metadata.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.frontend.python.annotations import AnnotatedNames, with_symbols
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.imports import ImportedNames, imports_in, names_of
 from psyclone_storage.frontend.python.invokes import InvokeReader, routine_name
 from psyclone_storage.frontend.python.metadata import kernels_in, module_name
 from psyclone_storage.frontend.python.tree import Tree, read_tree
+from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.parsed import (
     ParsedAlgorithm,
+    ParsedCall,
     ParsedInvoke,
     ParsedUse,
     Scope,
@@ -44,14 +48,22 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
     unit = _unit(tree, dialect, names)
     problems = list(_misplaced(tree, names))
     reader = InvokeReader(tree, dialect.real, problems, bool(dialect.ranges))
+    said = AnnotatedNames(tree, dialect.types, names)
     invokes = []
     for node in _invokes(tree, names):
         label, place = reader.label(node)
-        calls = tuple(reader.calls(node))
+        known = said.around(node) if dialect.types else {}
+        calls = tuple(_with_types(call, known) for call in reader.calls(node))
         invokes.append(ParsedInvoke(calls, label, place, (unit,), tree.span(node)))
     problems += _check_names(tuple(invokes), tree)
     raise_if_any(sorted(problems, key=lambda one: one.span.start if one.span else 0))
     return ParsedAlgorithm(source, unit, (unit,), tuple(invokes))
+
+
+def _with_types(call: ParsedCall, known: Mapping[str, Symbol]) -> ParsedCall:
+    """Return a call with what is known of the variables that it passes."""
+    args = tuple(replace(one, expr=with_symbols(known, one.expr)) for one in call.args)
+    return replace(call, args=args) if known else call
 
 
 def _invokes(tree: Tree, names: ImportedNames) -> list[ast.Call]:
@@ -114,7 +126,7 @@ def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> Par
     if isinstance(node, ast.Import):
         return ParsedUse(node.names[0].name, (), (), span)
     module = "." * node.level + (node.module or "")
-    own = dialect.builtins if module == dialect.module else frozenset()
+    own = dialect.builtins | dialect.types.keys() if module == dialect.module else frozenset()
     named = [item for item in node.names if item.name != "*" and item.name not in own]
     used = tuple(
         UsedName(item.asname or item.name, item.name, tree.name_of(item)) for item in named

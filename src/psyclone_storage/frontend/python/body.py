@@ -14,7 +14,7 @@ from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.python import expressions, nodes
-from psyclone_storage.frontend.python.columns import OF_VALUES, ColumnAccess
+from psyclone_storage.frontend.python.columns import ColumnAccess
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.functions import CallableImports, offered
 from psyclone_storage.frontend.python.imports import modules_in
@@ -33,7 +33,7 @@ from psyclone_storage.frontend.python.statements import read_block
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
-from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.interface import OF_VALUES, Dummy
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import substituted
 from psyclone_storage.ir.symbols import SymbolTable
@@ -86,6 +86,11 @@ def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]
     access = _access(own, passed, dialect, found)
     made = KernelScope(tree, dialect.real, known, access, passed, arguments, constants, assigned)
     made.modules = modules_in(tree)
+    others = [
+        one.type for one in passed.values()
+        if one.type.intrinsic is Intrinsic.REAL and one.type != dialect.real
+    ]  # fmt: skip
+    made.single = others[0] if others else None
     return made
 
 
@@ -182,7 +187,7 @@ def _dummies(scope: KernelScope) -> Iterator[Declare]:
 
 def _locals(scope: KernelScope) -> Iterator[Declare]:
     for name, local in scope.locals.items():
-        type_ = nodes.type_of(local.type or Intrinsic.REAL, scope.real)
+        type_ = nodes.type_of(local.type or Intrinsic.REAL, local.real or scope.real)
         yield Declare(name, type_, (), local.shape)
 
 

@@ -28,22 +28,10 @@ from psyclone_storage.frontend.python.scope import (
     TypedExpression,
 )
 from psyclone_storage.ir.expr import Binary, Element, Expr, Name, integer_value
-from psyclone_storage.ir.interface import Dummy, Role, selecting_words
+from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role, selecting_words
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
-OF_VALUES = frozenset(
-    {
-        Role.FIELD,
-        Role.OPERATOR,
-        Role.CMA_MATRIX,
-        Role.SCALAR,
-        Role.SCALAR_ARRAY,
-        Role.DOF_VALUE,
-        Role.GRID_PROPERTY,
-    }
-)
-"""The roles of dummies that have the values of an argument of metadata."""
 _WHOLE = Intrinsic.INTEGER
 _MAPS = (Role.DOFMAP, Role.WHOLE_DOFMAP)
 _FROM_ZERO = (Role.NLAYERS,)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.interface import Role
-from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.types import DataType, ScalarType
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ class Dialect:
     `GO_STENCIL("000,011,000")`. `keywords` are words that are items with a keyword; a component
     that is a list has entries of the type in `lists`. With `ranges` a kernel is called for more
     than a point: they are what it may loop over, `tables` the arrays it may look at that are no
-    arguments, each by its role. `builtins` are words that are called in invokes.
+    arguments, each by its role. `builtins` are words that are called in invokes, `types` those by
+    which an algorithm says what its variables are.
     """
 
     module: str
@@ -55,3 +56,4 @@ class Dialect:
     ranges: Mapping[str, Role] = field(default_factory=dict)
     tables: Mapping[str, Role] = field(default_factory=dict)
     builtins: frozenset[str] = frozenset()
+    types: Mapping[str, DataType] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from typing import Any
 
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
-from psyclone_storage.frontend.python import nodes, rounded
+from psyclone_storage.frontend.python import nodes, precision, rounded
 from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
 from psyclone_storage.frontend.python.imports import dotted
 from psyclone_storage.frontend.python.rounded import as_real, as_real_if_rounded
@@ -210,6 +210,7 @@ def operation(
     left, right = operands
     if _joined(left, right) is _REAL:
         left, right = (as_real_if_rounded(scope, one) for one in operands)
+        left, right = precision.met(scope, (left, right))
     wide = rounded.combined(scope, node, op, (left, right))
     if (sign := _PLAIN.get(type(op))) is not None:
         made = nodes.binary(sign, left.expr, right.expr)
@@ -247,7 +248,8 @@ def alike(
 ) -> tuple[TypedExpression, TypedExpression]:
     """Return two numbers as ones of the same type."""
     if _joined(first, second) is _REAL:
-        return as_real(scope, first), as_real(scope, second)
+        first, second = as_real(scope, first), as_real(scope, second)
+        first, second = precision.alike(scope, (first, second))
     return first, second
 
 
@@ -261,7 +263,7 @@ def power(
             what = "A power of whole numbers has an exponent that is written out, and not negative."
             return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
         return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _WHOLE)
-    base = as_real(scope, base)
+    base, exponent = precision.met(scope, (as_real(scope, base), exponent))
     return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _REAL)
 
 
@@ -302,7 +304,7 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
             word = _OF_CONDITIONS.get(word, "")
         if not word:
             return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
-        part = nodes.binary(word, *rounded.compared(scope, left, right))
+        part = nodes.binary(word, *rounded.compared(scope, *precision.met(scope, (left, right))))
         whole = part if whole is None else nodes.binary(".and.", whole, part)
     return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
 
@@ -384,8 +386,7 @@ def _count(function: TypedFunction) -> str:
 
 def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
     if function.takes is Signature.TO_SINGLE:
-        what = f"'{scope.text(node)}' is of single precision, in which kernels do not compute."
-        return scope.refuse("P051", what, node, f"Write 'float({scope.text(node)})'.")
+        return _to_single(scope, node)
     if function.takes is Signature.TO_REAL and (inner := _single(scope, node.args[0])) is not None:
         single = read_number(scope, inner)
         if single.type is None:
@@ -405,7 +406,8 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
             made = power(scope, node, args[0], args[1])
             return _bounded(scope, node, ast.BinOp(node.args[0], ast.Pow(), node.args[1]), made)
         case Signature.TO_REAL:
-            return as_real(scope, args[0])
+            made = as_real(scope, args[0])
+            return replace(made, expr=precision.widened(scope, made.expr))
         case Signature.TO_WHOLE:
             if args[0].type is _WHOLE:
                 return args[0]
@@ -417,8 +419,20 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
     # What remains of a whole number of 32 bits has no more.
     within = function.name == "mod" and args[0].type is _WHOLE and args[0].wide is None
     if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
-        args = [as_real(scope, arg) for arg in args]
+        args = [*precision.alike(scope, tuple(as_real(scope, arg) for arg in args))]
     return replace(_of_numbers(scope, function.name, args), within=within)
+
+
+def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
+    """Return a number rounded to single precision, which a kernel computes with if it has such."""
+    if (wanted := scope.single) is None:
+        what = f"'{scope.text(node)}' is of single precision, in which this kernel has no data."
+        return scope.refuse("P051", what, node, f"Write 'float({scope.text(node)})'.")
+    found = as_real(scope, read_number(scope, node.args[0]))
+    if found.type is None or precision.type_of(scope, found.expr) == wanted:
+        return found
+    scope.called.setdefault("real", scope.tree.span(node))
+    return TypedExpression(precision.of_kind(found.expr, wanted), _REAL)
 
 
 def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:

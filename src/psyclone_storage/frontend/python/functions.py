@@ -96,6 +96,7 @@ NUMPY: Mapping[str, TypedFunction] = (
         "power": TypedFunction("**", Signature.POWER, 2, 2),
         "where": TypedFunction("merge", Signature.CHOICE, 3, 3),
         "float32": TypedFunction("real", Signature.TO_SINGLE),
+        "float64": TypedFunction("real", Signature.TO_REAL),
     }
 )
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}

@@ -62,7 +62,8 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
         scope.refuse("P054", what, node, "Give each array a name of its own.")
         return []
     if known is None:
-        scope.locals[name] = LocalVariable(type_, scope.tree.span(target), shape)
+        real = scope.of_locals if type_ is Intrinsic.REAL else None
+        scope.locals[name] = LocalVariable(type_, scope.tree.span(target), shape, real)
     scope.gives_value(name)
     zero = {Intrinsic.REAL: nodes.real(0.0, scope.real), Intrinsic.INTEGER: nodes.whole(0)}
     value = zero.get(type_, nodes.truth(False))

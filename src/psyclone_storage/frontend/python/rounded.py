@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.python import nodes
+from psyclone_storage.frontend.python.precision import widened
 from psyclone_storage.frontend.python.scope import (
     UNKNOWN,
     Exactness,
@@ -87,6 +88,7 @@ def rounded(scope: KernelScope, node: ast.Call, function: str, number: Expr) -> 
     What is rounded towards zero is one too much, or too little, for the functions that round down
     and up. Adding zero makes one zero of two, as whole numbers have one.
     """
+    number = widened(scope, number)
     towards_zero = nodes.call("aint", number)
     place = scope.tree.span(node)
     scope.called.setdefault("aint", place)

@@ -17,7 +17,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python.functions import CallableImports
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Expr, Name, Verbatim
-from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.interface import OF_VALUES, Dummy
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 
@@ -61,11 +61,15 @@ UNKNOWN = TypedExpression(Verbatim("?"), None)
 
 @dataclass(frozen=True, slots=True)
 class LocalVariable:
-    """A local variable: its type, where it first gets a value, and the extents of an array."""
+    """A local variable: its type, where it first gets a value, and the extents of an array.
+
+    One that is real has the type `real`.
+    """
 
     type: Intrinsic | None
     first: Span
     shape: tuple[Expr, ...] = ()
+    real: ScalarType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,8 @@ class ArgumentAccess(Protocol):
 class KernelScope:
     """What the names in a kernel stand for; real numbers are of the type `real`.
 
+    Where some of the arguments have other reals, these are `single`, and locals are `of_locals`
+    that begin with a number which is written out.
     Arguments are looked at by the rules of `access`; `passed` are all that the subroutine
     takes, in order. Of the counters `from_one` the value is one more than in Python. `assigned` are
     the names of all locals, `locals` those that reading has come to. `known` are the names that
@@ -152,6 +158,17 @@ class KernelScope:
     imported: dict[str, ModuleVariable] = field(default_factory=dict)
     used: dict[str, Span] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
+    single: ScalarType | None = None
+
+    @property
+    def of_locals(self) -> ScalarType:
+        """The reals that a kernel is called with where these are of one type, or the usual ones."""
+        given = {
+            one.type
+            for one in self.passed.values()
+            if one.role in OF_VALUES and one.type.intrinsic is Intrinsic.REAL
+        }
+        return next(iter(given)) if len(given) == 1 else self.real
 
     def refuse(
         self,

@@ -20,6 +20,7 @@ from psyclone_storage.frontend.python.expressions import (
 )
 from psyclone_storage.frontend.python.imports import dotted
 from psyclone_storage.frontend.python.local_arrays import is_array, make_array
+from psyclone_storage.frontend.python.precision import of_local
 from psyclone_storage.frontend.python.rounded import as_real_if_rounded
 from psyclone_storage.frontend.python.scope import (
     A_VALUE,
@@ -144,7 +145,8 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
     scope.forgets(name)
     scope.from_one.discard(name)
     if known is None or known.type is None:
-        scope.locals[name] = LocalVariable(value.type, scope.tree.span(target))
+        real = of_local(scope, value.expr) if value.type is _REAL else None
+        scope.locals[name] = LocalVariable(value.type, scope.tree.span(target), real=real)
     elif known.shape:
         what = f"'{name}' is an array and is given a number."
         scope.refuse("P054", what, target, f"Write '{name}[...] = ...', or another name.")

@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.runtime.binding import BoundStorages, kept_with
-from psyclone_storage.runtime.lfric.held import Data, check_data, enter, is_whole, overwrite
+from psyclone_storage.runtime.lfric.held import (
+    Data,
+    check_data,
+    check_types,
+    enter,
+    is_whole,
+    overwrite,
+)
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.runtime.native import CompiledLibrary, address_of
@@ -74,12 +81,8 @@ class MeshRoutine:
         check_data(data, [data[at] for at in self.written])
         if len(data) != len(self.types):
             raise TypeError(f"The invoke takes {len(self.types)} data, not {len(data)}.")
-        for datum, dtype in zip(data, self.types, strict=True):
-            if datum.dtype != dtype:
-                raise TypeError(
-                    f"{datum.describe()} has values of the type {datum.dtype}, but what was "
-                    f"generated computes with {dtype}."
-                )
+        check_types(data, self.types, self._setup.__code__.co_varnames)
+        for datum in data:
             if self.device is not None and datum.storage.device is None:
                 raise ValueError(
                     f"{datum.describe()} is on the host alone, but what was generated runs on a "

@@ -24,20 +24,25 @@ def held(
     written: Sequence[Data] = (),
     covered: Sequence[Data] = (),
     meant: Sequence[str] = (),
+    types: Sequence[str] = (),
 ) -> Iterator[tuple[Any, ...]]:
     """Hold data on the host for a block and give their arrays, in this order.
 
     Of those that are `covered` all owned dofs are written; no value is brought in for them. Nothing
-    is marked as dirty: whoever writes knows how far. What is `meant` are words of `check_meant`.
+    is marked as dirty: whoever writes knows how far. What is `meant` are words of `check_meant`;
+    `types` has for each datum the type of its values and the name of the argument.
 
     Raises:
-        TypeError: something is neither a field nor an operator.
+        TypeError: something is neither a field nor an operator, or has values of another type.
         ValueError: one is there twice, and is written; they are on different ranks, meshes or
             spaces than is meant.
         RuntimeError: an exchange of a field has not been finished.
     """
     data = (*read, *written, *covered)
     check_data(data, (*written, *covered))
+    if types:
+        words = [one.partition(" ") for one in types]
+        check_types(data, [one[0] for one in words], [one[2] for one in words])
     if meant:
         check_meant(data, meant)
     for datum in covered:
@@ -96,6 +101,19 @@ def overwrite(datum: Data, device: str | None) -> None:
 def is_whole(datum: Data) -> bool:
     """Return whether a kernel that writes all dofs writes all values."""
     return not isinstance(datum, DofField) or datum.space.ndata == 1
+
+
+def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]) -> None:
+    """Raise `TypeError` if a datum has not the type that an invoke takes, by its argument."""
+    for datum, dtype, name in zip(data, types, names, strict=False):
+        if datum.dtype != dtype:
+            words = datum.describe()
+            raise TypeError(
+                f"{words[:1].upper()}{words[1:]}, which is passed for '{name}', has values of the "
+                f"type {datum.dtype}, but the invoke computes with {np.dtype(dtype)} there: give "
+                f"it another 'dtype', or say in the algorithm of which type '{name}' is, as in "
+                f"'{name}: r_solver_field_type'."
+            )
 
 
 def check_data(data: Sequence[Any], changed: Sequence[Any]) -> None:
