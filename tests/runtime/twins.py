@@ -35,6 +35,8 @@ SPELLINGS = {"wtheta": "Wtheta", "w2broken": "W2broken", "w2trace": "W2trace"}
 TYPES = {one.name: one for one in OBJECT_TYPES.values()
          if one.kind in (ArgKind.FIELD, ArgKind.OPERATOR)}  # fmt: skip
 EXTENT = 2
+SIDE = 4
+"""How far the dimensions of arrays of numbers extend."""
 SRC = Path(__file__).parents[2] / "src"
 POSITIVE = 9.5
 """What is added to the values of reals, which else are from -9 to 9."""
@@ -104,7 +106,7 @@ _IN_HALO = (Iteration.HALO_CELL_COLUMN, Iteration.OWNED_AND_HALO_CELL_COLUMN)
 
 
 def _is_plain(datum: Datum) -> bool:
-    if not isinstance(datum.actual, Name) or datum.rank:
+    if not isinstance(datum.actual, Name):
         return False
     if datum.role not in (DatumRole.ARGUMENT, DatumRole.EXTENT, DatumRole.DIRECTION):
         return False
@@ -248,7 +250,9 @@ def _reduced(twin: Twin) -> list[Datum]:
 def _declared(twin: Twin, intent: str = "") -> Iterator[str]:
     for datum in twin.data.values():
         if isinstance(datum.type, ScalarType):
-            yield f"{datum.type.intrinsic.value}({_kind(datum)}){intent} :: {datum.name}"
+            extents = ", ".join([":" if intent else str(SIDE)] * datum.rank)
+            shape = f"({extents})" if extents else ""
+            yield f"{datum.type.intrinsic.value}({_kind(datum)}){intent} :: {datum.name}{shape}"
         else:
             shape = f"({datum.vector})" if datum.vector > 1 else ""
             yield f"type({datum.type.name}){intent} :: {datum.name}{shape}"
@@ -328,6 +332,8 @@ def _value(datum: Datum, number: int, language: str) -> str:
     if datum.role is DatumRole.EXTENT:
         return str(EXTENT)
     assert isinstance(datum.type, ScalarType)
+    if datum.rank:
+        return _array(datum, language)
     match datum.type.intrinsic:
         case Intrinsic.INTEGER:
             return "2"
@@ -335,6 +341,23 @@ def _value(datum: Datum, number: int, language: str) -> str:
             return ".true." if language == "fortran" else "True"
     kind = f"_{_kind(datum)}" if language == "fortran" else ""
     return f"0.{number + 3}{kind}"
+
+
+def _array(datum: Datum, language: str) -> str:
+    """Return an array whose elements differ, as an expression."""
+    assert isinstance(datum.type, ScalarType)
+    count, in_fortran_ = SIDE**datum.rank, language == "fortran"
+    number, end = ("real(at_entry, r_def)", "_r_def") if in_fortran_ else ("float(n)", "")
+    remainder = f"modulo(at_entry, {SIDE})" if in_fortran_ else f"n % {SIDE}"
+    text = {
+        Intrinsic.REAL: f"0.1{end} * {number}",
+        Intrinsic.INTEGER: f"1 + {remainder}",
+        Intrinsic.LOGICAL: f"{remainder} == 1",
+    }[datum.type.intrinsic]
+    if in_fortran_:
+        return f"reshape([({text}, at_entry = 1, {count})], shape({datum.name}))"
+    shape = (SIDE,) * datum.rank
+    return f'np.reshape([{text} for n in range(1, {count + 1})], {shape}, order="F")'
 
 
 def kernel_modules(found: Sequence[Twin]) -> list[str]:
@@ -353,6 +376,7 @@ def python_algorithm(found: Sequence[Twin], folder: Path) -> str:
 def in_python(found: Sequence[Twin]) -> str:
     """Return the program that makes the data of the algorithms, runs these, and reports."""
     lines = [
+        "import numpy as np",
         "from psyclone_storage.lfric import Result",
         "import twins",
         "from making import VALUES, new_datum, new_matrix, report_datum",

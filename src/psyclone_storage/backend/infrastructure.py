@@ -59,7 +59,7 @@ class Infrastructure:
     compiled by themselves anyway `outlines` none. With `fetches_strips` code around an exchange
     brings what is sent to the host, as fields do not by themselves. One that `starts_together`
     sends one message for several fields also where exchanges are started and finished apart.
-    `sizes` are the bytes of the kinds of numbers, for printers that have to know them.
+    `sizes` are the bytes of the kinds of numbers, where calls have to tell kernels which they have.
     """
 
     name: str

@@ -78,7 +78,7 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
     own = tuple(procedure for _, work in lowered for procedure in work.procedures)
     helpers = infrastructure.helpers(program, imports)
     routines = tuple(routine for routine, _ in lowered)
-    return Unit(program.name, imports.uses(), routines, comment, helpers, own, infrastructure.sizes)
+    return Unit(program.name, imports.uses(), routines, comment, helpers, own)
 
 
 def _lower_invoke(

@@ -202,13 +202,15 @@ class _TakenPositions:
     """What a call of a kernel is given, one for each position: whether it is a number, or several.
 
     What is no number is an object, of which `several` are passed as one sequence. Some numbers are
-    `conditions`. `types` are those of what nobody declares, None where they are not known.
+    `conditions`. `types` are those of what nobody declares, None where they are not known,
+    and `ranks` the numbers of dimensions, of a sequence 1.
     """
 
     kernel: Kernel
     numbers: tuple[bool, ...]
     several: tuple[int, ...]
     types: tuple[DataType | None, ...]
+    ranks: tuple[int, ...]
     conditions: tuple[bool, ...] = ()
 
 
@@ -217,17 +219,21 @@ def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
     if compiler.api.passed is None:
         args = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
         numbers = tuple(arg.kind is not ArgKind.FIELD for arg in args)
-        return _TakenPositions(kernel, numbers, (1,) * len(args), (None,) * len(args))
+        return _TakenPositions(kernel, numbers, (1,) * len(args), (None,) * len(args), ())
     items = compiler.api.passed(kernel)
-    numbers = tuple(isinstance(item.type, ScalarType) for item in items)
+    numbers = tuple(isinstance(item.type, ScalarType) and not item.shape for item in items)
     conditions = tuple(
         isinstance(item.type, ScalarType) and item.type.intrinsic is Intrinsic.LOGICAL
         for item in items
     )
     lengths = (integer_value(item.shape[0]) if item.shape else 1 for item in items)
     several = tuple(length or 1 for length in lengths)
+    ranks = tuple(
+        len(item.shape) if isinstance(item.type, ScalarType) else int(length > 1)
+        for item, length in zip(items, several, strict=True)
+    )
     types = tuple(item.type for item in items)
-    return _TakenPositions(kernel, numbers, several, types, conditions)
+    return _TakenPositions(kernel, numbers, several, types, ranks, conditions)
 
 
 @dataclass(slots=True)
@@ -317,7 +323,7 @@ def _named(
                 _typed(
                     _expr(value, (at, position + at, _own(passed, number, at)), one, passed, names),
                     _type_of(value, passed.types[at]),
-                    passed.several[at],
+                    passed.ranks[at] if passed.ranks else 0,
                 ),
                 one.args[at].span if one else span,
             )
@@ -380,7 +386,10 @@ def _expr(
     if isinstance(written, Verbatim):
         written = None
     if not is_number:
-        _check_object(value, kernel, passed.several[at])
+        if isinstance(passed.types[at], ScalarType):
+            _check_array(value, kernel)
+        else:
+            _check_object(value, kernel, passed.several[at])
     if not is_number or isinstance(value, Result):
         if kernel.points is None:
             return names.of_object(value, _called(value, written, own))
@@ -411,15 +420,15 @@ def _type_of(value: Any, usual: DataType | None) -> DataType | None:
 _SINGLE = "float32"
 
 
-def _typed(expr: Expr, type_: DataType | None, several: int) -> Expr:
+def _typed(expr: Expr, type_: DataType | None, rank: int) -> Expr:
     """Return the name of an argument with what is known of its type."""
     if type_ is None:
         return expr
     match expr:
         case Element(base, (item,)):
-            return Element(_typed(base, type_, 2), (item,))
+            return Element(_typed(base, type_, 1), (item,))
         case Name(text) | Member(_, text):
-            shape = (Range(),) if several > 1 else ()
+            shape = (Range(),) * rank
             symbol = Symbol(key_of(text), text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
             return replace(expr, symbol=symbol)
     return expr
@@ -429,6 +438,14 @@ def _own_name(value: Any, otherwise: str) -> Expr:
     label = "".join(one if one.isalnum() else "_" for one in getattr(value, "label", ""))
     usable = label.isascii() and label[:1].isalpha()
     return Name(label if usable else otherwise)
+
+
+def _check_array(value: Any, kernel: Kernel) -> None:
+    """Raise if what is passed for an array of numbers is none that knows the type of its values."""
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        raise TypeError(
+            f"The kernel '{kernel.name}' takes an array of NumPy, not a {type(value).__name__}."
+        )
 
 
 def _check_object(value: Any, kernel: Kernel, several: int) -> None:

@@ -11,8 +11,6 @@ The `name` of a construct is what `exit` and `cycle` may call it by.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, KernelDirective, RegionOptions
@@ -592,7 +590,6 @@ class Unit:
     """A module with public `routines`, loops of these that are `outlined`, and private `helpers`.
 
     What is outlined is public, as compilers put a private procedure back where it is called.
-    `sizes` are the bytes of kinds of numbers, where a language has to know them.
     """
 
     name: str
@@ -601,4 +598,3 @@ class Unit:
     comment: str = ""
     helpers: tuple[Routine, ...] = ()
     outlined: tuple[Routine, ...] = ()
-    sizes: Mapping[str, int] = field(default_factory=dict)

@@ -50,6 +50,37 @@ def _function(name: str, count: int) -> Any:
     return made((name, ctypes.CDLL(None)))
 
 
+def whole_number(value: Any) -> Any:
+    """Return a real number without its fraction, as whole numbers of 32 bits are kept.
+
+    Of several values, as of levels that are done at once, some may be asked for that a kernel does
+    not take: what is no such number is the least of 32 bits there.
+
+    Raises:
+        OverflowError: one number is none of 32 bits.
+    """
+    if np.ndim(value):
+        is_one = (value > _LEAST - 1.0) & (value < _MOST + 1.0)
+        return np.trunc(np.where(is_one, value, _LEAST)).astype(int)
+    if not _LEAST - 1.0 < value < _MOST + 1.0:
+        raise OverflowError(f"A kernel makes a whole number of 32 bits of {float(value)!r}.")
+    return int(value)
+
+
+def kept_whole(value: Any) -> Any:
+    """Return a whole number that a kernel keeps; of several they are what they are.
+
+    Raises:
+        OverflowError: it has more than 32 bits.
+    """
+    if not np.ndim(value) and not _LEAST <= value <= _MOST:
+        raise OverflowError(f"A kernel keeps the whole number {value} in 32 bits.")
+    return value
+
+
+_LEAST, _MOST = -(2**31), 2**31 - 1
+
+
 def quotient(dividend: Any, divisor: Any) -> Any:
     """Return a quotient of whole numbers without its fraction, towards zero."""
     whole = np.abs(dividend) // np.abs(divisor)
@@ -124,7 +155,8 @@ def module_value(name: str, value: Any, kind: str, *index: int) -> int | float |
     if kind == "bool":
         return bool(found)
     try:
-        return number_of(found, WholeNumber if kind == "int" else ctypes.c_double)
+        number: int | float = number_of(found, WholeNumber if kind == "int" else ctypes.c_double)
     except TypeError:
         what = f"{found!r} of the type {type(found).__name__}"
         raise TypeError(f"A kernel reads '{said}' as {kind}, and it is {what}.") from None
+    return number

@@ -46,19 +46,19 @@ static void psy_enter(uint64_t thread, uint64_t blocks)
     blockIdx.y = thread / width / blockDim.y, threadIdx.y = thread / width % blockDim.y;
 }
 #define PSY_LAUNCH(columns, rows, call) do { \\
-        const uint64_t blocks = ((columns) + blockDim.x - 1) / blockDim.x; \\
-        const uint64_t lines = ((rows) + blockDim.y - 1) / blockDim.y; \\
-        const uint64_t count = blocks * lines * blockDim.x * blockDim.y; \\
-        for (uint64_t at = 0; at < count; ++at) { \\
-            psy_enter(psy_thread(at, count), blocks); \\
+        const uint64_t psy_blocks = ((columns) + blockDim.x - 1) / blockDim.x; \\
+        const uint64_t psy_lines = ((rows) + blockDim.y - 1) / blockDim.y; \\
+        const uint64_t psy_count = psy_blocks * psy_lines * blockDim.x * blockDim.y; \\
+        for (uint64_t psy_at = 0; psy_at < psy_count; ++psy_at) { \\
+            psy_enter(psy_thread(psy_at, psy_count), psy_blocks); \\
             call; \\
         } \\
     } while (0)
 #define PSY_LAUNCH_LINE(threads, call) do { \\
-        const uint64_t count = ((threads) + blockDim.x - 1) / blockDim.x * blockDim.x; \\
-        for (uint64_t at = 0; at < count; ++at) { \\
-            const uint64_t thread = psy_thread(at, count); \\
-            blockIdx.x = thread / blockDim.x, threadIdx.x = thread % blockDim.x; \\
+        const uint64_t psy_count = ((threads) + blockDim.x - 1) / blockDim.x * blockDim.x; \\
+        for (uint64_t psy_at = 0; psy_at < psy_count; ++psy_at) { \\
+            const uint64_t psy_own = psy_thread(psy_at, psy_count); \\
+            blockIdx.x = psy_own / blockDim.x, threadIdx.x = psy_own % blockDim.x; \\
             call; \\
         } \\
     } while (0)

@@ -8,7 +8,10 @@ from operator import index
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from psyclone_storage.runtime.compiling import load_library
+from psyclone_storage.storage.memory.cuda import copied_to_device
 
 TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 """What each function takes first: addresses of arrays, reals, and whole numbers."""
@@ -30,7 +33,51 @@ class WholeNumber(ctypes.c_int32):
         raise TypeError(f"{value!r} is no whole number of 32 bits.")
 
 
+class ScalarArray:
+    """An array that a function is passed with a call: its values, the first index fastest."""
+
+    __slots__ = ("_there", "address", "values")
+
+    def __init__(self, values: Any) -> None:
+        """Take values that nobody changes."""
+        self.values = values
+        self.address = address_of(values)
+        self._there: Any = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the array."""
+        found: tuple[int, ...] = self.values.shape
+        return found
+
+    @property
+    def extents(self) -> ScalarArray:
+        """The extents as an array of whole numbers of 32 bits."""
+        return ScalarArray(np.array(self.shape, np.int32))
+
+    def on_device(self) -> int:
+        """Return where a copy begins that the device has."""
+        self._there = copied_to_device(self.values)
+        return address_of(self._there)
+
+
+class ArrayAddress(ctypes.c_int64):
+    """Where an array begins that is passed with a call."""
+
+    @classmethod
+    def from_param(cls, value: Any) -> Any:
+        """Return what a function is passed.
+
+        Raises:
+            TypeError: it is no array that was made ready.
+        """
+        if isinstance(value, ScalarArray):
+            return cls(value.address)
+        raise TypeError(f"{value!r} is no array that a function can be passed.")
+
+
 _TYPES: Mapping[str, Any] = {
+    "a": ArrayAddress,
     "d": ctypes.c_double,
     "f": ctypes.c_float,
     "i": WholeNumber,
@@ -43,13 +90,17 @@ def parameters_of(types: str) -> tuple[Any, ...]:
     return (*TABLES, *(_TYPES[one] for one in types))
 
 
-def number_of(value: Any, wanted: Any) -> int | float:
+def number_of(value: Any, wanted: Any) -> Any:
     """Return a scalar, of whatever type, as a number of Python for a function that takes `wanted`.
+
+    An array stays what it is.
 
     Raises:
         TypeError: it is no number, or no whole number where one is needed.
         OverflowError: it is a whole number that is too large.
     """
+    if wanted is ArrayAddress:
+        return value
     if wanted not in (WholeNumber, ctypes.c_int64):
         if type(value) is float:
             return value

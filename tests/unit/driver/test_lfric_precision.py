@@ -176,13 +176,14 @@ def test_one_place_takes_data_of_either_precision(mesh: Mesh) -> None:
 # ---------------------------------------------------------------------------- ahead
 
 
-def built(text: str, target: str = "", **options: Any) -> Build:
-    folder = Path(__file__).parents[2] / "corpus" / "lfric" / "kernels"
+def built(text: str, target: str = "", folder: Path | None = None) -> Build:
+    """Return what an algorithm becomes, with the corpus' kernels or its own, in a folder."""
+    kernels = folder or Path(__file__).parents[2] / "corpus" / "lfric" / "kernels"
     settings = load_settings("", "", surroundings({}))
-    request = CompileRequest(
-        api="lfric", suffix=".py", directories=(folder,), target=target, **options
-    )
+    request = CompileRequest(api="lfric", suffix=".py", directories=(kernels,), target=target)
     source = SourceText("alg.py", f"from psyclone_storage.lfric import *\n{text}")
+    if folder is not None:
+        (folder / "alg.py").write_text(source.text)
     return make_compiler(settings, request).compile_text(source)
 
 

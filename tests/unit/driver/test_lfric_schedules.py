@@ -80,7 +80,7 @@ def test_the_corpus_has_equal_schedules() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "cma_apply_any_space", "scalar_arrays_each_type",
+        "cma_apply_any_space",
     ],
 )  # fmt: skip
 def test_what_the_runtime_does_not_have_is_refused_by_its_place(name: str) -> None:

@@ -71,13 +71,17 @@ VALUE = "value"
 ADDRESS = "address"
 EXACT_SUM, SUM, SUM_OF_RANK = "ExactSum", "total", "total_of_rank"
 """A sum without rounding, and what gives the rounded one: of all ranks, and of this one."""
+SCALAR_ARRAY, SHAPE, EXTENTS, VALUES = "scalar_array", "shape", "extents", "values"
+"""What makes an array ready to be passed, and what is asked of it."""
 HELD, SCALAR, POWER, WHOLE_POWER, QUOTIENT = "held", "scalar", "power", "whole_power", "quotient"
 LESSER, GREATER, ADDED, LEAST, GREATEST = "lesser", "greater", "added", "least", "greatest"
 MODULE_VALUE, OF_LIBRARY = "module_value", "of_library"
+WHOLE, KEPT = "whole_number", "kept_whole"
+"""What makes whole numbers of reals, and what sees that one has 32 bits."""
 ADD_TO_SUM = "add"
 IN_KERNELS = (POWER, WHOLE_POWER, QUOTIENT, LESSER, GREATER, ADDED, LEAST, GREATEST, MODULE_VALUE,
-              OF_LIBRARY)  # fmt: skip
-FOR_NUMPY = (*IN_KERNELS, HELD, SCALAR, EXACT_SUM, EXCHANGE, CHECK_VECTOR)
+              OF_LIBRARY, WHOLE, KEPT)  # fmt: skip
+FOR_NUMPY = (*IN_KERNELS, HELD, SCALAR, SCALAR_ARRAY, EXACT_SUM, EXCHANGE, CHECK_VECTOR)
 """What modules that compute by NumPy import by name."""
 NUMPY_WORDS = frozenset({*IN_KERNELS, "np", "range", "slice", "min", "max", "int"})
 """Names that no variable of a kernel may have there."""
@@ -88,6 +92,6 @@ REDUCTIONS: Mapping[ReductionOp, str] = {
 }
 RESERVED = frozenset(
     {EXCHANGE, START, EXACT_SUM, LIBRARY, DEVICE_LIBRARY, ROUTINE, HELD, SCALAR, *NUMPY_WORDS,
-     "run", "given", "data", "reals", "counts", "tables", "ctypes", "len", "float"}
+     SCALAR_ARRAY, "run", "given", "data", "reals", "counts", "tables", "ctypes", "len", "float"}
 )  # fmt: skip
 """Names that no variable of a generated module may have."""

@@ -29,6 +29,10 @@ def no_form(what: str, span: Span | None, hint: str = _IN_FORTRAN) -> CompileErr
     return CompileError(Diagnostic("G010", message, span, hint=hint))
 
 
+EXTENTS_OF = "extents of "
+"""An attribute of a variable that has the extents of an array which is passed, with its name."""
+
+
 def component_of(datum: Datum, component: int | None) -> Expr:
     """Return the object that a datum is, or one of the fields of a vector."""
     if datum.vector <= 1:

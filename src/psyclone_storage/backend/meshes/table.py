@@ -16,6 +16,7 @@ from psyclone_storage.backend.meshes import abi, mesh, spaces
 from psyclone_storage.backend.meshes import exact_sums as sums
 from psyclone_storage.backend.meshes.meant import what_is_meant
 from psyclone_storage.backend.meshes.parts import (
+    EXTENTS_OF,
     array_of,
     component_of,
     data_array,
@@ -24,7 +25,7 @@ from psyclone_storage.backend.meshes.parts import (
     table,
 )
 from psyclone_storage.backend.meshes.reach import held_parts, look_at_depth, look_at_operators
-from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.backend.workspace import SetupSection, colons
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, OF_SIZE, SINGLE, SIZES
 from psyclone_storage.ir import runtime_ops as ops
@@ -112,10 +113,9 @@ def _of_eight_bytes(datum: Datum) -> ScalarType:
 def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
     made = []
     for datum in context.schedule.data:
-        if datum.rank > 0 and datum.role is DatumRole.ARGUMENT:
-            raise no_form(f"'{datum.name}', an array of scalars", datum.span)
         type_ = context.ops.value_type(datum)
-        made.append(Declare(datum.name, ScalarType(type_.intrinsic, type_.kind)))
+        shape = colons(datum.rank if datum.role is DatumRole.ARGUMENT else 0)
+        made.append(Declare(datum.name, ScalarType(type_.intrinsic, type_.kind), (), shape))
     return tuple(made)
 
 
@@ -159,8 +159,12 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
     return (HoldData(items, lines),) if items else lines
 
 
-def _scalars(context: LoweringContext, asked: ops.ExtentsOf) -> Expr:  # noqa: ARG001
-    raise no_form(f"'{asked.datum.name}', an array of scalars", asked.datum.span)
+def _extents(context: LoweringContext, asked: ops.ExtentsOf) -> Expr:
+    """Return the extents of an array of numbers, which each call has its own of."""
+    datum = asked.datum
+    marked = (f"{EXTENTS_OF}{datum.name}",)
+    wished = Declare(f"dims_{datum.name}", INTEGER, marked, (whole(datum.rank),))
+    return context.work.variable(SetupSection.COUNTERS, ("extents", datum.name), wished)
 
 
 def _columnwise(context: LoweringContext, asked: ops.BandNumber | ops.ColumnMap) -> Expr:  # noqa: ARG001
@@ -270,7 +274,7 @@ def _nothing(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
 
 _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.DataOf: lambda context, op: data_array(context, op.datum, op.component),
-    ops.ExtentsOf: _scalars,
+    ops.ExtentsOf: _extents,
     ops.OperatorCells: _operator_cells,
     ops.BandNumber: _columnwise,
     ops.ColumnMap: _columnwise,

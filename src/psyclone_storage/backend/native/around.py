@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.backend.c.scope import Callee, ModuleContext
 from psyclone_storage.base.records import replace
-from psyclone_storage.infrastructures.lfric import LOGICAL
+from psyclone_storage.infrastructures.lfric import LOGICAL, SIZES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Literal, Origin, Sort, Symbol
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -14,17 +14,14 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 _OF_LOGICALS = 4
 
 
-def modules_around(codes: Mapping[str, KernelCode], sizes: Mapping[str, int]) -> ModuleContext:
-    """Return what is known of other modules: the kernels, their variables, the kinds of numbers.
-
-    `sizes` are the bytes of these, by name.
-    """
+def modules_around(codes: Mapping[str, KernelCode]) -> ModuleContext:
+    """Return what is known of other modules: the kernels, their variables, the kinds of numbers."""
     variables = {
         (one.module_key, one.key): one for code in codes.values() for one in _variables(code)
     }
 
     def symbol(module: str, name: str) -> Symbol | None:
-        return _kind(name, sizes) or variables.get((module, name))
+        return _kind(name) or variables.get((module, name))
 
     def procedures(_module: str, name: str) -> tuple[Callee, ...]:
         return (Callee(codes[name]),) if name in codes else ()
@@ -48,8 +45,8 @@ def _variables(code: KernelCode) -> Iterator[Symbol]:
     yield from module.symbols.symbols.values()
 
 
-def _kind(name: str, sizes: Mapping[str, int]) -> Symbol | None:
-    size = _OF_LOGICALS if name == LOGICAL.kind else sizes.get(name)
+def _kind(name: str) -> Symbol | None:
+    size = _OF_LOGICALS if name == LOGICAL.kind else SIZES.get(name)
     if size is None:
         return None
     value = Literal(str(size), Intrinsic.INTEGER)

@@ -15,10 +15,12 @@ from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.printer import function_text
 from psyclone_storage.backend.c.variables import Parameter
 from psyclone_storage.backend.meshes import abi
+from psyclone_storage.backend.meshes.parts import EXTENTS_OF
 from psyclone_storage.backend.native.column_lines import set_between
 from psyclone_storage.backend.native.column_parts import (
     ComputedPart,
     PlannedRoutine,
+    extent_of,
     found_name,
 )
 from psyclone_storage.backend.native.column_setup import ColumnTables, places_of, threads_name
@@ -78,6 +80,7 @@ class _SortedArguments:
     scalars: list[ScalarArgument] = field(default_factory=list)
     declared: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
+    pointers: dict[str, str] = field(default_factory=dict)
     threads: str = ""
     colour: str = ""
 
@@ -93,7 +96,7 @@ def host_function(
         if item in found.results
         else _place(places[item.key])
         if not item.module and item.key in places
-        else text
+        else _pointer(text, found)
         for item, text in zip(function.parameters, found.passed, strict=True)
     ]
     declared = [*found.declared, *(f"int64_t {item.name}" for item in found.results)]
@@ -162,10 +165,20 @@ def _device_arguments(found: _SortedArguments, threads: int) -> tuple[list[str],
     if found.colour:
         own.append(f"const int32_t {found.colour}")
         given.append(found.colour)
-    own += [*found.declared, *(f"{item.type.name} *{item.name}" for item in found.results)]
-    given += [one.name for one in found.scalars]
+    own += [
+        f"const {found.pointers[one.name]} *restrict {one.name}" if one.letter == "a" else text
+        for one, text in zip(found.scalars, found.declared, strict=True)
+    ]
+    own += [f"{item.type.name} *{item.name}" for item in found.results]
+    given += [_pointer(one.name, found) for one in found.scalars]
     given += [f"({item.type.name} *)(intptr_t){item.name}" for item in found.results]
     return own, given
+
+
+def _pointer(name: str, found: _SortedArguments) -> str:
+    """Return a scalar, or where an array begins that is passed as a number."""
+    type_ = found.pointers.get(name)
+    return f"(const {type_} *)(intptr_t){name}" if type_ else name
 
 
 def _launching(
@@ -199,7 +212,7 @@ def _sorted(
     places, how = places_of(plan, tables), part.shared
     results = {key_of(one) for one in part.exact}
     results |= {key_of(found_name(one)) for one in part.reduced}
-    found = _SortedArguments()
+    found, arrays = _SortedArguments(), _passed_arrays(plan)
     for item in function.parameters:
         text = item.name
         if item.module:
@@ -216,11 +229,33 @@ def _sorted(
             found.threads = item.name
         elif how and how.colour and item.key == how.colour.key:
             found.colour = item.name
+        elif item.key in arrays:
+            letter = "a" if item.is_array else letter_of(item.type)
+            found.scalars.append(ScalarArgument(arrays[item.key], item.name, letter))
+            if item.is_array:
+                found.pointers[item.name] = item.type.name
         else:
             found.scalars.append(_scalar_argument(item, _scalar(item.key, plan)))
         found.passed.append(text)
     kinds = {item.name: item.type.name for item in function.parameters}
+    kinds |= dict.fromkeys(found.pointers, "int64_t")
     found.declared = [f"{kinds[one.name]} {one.name}" for one in found.scalars]
+    return found
+
+
+def _passed_arrays(plan: PlannedRoutine) -> dict[str, str]:
+    """Return what Python passes of arrays of numbers, by the keys of what C takes of them."""
+    found: dict[str, str] = {}
+    for item in plan.routine.dummies:
+        name = plain(item.name)
+        if item.shape:
+            found[item.key] = name
+            for at in range(1, len(item.shape)):
+                found[key_of(extent_of(item, at))] = f"{name}.{abi.SHAPE}[{at - 1}]"
+    for item in plan.routine.variables:
+        for word in item.attributes:
+            if word.startswith(EXTENTS_OF):
+                found[item.key] = f"{plain(word.removeprefix(EXTENTS_OF))}.{abi.EXTENTS}"
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.helpers import RANDOM
+from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.meshes.exact_sums import is_exact_sum
 from psyclone_storage.backend.native.column_lines import is_computed
 from psyclone_storage.backend.native.loops import LoopsFunction
@@ -19,6 +20,7 @@ from psyclone_storage.backend.native.threads import (
     in_threads,
     without_directives,
 )
+from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
@@ -215,6 +217,15 @@ def extent_of(item: Declare, at: int) -> str:
 
 def _result(item: Declare) -> Declare:
     return Declare(found_name(item.name), item.type, ("intent(inout)",))
+
+
+def made_ready(routine: Routine) -> Iterator[str]:
+    """Yield what makes arrays of numbers ready to be passed."""
+    for item in routine.dummies:
+        if item.shape and isinstance(item.type, ScalarType):
+            type_ = "bool" if item.type.intrinsic is Intrinsic.LOGICAL else dtype_of(item)
+            name, rank = plain(item.name), len(item.shape)
+            yield f'{name} = {abi.SCALAR_ARRAY}({name}, "{type_}", {rank}, "{name}")'
 
 
 def dtype_of(item: Declare) -> str:

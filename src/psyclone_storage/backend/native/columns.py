@@ -30,6 +30,7 @@ from psyclone_storage.backend.native.column_parts import (
     PlannedRoutine,
     dtype_of,
     found_name,
+    made_ready,
     planned,
 )
 from psyclone_storage.backend.native.column_setup import (
@@ -114,11 +115,10 @@ def emit_columns(
         message = f"Programs in Python have no module '{foreign[0]}'."
         raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
     codes = {code.key: code for code in inlined.codes}
-    _check_kernels(codes.values(), form, unit.sizes)
+    _check_kernels(codes.values(), form)
     plans = [planned(routine, codes, on_device=form.device) for routine in unit.routines]
     loops = tuple(part.code for plan in plans for part in plan.parts)
-    around = modules_around(codes, unit.sizes)
-    printed = print_together(loops, around) if loops else CUnit((), frozenset())
+    printed = print_together(loops, modules_around(codes)) if loops else CUnit((), frozenset())
     if form.device and "psy_random" in printed.helpers:
         message = "Kernels of CUDA have no pseudo-random numbers, which 'setval_random' sets."
         raise CompileError(Diagnostic("G010", message, hint="Set them in an invoke in C."))
@@ -127,14 +127,12 @@ def emit_columns(
     return NativeTexts(_python(unit, made, form), _c_text(unit, printed, made, form))
 
 
-def _check_kernels(
-    codes: Iterable[KernelCode], form: ColumnsForm, sizes: Mapping[str, int]
-) -> None:
+def _check_kernels(codes: Iterable[KernelCode], form: ColumnsForm) -> None:
     """Print each kernel alone, so that all that is wrong with any has its own place."""
     problems: list[Diagnostic] = []
     for code in codes:
         try:
-            unit = print_c(code, modules_around({}, sizes))
+            unit = print_c(code, modules_around({}))
         except CompileError as error:
             problems += error.problems
         else:
@@ -189,6 +187,7 @@ def _made(
             f'{abi.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
             for name, parts in vectors_of(plan).items()
         ),
+        *made_ready(routine),
         f"with {_object_name(routine)}({passed_to(plan)}) as {run}:",
         *indented(_body(lines, plan.parts, run, called)),
     ]
@@ -246,6 +245,7 @@ def _python(unit: Unit, made: list[_ColumnsRoutine], form: ColumnsForm) -> str:
     if any(one.plan.held for one in made):
         wanted = sorted([form.library, abi.ROUTINE])
         wanted += [abi.EXACT_SUM] if f"= {abi.EXACT_SUM}()" in text else []
+        wanted += [abi.SCALAR_ARRAY] if f"= {abi.SCALAR_ARRAY}(" in text else []
         wanted += [word for word in (abi.CHECK_VECTOR, abi.EXCHANGE) if _is_called(word, text)]
         lines += [f"from {abi.MODULE} import {', '.join(wanted)}", ""]
         lines += [f"{_LIBRARY} = {form.library}(globals())", ""]

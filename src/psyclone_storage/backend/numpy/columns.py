@@ -13,8 +13,14 @@ from functools import partial
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.meshes import abi
+from psyclone_storage.backend.meshes.parts import EXTENTS_OF
 from psyclone_storage.backend.native.column_lines import is_computed, set_between
-from psyclone_storage.backend.native.column_parts import PlannedRoutine, dtype_of, found_name
+from psyclone_storage.backend.native.column_parts import (
+    PlannedRoutine,
+    dtype_of,
+    found_name,
+    made_ready,
+)
 from psyclone_storage.backend.native.column_setup import vectors_of
 from psyclone_storage.backend.numpy.kernel import reading_of
 from psyclone_storage.backend.numpy.levels import ColumnFacts
@@ -262,7 +268,14 @@ def _scalars(text: _RoutineText, held: HoldData) -> Iterator[str]:
     lines = [line for line in held.body if is_computed(line)]
     used = _used(lines)
     is_set = set_between(held) | set(_assigned(lines, routine))
+    yield from (f"{line}.{abi.VALUES}" for line in made_ready(routine))
+    for item in routine.variables:
+        for word in item.attributes:
+            if word.startswith(EXTENTS_OF):
+                yield f"{plain(item.name)} = {plain(word.removeprefix(EXTENTS_OF))}.{abi.SHAPE}"
     for item in routine.dummies:
+        if item.shape:
+            continue
         if item.key in used - own - is_set and isinstance(item.type, ScalarType):
             name = plain(item.name)
             yield f'{name} = {abi.SCALAR}({name}, "{_KINDS[item.type.intrinsic]}")'

@@ -207,11 +207,9 @@ class ProcedureWriter:
         if wanted is Intrinsic.INTEGER and found is None:
             raise UnsupportedError("the type of a value is not known")
         if wanted is Intrinsic.INTEGER and found is Intrinsic.REAL:
-            return (
-                f"np.trunc({text}).astype(int)"
-                if self._may_be_array(line.value)
-                else f"int({text})"
-            )
+            return f"{abi.WHOLE}({text})"
+        if wanted is Intrinsic.INTEGER and isinstance(line.value, Binary):
+            return f"{abi.KEPT}({text})"
         if wanted is Intrinsic.REAL is not found and isinstance(line.target, Name):
             return f"np.float64({text})"
         return text
@@ -464,8 +462,8 @@ class ProcedureWriter:
         if word == "dot_product" and not self._is_whole(items[0]):
             factors = " * ".join(self.spelling.of(one, _FACTOR) for one in items)
             return f"{abi.ADDED}(0.0, {factors})"
-        if word == "int" and items and not self._may_be_array(items[0]):
-            return f"int({self.spelling.of(items[0])})"
+        if word in _ROUNDS and items:
+            return f"{abi.WHOLE}({_ROUNDS[word]}({self.spelling.of(items[0])}))"
         if word == "real" and len(items) == 2 and self._is_double(items[1]):
             return f"np.float64({self.spelling.of(items[0])})"
         if word == "real" and self.code.module.procedures:
@@ -568,6 +566,7 @@ class ProcedureWriter:
         return self.spelling.of(expr, outer)
 
 
+_ROUNDS = {"int": "", "floor": "np.floor", "ceiling": "np.ceil"}
 _LARGEST_IN_BOTH, _FRACTIONS_IN_BOTH = 2.0**20, 2.0**10
 
 

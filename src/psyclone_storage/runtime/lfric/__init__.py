@@ -4,6 +4,7 @@ from psyclone_storage.runtime.computing import (
     added,
     greater,
     greatest,
+    kept_whole,
     least,
     lesser,
     module_value,
@@ -11,6 +12,7 @@ from psyclone_storage.runtime.computing import (
     power,
     quotient,
     scalar,
+    whole_number,
     whole_power,
 )
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator as Operator
@@ -36,6 +38,7 @@ from psyclone_storage.runtime.lfric.quadrature import (
     QuadratureXYoZ,
 )
 from psyclone_storage.runtime.lfric.reductions import exact_sum
+from psyclone_storage.runtime.lfric.scalar_array import scalar_array
 from psyclone_storage.runtime.lfric.space import FunctionSpace, StencilDofs
 from psyclone_storage.runtime.lfric.summing import DigitSum as ExactSum
 from psyclone_storage.runtime.native import CompiledLibrary
@@ -67,6 +70,7 @@ __all__ = [
     "greater",
     "greatest",
     "held",
+    "kept_whole",
     "least",
     "lesser",
     "module_value",
@@ -74,6 +78,8 @@ __all__ = [
     "power",
     "quotient",
     "scalar",
+    "scalar_array",
     "start_exchange",
+    "whole_number",
     "whole_power",
 ]

@@ -15,7 +15,12 @@ from psyclone_storage.runtime.native import parameters_of
 from psyclone_storage.storage.memory.cuda import room_for_numbers
 
 _BLOCK = 128
-_SCALARS: Mapping[str, Callable[[Any], Any]] = {"d": np.float64, "f": np.float32, "i": np.int32}
+_SCALARS: Mapping[str, Callable[[Any], Any]] = {
+    "d": np.float64,
+    "f": np.float32,
+    "i": np.int32,
+    "a": lambda one: np.uint64(one.on_device()),
+}
 _BYTES: Mapping[str, int] = {"d": 8, "f": 4, "i": 4}
 _PLACES: Mapping[str, int] = {"d": 1, "f": 1, "i": 1, "x": LENGTH}
 """How many places of 8 bytes what is reduced to has, by its letter."""

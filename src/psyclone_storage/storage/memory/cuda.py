@@ -46,6 +46,11 @@ def room_for_numbers(count: int) -> Any:
     return _cupy().zeros((count,), "u8")
 
 
+def copied_to_device(values: Any) -> Any:
+    """Return a copy of an array on the device."""
+    return _cupy().asarray(values, order="F")
+
+
 class GpuAllocator(Memory):
     """Allocation on one GPU through the pool of CuPy."""
 
