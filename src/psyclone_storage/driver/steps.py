@@ -84,20 +84,22 @@ def unfinished(
 ) -> tuple[Diagnostic, ...]:
     """Return what a recipe or the command line has begun and not finished.
 
-    Where a step would have finished it and was `refused` there, the reasons come first.
+    Where a step would have finished it and was `refused` there, the reasons come first; and before
+    them those for which a step was refused that would have mended one of these reasons.
     """
     refusals = dict(refused)
     found: dict[Diagnostic, None] = {}
     problems: list[Diagnostic] = []
     for invoke in program.invokes:
+        here = refusals.get(invoke.name, ())
         for problem in check_finished(invoke.schedule, in_storages=in_storages):
-            tried = [
-                refusal
-                for refusal in refusals.get(invoke.name, ())
-                if _would_help(refusal, problem, invoke.schedule)
-            ]
-            found |= dict.fromkeys(reason for refusal in tried for reason in refusal.reasons)
-            problems.append(_after_refusals(problem, tried))
+            tried = [one for one in here if _would_help(one, problem, invoke.schedule)]
+            before = [one for one in here if any(_was_to_help(one, refusal) for refusal in tried)]
+            found |= dict.fromkeys(reason for one in before for reason in one.reasons)
+            vain = frozenset(one.step.name for one in before)
+            reasons = [_reason_beside(vain, reason) for one in tried for reason in one.reasons]
+            found |= dict.fromkeys(reasons)
+            problems.append(_after_refusals(problem, tried, reasons))
     return (*found, *problems)
 
 
@@ -108,13 +110,30 @@ def _would_help(refusal: Refusal, problem: Diagnostic, schedule: Schedule) -> bo
     return is_there and refusal.step.name in problem.remedies
 
 
-def _after_refusals(problem: Diagnostic, tried: list[Refusal]) -> Diagnostic:
-    """Return `problem` with the hint that helps: what mends all the reasons, if there is such."""
+def _was_to_help(earlier: Refusal, refusal: Refusal) -> bool:
+    """Return whether a step was refused that would have mended a reason of `refusal`."""
+    mends = any(earlier.step.name in reason.remedies for reason in refusal.reasons)
+    return mends and earlier.uid == refusal.uid
+
+
+def _reason_beside(vain: frozenset[str], reason: Diagnostic) -> Diagnostic:
+    """Return `reason`; if steps that would mend it were tried in vain, it says so."""
+    names = [name for name in reason.remedies if name in vain]
+    if not names:
+        return reason
+    hint = f"{listed(names, 'and')} would mend it, and was refused there, for the reasons above."
+    left = tuple(name for name in reason.remedies if name not in vain)
+    return replace(reason, hint=hint, remedies=left)
+
+
+def _after_refusals(
+    problem: Diagnostic, tried: list[Refusal], reasons: list[Diagnostic]
+) -> Diagnostic:
+    """Return `problem` with the hint that helps: what mends all `reasons`, if there is such."""
     if not tried:
         return problem
     names = listed(list(dict.fromkeys(refusal.step.name for refusal in tried)), "and")
     hint = f"{names} was refused there, for the reasons above."
-    reasons = [reason for refusal in tried for reason in refusal.reasons]
     first = [step for step in reasons[0].remedies if all(step in one.remedies for one in reasons)]
     if first:
         hint = f"{names} was refused there: apply '{first[0]}' before, as the first of all steps."
