@@ -173,6 +173,9 @@ def _reason(code: KernelCode, name: str, text: str, hint: str = "") -> Diagnosti
     return Diagnostic("T069", text, place_of_name(code, name), hint=hint)
 
 
+_NO_SOURCE = "Give the folder of the module's source with '-d'."
+
+
 def _about_names(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield names of which it is not known whether they are variables."""
     called = {
@@ -180,8 +183,7 @@ def _about_names(code: KernelCode) -> Iterator[Diagnostic]:
     }
     for name in sorted(code.module.unresolved - called):
         text = f"It is not known what '{name}' is, which '{code.name}' takes from another module."
-        hint = "Give the folder of the module's source with '-d'."
-        yield _reason(code, name, text, hint)
+        yield _reason(code, name, text, _NO_SOURCE)
 
 
 def _about_variables(code: KernelCode) -> Iterator[Diagnostic]:
@@ -199,7 +201,7 @@ def _about_variables(code: KernelCode) -> Iterator[Diagnostic]:
             )
         elif declared.type.kind and not _is_plain_kind(variable):
             text = f"It is not known where the kind '{declared.type.kind}' of '{name}' comes from."
-            yield _reason(code, name, text)
+            yield _reason(code, name, text, _NO_SOURCE)
 
 
 def _is_plain_extent(extent: Expr) -> bool:
