@@ -98,6 +98,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="let the adversary of storages try N random schedules, more than in any run",
     )
     group.addoption(
+        "--matrix",
+        action="store_true",
+        help="run programs for storages in all ways, not in those alone that any run tries",
+    )
+    group.addoption(
         "--campaign",
         type=int,
         default=1,
@@ -153,8 +158,16 @@ def let_ranks_sleep(config: pytest.Config) -> None:
         os.environ.setdefault(name, value)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let workers begin with what takes longest; one process alone keeps the usual order."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let workers begin with what takes longest; one process alone keeps the usual order.
+
+    What `--matrix` alone runs is no test of a run without it.
+    """
+    if not config.getoption("--matrix"):
+        others = [item for item in items if item.get_closest_marker("matrix")]
+        if others:
+            config.hook.pytest_deselected(items=others)
+            items[:] = [item for item in items if item not in others]
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: length_rank(item.path))
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from math import cos, pi
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -20,10 +20,12 @@ import pytest
 from libraries import LFRIC_EMULATED_OF_EXAMPLES, LFRIC_OF_EXAMPLES, Library, copy_library
 from runtime.examples import EXAMPLES, BuiltExample, path_to
 from runtime.programs import command
+from runtime.test_lfric_storage import DEVICE_STEPS
 
 ROOT = Path(__file__).parents[2]
 RANKS = (1, 2, 4, 6)
 IN_STORAGES = {"TARGET": "storage", "DEVICE": "emulated"}
+ON_DEVICE = {**IN_STORAGES, "STEPS": DEVICE_STEPS}
 FOR_THREADS = {"STEPS": "auto", "F90FLAGS": "-fopenmp", "OMP_NUM_THREADS": "2"}
 PICTURES = {"advection": "tracer", "globe": "globe", "waves": "waves", "multigrid": "spread"}
 """The examples, by their fixtures, and the names of their pictures."""
@@ -60,7 +62,18 @@ class Made(Enum):
     BY_US = "by us"
     BY_US_FOR_THREADS = "by us for threads"
     BY_US_IN_STORAGES = "by us in storages"
+    BY_US_ON_A_DEVICE = "by us in storages, on a device"
+    BY_US_WITH_ANNEXED_DOFS = "by us in storages, on a device, with annexed dofs computed"
     BY_PSYCLONE = "by PSyclone"
+
+
+VARIABLES = {
+    Made.BY_US_FOR_THREADS: FOR_THREADS,
+    Made.BY_US_IN_STORAGES: IN_STORAGES,
+    Made.BY_US_ON_A_DEVICE: ON_DEVICE,
+    Made.BY_US_WITH_ANNEXED_DOFS: ON_DEVICE,
+}
+"""What the scripts are told; nothing else."""
 
 
 class Example(Protocol):
@@ -86,12 +99,13 @@ def runner(
         @cache
         def script(made: Made) -> BuiltExample:
             build = tmp_path_factory.mktemp(f"{name}_{made.name}")
-            in_storages = made is Made.BY_US_IN_STORAGES
-            library = LFRIC_EMULATED_OF_EXAMPLES if in_storages else LFRIC_OF_EXAMPLES
+            variables = dict(VARIABLES.get(made, {}))
+            emulated = "DEVICE" in variables
+            library = LFRIC_EMULATED_OF_EXAMPLES if emulated else LFRIC_OF_EXAMPLES
             copy_library(built(library), build / "library")
             command_folder = peer if made is Made.BY_PSYCLONE else tools
-            variables = dict(FOR_THREADS if made is Made.BY_US_FOR_THREADS else {})
-            variables |= IN_STORAGES if in_storages else {}
+            if made is Made.BY_US_WITH_ANNEXED_DOFS:
+                variables["PSYCLONE_CONFIG"] = str(annexed_config(tmp_path_factory))
             path = EXAMPLES / "lfric" / name / "run"
             variables |= {"BUILD": str(build), "PATH": path_to(command_folder, compilers)}
             return BuiltExample(path, command_folder, build, variables)
@@ -111,6 +125,16 @@ def runner(
         return run
 
     return of
+
+
+def annexed_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with the default settings, but for annexed dofs, which are computed."""
+    text = (ROOT / "config" / "psyclone.cfg").read_text(encoding="utf-8")
+    changed = text.replace("COMPUTE_ANNEXED_DOFS = false", "COMPUTE_ANNEXED_DOFS = true")
+    assert changed != text
+    path = tmp_path_factory.mktemp("annexed") / "psyclone.cfg"
+    path.write_text(changed, encoding="utf-8")
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -197,6 +221,29 @@ def test_waves_are_the_same_on_any_number_of_ranks(waves: Example, ranks: int) -
 def test_waves_in_storages_beside_a_device_are_the_same(waves: Example, ranks: int) -> None:
     """Digit for digit on as many ranks; on the emulated device what is stale is NaN."""
     assert waves(ranks, Made.BY_US_IN_STORAGES).lines == waves(ranks).lines
+
+
+def ways_on_a_device() -> Iterator[object]:
+    """Yield each example in each way, on each number of ranks; waves take longest."""
+    ways = product((Made.BY_US_ON_A_DEVICE, Made.BY_US_WITH_ANNEXED_DOFS), RANKS)
+    for example, (made, ranks) in product(PICTURES, ways):
+        chosen = (made is Made.BY_US_WITH_ANNEXED_DOFS) is (ranks in (2, 6))
+        chosen &= example != "waves" or ranks == 2
+        marks = () if chosen else pytest.mark.matrix
+        yield pytest.param(example, made, ranks, marks=marks)
+
+
+@pytest.mark.parametrize(("example", "made", "ranks"), list(ways_on_a_device()))
+def test_examples_in_storages_on_a_device_are_the_same(
+    example: str, made: Made, ranks: int, request: pytest.FixtureRequest
+) -> None:
+    """All loops are in regions there, coloured: sums at dofs that cells share are rounded so."""
+    run: Example = request.getfixturevalue(example)
+    there = run(ranks, made)
+    if example == "waves":
+        check_waves(run(ranks).lines, there.lines)
+    else:
+        assert there.lines == run(1).lines
 
 
 @pytest.mark.parametrize("ranks", RANKS)

@@ -17,6 +17,7 @@ from runtime.examples import EXAMPLES, path_to, run_example
 ROOT = Path(__file__).parents[2]
 RANKS = (1, 2, 4, 6)
 FOR_THREADS = {"STEPS": "auto", "F90FLAGS": "-fopenmp", "OMP_NUM_THREADS": "2"}
+IN_REGIONS = "acc-routine; acc-loop{collapse=0}; acc-parallel"
 POINTS = 50
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
@@ -82,14 +83,19 @@ def test_the_surface_is_the_same_on_any_number_of_ranks(basin: Basin, ranks: int
     assert basin(ranks).files == alone
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("steps", ["", "acc-routine; acc-loop{collapse=0}; acc-parallel"])
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("steps", ["", IN_REGIONS])
 def test_fields_with_storages_give_the_same_surface_beside_a_device(
     basin: Basin, ranks: int, steps: str
 ) -> None:
     """On the emulated device what is stale is NaN."""
     held = basin(ranks, TARGET="storage", DEVICE="emulated", STEPS=steps)
     assert held.files == basin(1).files
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_fields_with_storages_give_the_same_surface_in_one_memory(basin: Basin, ranks: int) -> None:
+    assert basin(ranks, TARGET="storage").files == basin(1).files
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

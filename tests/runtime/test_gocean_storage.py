@@ -96,7 +96,7 @@ def answers(
     return read
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 6])
 @pytest.mark.parametrize(
     ("mode", "device"),
     [(STORAGE, False), (STORAGE, True), (ON_DEVICE, True), (REGISTRY, True)],

@@ -137,6 +137,7 @@ contains
     real(r_def) :: place(3)
 
     proxy = tracer%get_proxy()
+    call proxy%bring_to_host()
     write (file_name, '(a, i3.3, a, i0)') 'tracer_', at_step, '.', global_mpi%get_comm_rank()
     open (newunit=unit, file=file_name, action='write', status='replace')
     do cell = 1, mesh%get_last_edge_cell()

@@ -150,6 +150,7 @@ contains
     real(r_def) :: place(3)
 
     proxy = levels(1)%x%get_proxy()
+    call proxy%bring_to_host()
     write (file_name, '(a, i3.3, a, i0)') 'spread_', after, '.', global_mpi%get_comm_rank()
     open (newunit=unit, file=file_name, action='write', status='replace')
     do cell = 1, meshes(1)%mesh%get_last_edge_cell()
