@@ -4,13 +4,10 @@
 !> it meanwhile, so nothing here takes it.
 module address_table_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_intptr_t, c_null_ptr, &
-                                         c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_intptr_t, c_null_ptr, c_ptr
 
   implicit none
   private
-
-  public :: name_of_array
 
   type :: entry_type
     type(c_ptr) :: address = c_null_ptr
@@ -18,7 +15,7 @@ module address_table_mod
   end type entry_type
 
   !> Entries lie at the first free place behind that which their address chooses; at least half of
-  !> the places are free.
+  !> the places are free. The number of places is a power of 2.
   type, public :: address_table_type
     private
     type(entry_type), allocatable :: entries(:)
@@ -30,8 +27,7 @@ module address_table_mod
     procedure, public :: item_at
     procedure, public :: enter
     procedure, public :: leave
-    procedure, public :: get_places
-    procedure, public :: item_in
+    procedure, public :: find_item
   end type address_table_type
 
 contains
@@ -52,26 +48,6 @@ contains
 
   include 'latch_procedures.inc'
 
-  !> Return what messages call the array at an address, so that a debugger finds it.
-  function name_of_array(kind, address, extents) result(name)
-    character(*), intent(in) :: kind
-    type(c_ptr), intent(in) :: address
-    integer(c_int64_t), intent(in) :: extents(:)
-    character(:), allocatable :: name
-
-    character(20) :: number
-    integer :: n
-
-    name = kind // ' of'
-    do n = 1, size(extents)
-      write (number, '(i0)') extents(n)
-      if (n > 1) name = name // ' x'
-      name = name // ' ' // trim(number)
-    end do
-    write (number, '(z0)') transfer(address, 0_c_intptr_t)
-    name = name // ' elements at 0x' // trim(number)
-  end function name_of_array
-
   !> Return the item of an address, null if it has none.
   pure function item_at(self, address) result(item)
     class(address_table_type), intent(in) :: self
@@ -79,7 +55,8 @@ contains
     type(c_ptr) :: item
 
     item = c_null_ptr
-    if (allocated(self%entries)) item = self%entries(place_of(self%entries, address))%item
+    if (.not. allocated(self%entries)) return
+    item = self%entries(place_of(self%entries, size(self%entries), address))%item
   end function item_at
 
   !> Let an address, which is not null, have an item; what it had before is forgotten.
@@ -91,7 +68,7 @@ contains
     integer :: place
 
     call make_room(self)
-    place = place_of(self%entries, address)
+    place = place_of(self%entries, size(self%entries), address)
     if (.not. c_associated(self%entries(place)%address)) self%used = self%used + 1
     self%entries(place) = entry_type(address, item)
   end subroutine enter
@@ -105,15 +82,15 @@ contains
 
     if (.not. allocated(self%entries)) return
     places = size(self%entries)
-    free = place_of(self%entries, address)
+    free = place_of(self%entries, places, address)
     if (.not. c_associated(self%entries(free)%address)) return
     next = free
     do
-      next = 1 + modulo(next, places)
+      next = 1 + iand(next, places - 1)
       if (.not. c_associated(self%entries(next)%address)) exit
       ! An entry moves to the free place unless it would lie before the one that it chooses.
-      if (modulo(next - first_place(self%entries(next)%address, places), places) < &
-          modulo(next - free, places)) cycle
+      if (iand(next - first_place(self%entries(next)%address, places), places - 1) < &
+          iand(next - free, places - 1)) cycle
       self%entries(free) = self%entries(next)
       free = next
     end do
@@ -121,24 +98,23 @@ contains
     self%used = self%used - 1
   end subroutine leave
 
-  !> Return the number of places.
-  pure function get_places(self) result(places)
+  !> Return the first item in a place from `place` on, which becomes that place; null behind the
+  !> last. Where an address leaves, others may move to its place, or from the first to the last.
+  subroutine find_item(self, place, item)
     class(address_table_type), intent(in) :: self
-    integer :: places
+    integer, intent(inout) :: place
+    type(c_ptr), intent(out) :: item
 
-    places = 0
-    if (allocated(self%entries)) places = size(self%entries)
-  end function get_places
+    integer :: first
 
-  !> Return the item in a place, null if that is free. Where an address leaves, others may move to
-  !> the same place, or from the first places to the last.
-  pure function item_in(self, place) result(item)
-    class(address_table_type), intent(in) :: self
-    integer, intent(in) :: place
-    type(c_ptr) :: item
-
-    item = self%entries(place)%item
-  end function item_in
+    item = c_null_ptr
+    if (.not. allocated(self%entries)) return
+    first = place
+    do place = first, size(self%entries)
+      item = self%entries(place)%item
+      if (c_associated(item)) return
+    end do
+  end subroutine find_item
 
   ! -- private -------------------------------------------------------------------------------------
 
@@ -154,22 +130,23 @@ contains
     allocate (more(2 * size(self%entries)))
     do n = 1, size(self%entries)
       if (c_associated(self%entries(n)%address)) then
-        more(place_of(more, self%entries(n)%address)) = self%entries(n)
+        more(place_of(more, size(more), self%entries(n)%address)) = self%entries(n)
       end if
     end do
     call move_alloc(more, self%entries)
   end subroutine make_room
 
   !> Return the place of an address, or the free one where it is to be.
-  pure function place_of(entries, address) result(place)
-    type(entry_type), intent(in) :: entries(:)
+  pure function place_of(entries, places, address) result(place)
+    integer, intent(in) :: places
+    type(entry_type), intent(in) :: entries(places)
     type(c_ptr), intent(in) :: address
     integer :: place
 
-    place = first_place(address, size(entries))
+    place = first_place(address, places)
     do while (c_associated(entries(place)%address))
       if (c_associated(entries(place)%address, address)) return
-      place = 1 + modulo(place, size(entries))
+      place = 1 + iand(place, places - 1)
     end do
   end function place_of
 
@@ -183,7 +160,7 @@ contains
 
     ! Arrays begin at multiples of 16 bytes, and great ones often at the same distance.
     number = transfer(address, number) / 16
-    place = 1 + int(modulo(ieor(number, number / 4096), int(places, c_intptr_t)))
+    place = 1 + int(iand(ieor(number, number / 4096), int(places - 1, c_intptr_t)))
   end function first_place
 
 end module address_table_mod

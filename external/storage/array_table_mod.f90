@@ -10,9 +10,9 @@ module array_table_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int64_t, c_intptr_t, &
                                          c_loc, c_ptr, c_size_t
-  use address_table_mod, only: address_table_type, name_of_array
+  use address_table_mod, only: address_table_type
   use coherent_storage_mod, only: storage_options_type
-  use field_storage_mod, only: element_bytes
+  use field_storage_mod, only: array_name_type, element_bytes
   use storage_device_mod, only: device_has_memory
   use storage_words_mod, only: error_access_conflict, error_lost_values, space_host
   use wrapped_array_mod, only: of_field, of_nobody, of_readers, of_stamped_field, &
@@ -21,7 +21,7 @@ module array_table_mod
   implicit none
   private
 
-  public :: lock_table, unlock_table, arrays_at, get_places, array_in
+  public :: lock_table, unlock_table, arrays_at, find_array
   public :: array_at, new_array, adopt, make_room, give_way, look_up, remove
   public :: enter_field, leave_field, array_used_by, check_parts
 
@@ -52,20 +52,17 @@ contains
 
   ! -- while the table is locked -------------------------------------------------------------------
 
-  !> Return the number of places of the table.
-  function get_places() result(places)
-    integer :: places
+  !> Return the first array in a place of the table from `place` on, which becomes that place; null
+  !> behind the last one. Where an array is removed, another one may lie in the same place then.
+  subroutine find_array(place, array)
+    integer, intent(inout) :: place
+    type(wrapped_array_type), pointer, intent(out) :: array
 
-    places = table%get_places()
-  end function get_places
+    type(c_ptr) :: item
 
-  !> Return the array in a place of the table, null if that is free.
-  function array_in(place) result(array)
-    integer, intent(in) :: place
-    type(wrapped_array_type), pointer :: array
-
-    array => array_from(table%item_in(place))
-  end function array_in
+    call table%find_item(place, item)
+    array => array_from(item)
+  end subroutine find_array
 
   !> Return the array that is known to begin at an address, null if there is none.
   function arrays_at(address) result(array)
@@ -83,20 +80,31 @@ contains
     integer(c_int64_t), intent(in) :: extents(:)
     type(wrapped_array_type), pointer :: array
 
-    type(storage_options_type) :: options
-
     array => arrays_at(address)
     if (associated(array)) then
       ! What is only read may end, or be changed, without a word: it is its readers' alone.
       if (array%owner /= of_readers .and. array%storage%is_like(element, extents)) return
     end if
-    options%name = name_of_array('array', address, extents)
+    array => new_array_of_nobody(address, element, extents)
+  end function array_at
+
+  !> Return a new array of nobody, which others give way to.
+  function new_array_of_nobody(address, element, extents) result(array)
+    type(c_ptr), intent(in) :: address
+    integer(c_int), intent(in) :: element
+    integer(c_int64_t), intent(in) :: extents(:)
+    type(wrapped_array_type), pointer :: array
+
+    type(storage_options_type) :: options
+
+    options%name = 'array'
+    options%named_by_place = .true.
     options%spoils = .true.
     options%halo_depth = 1
-    call make_room(address, element_bytes(element) * product(extents), options%name, &
-                   may_be_shared)
+    call make_room(array_name_type('array', address, extents), &
+                   element_bytes(element) * product(extents), may_be_shared)
     array => new_array(address, element, extents, of_nobody, options)
-  end function array_at
+  end function new_array_of_nobody
 
   !> Return a new array, whose values are on the host, where the table has none at the address.
   function new_array(address, element, extents, owner, options) result(array)
@@ -175,35 +183,34 @@ contains
   !> unless host and device are one.
   !>
   !> Stops with 201 if it is used or a field's, with 200 if only a device has its values.
-  subroutine make_room(address, bytes, name, memory)
-    type(c_ptr), intent(in) :: address
+  subroutine make_room(name, bytes, memory)
+    type(array_name_type), intent(in) :: name
     integer(c_size_t), intent(in) :: bytes
-    character(*), intent(in) :: name
     integer, intent(in) :: memory
 
     type(wrapped_array_type), pointer :: other
     integer :: place
 
-    other => arrays_at(address)
+    other => arrays_at(name%address)
     if (associated(other)) call give_way(other, name, memory)
     if (unowned == 0 .and. (memory /= may_be_shared .or. .not. device_has_memory)) return
     place = 1
-    do while (place <= table%get_places())
-      other => array_in(place)
-      place = place + 1
-      if (.not. associated(other)) cycle
-      if (.not. overlaps(other, address, bytes)) cycle
-      if (.not. device_has_memory .and. other%owner /= of_nobody) cycle
-      call give_way(other, name, memory)
-      ! Another entry may lie there now.
-      place = place - 1
+    do
+      call find_array(place, other)
+      if (.not. associated(other)) exit
+      if (overlaps(other, name%address, bytes) .and. &
+          (device_has_memory .or. other%owner == of_nobody)) then
+        call give_way(other, name, memory)
+      else
+        place = place + 1
+      end if
     end do
   end subroutine make_room
 
   !> Free what is known of an array for another one in its memory, or refuse it.
   subroutine give_way(array, name, memory)
     type(wrapped_array_type), pointer, intent(inout) :: array
-    character(*), intent(in) :: name
+    type(array_name_type), intent(in) :: name
     integer, intent(in) :: memory
 
     logical :: may_have_ended
@@ -213,9 +220,9 @@ contains
     if (.not. may_have_ended .and. .not. array%is_used()) then
       call check_values(array)
       if (array%owner == of_field .or. array%owner == of_stamped_field) then
-        call array%stop_at(error_access_conflict, '"' // name // '" is given a storage, and ' &
-                           // 'lies in the memory of a field that has one: pass the whole ' // &
-                           'field, or a copy of the part, or free the field before; ' // &
+        call array%stop_at(error_access_conflict, '"' // name%text() // '" is given a ' // &
+                           'storage, and lies in the memory of a field that has one: pass the ' // &
+                           'whole field, or a copy of the part, or free the field before; ' // &
                            'override_data lends memory to fields of one space and one depth ' // &
                            'of halo at a time.')
       end if
@@ -246,10 +253,12 @@ contains
     integer :: place
 
     if (unowned == 0 .or. .not. device_has_memory) return
-    do place = 1, table%get_places()
-      other => array_in(place)
-      if (.not. associated(other)) cycle
+    place = 1
+    do
+      call find_array(place, other)
+      if (.not. associated(other)) exit
       if (other%owner == of_nobody .and. overlaps(other, address, bytes)) call check_values(other)
+      place = place + 1
     end do
   end subroutine check_parts
 
@@ -335,9 +344,9 @@ contains
 
     ! Where host and device are one, fields may have one memory.
     if (device_has_memory .or. .not. lent) then
-      call make_room(array%address, array%bytes, array%storage%get_name() // ', a ' // &
-                     name_of_array('field', array%address, array%storage%get_extents()), &
-                     merge(may_be_shared, just_allocated, lent))
+      call make_room(array_name_type(array%storage%get_name() // ', a field', array%address, &
+                                     array%storage%get_extents()), &
+                     array%bytes, merge(may_be_shared, just_allocated, lent))
     end if
     call table%enter(array%address, c_loc(array))
   end subroutine enter_alone

@@ -28,9 +28,11 @@ module coherent_storage_mod
   !> How a storage comes to be. Memory of the host that is given is used as it is and never freed;
   !> without it, the storage takes memory of its own. `has_values` says whether what is given holds
   !> any. Nobody may write what is `read_only`. Memory that is given is spoilt, as the storage's own
-  !> is, if it `spoils` it: its owner has agreed to use it through the storage alone.
+  !> is, if it `spoils` it: its owner has agreed to use it through the storage alone. What is
+  !> `named_by_place` has its extents and this address behind its name in messages, if it has some.
   type, public :: storage_options_type
     character(:), allocatable :: name
+    logical :: named_by_place = .false.
     integer(c_int) :: halo_depth = 0
     logical :: read_only = .false.
     type(c_ptr) :: host = c_null_ptr
@@ -230,7 +232,9 @@ contains
     if (.not. is_access(self, space, access, status)) return
     if (access == access_read .or. .not. self%read_only) then
       if (self%state%coherence%enters(home_of(space), access)) then
-        if (self%state%replicas%is_on_a_device()) call count_avoided(self%state%done)
+        if (device_has_memory) then
+          if (self%state%replicas%is_on_a_device()) call count_avoided(self%state%done)
+        end if
         return
       end if
     end if

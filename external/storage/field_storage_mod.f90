@@ -16,11 +16,23 @@ module field_storage_mod
 
   public :: element_bytes, box_type
 
+  !> What messages call an array that has no name: its kind, its extents and where it is, so that a
+  !> debugger finds it.
+  type, public :: array_name_type
+    character(:), allocatable :: kind
+    type(c_ptr) :: address = c_null_ptr
+    integer(c_int64_t), allocatable :: extents(:)
+  contains
+    procedure, public :: text
+  end type array_name_type
+
   !> The values of a field, of one of the element types, with one to three dimensions without gaps.
+  !> What is named by its place is `named_at` that address, also when it is gone.
   type, public, extends(halo_storage_type) :: field_storage_type
     private
     integer(c_int) :: element = 0
     integer(c_int64_t), allocatable :: extents(:)
+    type(c_ptr) :: named_at = c_null_ptr
   contains
     procedure, public :: create
     procedure, public :: describe
@@ -28,6 +40,7 @@ module field_storage_mod
     generic, public :: wrap => wrap_1, wrap_2, wrap_3
     procedure, public :: acquire_part
     procedure, public :: begin_exchange_of_parts
+    procedure, public :: get_name
     procedure, public :: get_element
     procedure, public :: get_extents
     procedure, public :: is_like
@@ -85,6 +98,8 @@ contains
     end if
     self%element = element
     self%extents = extents
+    self%named_at = c_null_ptr
+    if (options%named_by_place) self%named_at = options%host
   end subroutine describe
 
   !> Make this a storage of the values of an array, in place; it must be a target, and outlive this.
@@ -185,6 +200,38 @@ contains
 
     strips = strips_of(boxes, self%extents, element_bytes(self%element))
   end function strips_in
+
+  !> Return the name, for messages. One that is made of extents and an address is made here: nobody
+  !> may ever ask for it.
+  pure function get_name(self) result(name)
+    class(field_storage_type), intent(in) :: self
+    character(:), allocatable :: name
+
+    type(array_name_type) :: place
+
+    name = self%halo_storage_type%get_name()
+    if (.not. c_associated(self%named_at)) return
+    place = array_name_type(name, self%named_at, self%extents)
+    name = place%text()
+  end function get_name
+
+  !> Return the name of an array as messages have it.
+  pure function text(self)
+    class(array_name_type), intent(in) :: self
+    character(:), allocatable :: text
+
+    character(20) :: number
+    integer :: n
+
+    text = self%kind // ' of'
+    do n = 1, size(self%extents)
+      write (number, '(i0)') self%extents(n)
+      if (n > 1) text = text // ' x'
+      text = text // ' ' // trim(number)
+    end do
+    write (number, '(z0)') transfer(self%address, 0_c_intptr_t)
+    text = text // ' elements at 0x' // trim(number)
+  end function text
 
   !> Return the element type.
   pure function get_element(self) result(element)

@@ -8,7 +8,7 @@ module kept_tables_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, &
                                          c_size_t
-  use address_table_mod, only: name_of_array
+  use field_storage_mod, only: array_name_type
   use storage_errors_mod, only: report_error
   use storage_memory_mod, only: copy_memory, give_memory, take_memory
   use storage_registry_mod, only: forget_address
@@ -55,6 +55,7 @@ contains
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr) :: values
 
+    type(array_name_type) :: name
     integer :: place
 
     call close_latch(latch)
@@ -63,8 +64,9 @@ contains
       place = free_place()
       values = take_memory(bytes)
       if (.not. c_associated(values)) then
-        call report_error(error_memory, 'A copy of "' // name_of_array('table', address, &
-                          [int(bytes, c_int64_t)]) // '" finds no memory left on the host.')
+        name = array_name_type('table', address, [int(bytes, c_int64_t)])
+        call report_error(error_memory, 'A copy of "' // name%text() // '" finds no memory left ' &
+                          // 'on the host.')
       end if
       call copy_memory(values, address, bytes)
       kept(place) = kept_type(values, element, bytes)

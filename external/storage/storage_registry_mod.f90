@@ -12,12 +12,11 @@ module storage_registry_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real64
-  use address_table_mod, only: name_of_array
-  use array_table_mod, only: adopt, array_in, arrays_at, check_parts, get_places, give_way, &
+  use array_table_mod, only: adopt, arrays_at, check_parts, find_array, give_way, &
                              has_one_owner, just_allocated, lock_table, make_room, &
                              may_be_shared, new_array, remove, unlock_table
   use coherent_storage_mod, only: storage_options_type
-  use field_storage_mod, only: element_bytes, field_storage_type
+  use field_storage_mod, only: array_name_type, element_bytes, field_storage_type
   use storage_errors_mod, only: report_error
   use storage_words_mod, only: element_int32, element_real64, error_no_access
   use wrapped_array_mod, only: of_nobody, of_readers, of_stamped_field, stays, wrapped_array_type
@@ -49,8 +48,8 @@ contains
     last_stamp = last_stamp + 1
     stamp = last_stamp
     if (present(values)) then
-      call make_room(c_loc(values), size(values) * element_bytes(element_real64), 'field', &
-                     just_allocated)
+      call make_room(array_name_type('field', c_loc(values), shape(values, c_int64_t)), &
+                     size(values) * element_bytes(element_real64), just_allocated)
     end if
     call unlock_table()
   end function new_stamp
@@ -67,18 +66,10 @@ contains
     integer, intent(in) :: clean_depth
     type(wrapped_array_type), pointer :: array
 
-    type(storage_options_type) :: options
-
     call lock_table()
     array => found(c_loc(values), element_real64, shape(values, c_int64_t), stamp)
     if (.not. associated(array)) then
-      options%name = name_of_array('field', c_loc(values), shape(values, c_int64_t))
-      call make_room(c_loc(values), size(values) * element_bytes(element_real64), options%name, &
-                     has_one_owner)
-      options%spoils = .true.
-      options%halo_depth = halo_depth
-      array => new_array(c_loc(values), element_real64, shape(values, c_int64_t), &
-                         of_stamped_field, options)
+      array => new_field(values, halo_depth)
       array%stamp = stamp
       if (clean_depth > 0) call array%storage%set_clean(clean_depth)
     else if (.not. array%has_owner()) then
@@ -149,16 +140,15 @@ contains
 
     call lock_table()
     place = 1
-    do while (place <= get_places())
-      array => array_in(place)
-      place = place + 1
-      if (.not. associated(array)) cycle
-      if (array%owner /= of_readers .or. array%stamp >= 0) cycle
-      array%forgotten = .true.
-      if (array%users > 0) cycle
-      call remove(array, is_used)
-      ! Another entry may lie there now.
-      place = place - 1
+    do
+      call find_array(place, array)
+      if (.not. associated(array)) exit
+      if (array%owner == of_readers .and. array%stamp < 0) array%forgotten = .true.
+      if (array%forgotten .and. array%users == 0) then
+        call remove(array, is_used)
+      else
+        place = place + 1
+      end if
     end do
     call unlock_table()
   end subroutine forget_tables
@@ -177,8 +167,7 @@ contains
     type(wrapped_array_type), pointer :: array
 
     call lock_table()
-    array => read_only(address, element, [count], stamp_of_table(element, count), &
-                       name_of_array('table', address, [count]))
+    array => read_only(address, element, [count], stamp_of_table(element, count), 'table')
     if (array%users == 0) call array%notice_changes(.false.)
     array%users = array%users + 1
     storage => array%storage
@@ -202,8 +191,7 @@ contains
       if (array%users == 0 .or. array%stamp /= stamp_of_table(element, count)) nullify (array)
     end if
     if (.not. associated(array)) then
-      call report_error(error_no_access, '"' // name_of_array('table', address, [count]) // &
-                        '" is released, but nobody acquired it.')
+      call stop_as_released(array_name_type('table', address, [count]))
     end if
     call array%storage%release(space)
     array%users = array%users - 1
@@ -232,6 +220,24 @@ contains
 
   ! -- private -------------------------------------------------------------------------------------
 
+  !> Return a new array of an owner.
+  function new_field(values, halo_depth) result(array)
+    real(real64), pointer, contiguous, intent(in) :: values(:, :)
+    integer, intent(in) :: halo_depth
+    type(wrapped_array_type), pointer :: array
+
+    type(storage_options_type) :: options
+
+    options%name = 'field'
+    options%named_by_place = .true.
+    options%spoils = .true.
+    options%halo_depth = halo_depth
+    call make_room(array_name_type('field', c_loc(values), shape(values, c_int64_t)), &
+                   size(values) * element_bytes(element_real64), has_one_owner)
+    array => new_array(c_loc(values), element_real64, shape(values, c_int64_t), of_stamped_field, &
+                       options)
+  end function new_field
+
   !> Return the storage of an array of an owner that is only read.
   function constant(address, element, extents, stamp) result(storage)
     type(c_ptr), intent(in) :: address
@@ -248,6 +254,14 @@ contains
     call unlock_table()
   end function constant
 
+  !> Stop with 206: nobody uses a table.
+  subroutine stop_as_released(name)
+    type(array_name_type), intent(in) :: name
+
+    call report_error(error_no_access, '"' // name%text() // &
+                      '" is released, but nobody acquired it.')
+  end subroutine stop_as_released
+
   !> Return what stands for the owner of a table, which no owner has.
   pure function stamp_of_table(element, count) result(stamp)
     integer(c_int), intent(in) :: element
@@ -257,29 +271,45 @@ contains
     stamp = -(8 * count + element)
   end function stamp_of_table
 
-  !> Return what is known of an array that is only read, under a name if it is new. What others have
-  !> made of it gives way, if the host has its values; who had another stamp has ended.
-  function read_only(address, element, extents, stamp, name) result(array)
+  !> Return what is known of an array that is only read, of which messages name the `kind`. What
+  !> others have made of it gives way, if the host has its values; who had another stamp has ended.
+  function read_only(address, element, extents, stamp, kind) result(array)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
     integer(c_int64_t), intent(in) :: extents(:)
     integer(c_int64_t), intent(in) :: stamp
-    character(*), intent(in) :: name
+    character(*), intent(in) :: kind
+    type(wrapped_array_type), pointer :: array
+
+    array => arrays_at(address)
+    if (associated(array)) then
+      if (array%stamp == stamp .and. array%owner == of_readers) return
+    end if
+    array => new_reader(address, element, extents, kind)
+    array%stamp = stamp
+  end function read_only
+
+  !> Return a new array that is only read, which others give way to.
+  function new_reader(address, element, extents, kind) result(array)
+    type(c_ptr), intent(in) :: address
+    integer(c_int), intent(in) :: element
+    integer(c_int64_t), intent(in) :: extents(:)
+    character(*), intent(in) :: kind
     type(wrapped_array_type), pointer :: array
 
     type(storage_options_type) :: options
 
     array => arrays_at(address)
     if (associated(array)) then
-      if (array%stamp == stamp .and. array%owner == of_readers) return
-      call give_way(array, name, merge(has_one_owner, may_be_shared, array%owner == of_readers &
-                                       .or. array%owner == of_stamped_field))
+      call give_way(array, array_name_type(kind, address, extents), &
+                    merge(has_one_owner, may_be_shared, array%owner == of_readers .or. &
+                                                        array%owner == of_stamped_field))
     end if
-    options%name = name
+    options%name = kind
+    options%named_by_place = .true.
     options%read_only = .true.
     array => new_array(address, element, extents, of_readers, options)
-    array%stamp = stamp
-  end function read_only
+  end function new_reader
 
   !> Return the array at an address that has a stamp, or nobody's that has this type and these
   !> extents; null if there is none.

@@ -8,8 +8,7 @@ module wrapped_arrays_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
-  use array_table_mod, only: array_at, array_in, get_places, lock_table, look_up, remove, &
-                             unlock_table
+  use array_table_mod, only: array_at, find_array, lock_table, look_up, remove, unlock_table
   use storage_errors_mod, only: report_error
   use storage_registry_mod, only: forget_tables
   use storage_words_mod, only: access_read, element_int32, element_real32, element_real64, &
@@ -49,9 +48,11 @@ contains
     integer :: place
 
     call lock_table()
-    do place = 1, get_places()
-      array => array_in(place)
-      if (tells .or. .not. associated(array)) cycle
+    place = 1
+    do
+      call find_array(place, array)
+      if (tells .or. .not. associated(array)) exit
+      place = place + 1
       if (array%owner /= of_nobody) cycle
       call array%take_latch()
       if (array%is_on_device_alone()) then

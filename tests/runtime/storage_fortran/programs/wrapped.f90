@@ -550,6 +550,7 @@ contains
       memory(33) = 3.0_real64
       call release_table(memory(21:40), space_device, alike=.true.)
     end if
+    if (what == 'table released') call release_table(memory(21:40), space_device)
     if (what == 'two names') then
       call storage%acquire(space_device, access_read, window)
       call storage%acquire(space_host, access_write, window)
