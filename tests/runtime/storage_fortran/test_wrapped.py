@@ -78,5 +78,5 @@ def test_what_would_give_a_wrong_value_stops_the_program(perform: Perform, what:
     done = perform("emulated", what)
     assert done.returncode == 1
     assert re.match(f"storage error {STOPS[what]}", done.stderr)
-    named = "able " if what.startswith("table") else "array of "
+    named = "table " if what.startswith("table") else "array of "
     assert what == "gaps" or named in done.stderr.splitlines()[0]
