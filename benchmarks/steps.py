@@ -3,6 +3,7 @@
     python benchmarks/steps.py                     one thread, processor time
     python benchmarks/steps.py --threads 2         by the clock
     python benchmarks/steps.py --recipe 'colour'   these steps are judged as if they were `auto`
+    python benchmarks/steps.py --nemolite2d PATH   on NEMOLite2D, too, from PSycloneBench
 
 The cases are those of `generated.py`. There is a program for each step alone, wherever it may be
 applied; one for `auto`, and one for `auto` without each of its steps; and one for the default with
@@ -38,6 +39,7 @@ from generated import (
     gocean,
     in_parallel,
     lfric,
+    nemolite2d,
     note,
     run,
 )
@@ -72,6 +74,7 @@ ALONE = (
     "openmp-simd",
     "outline",
     "inline-point-call; outline",
+    "inline-point-call; unswitch; outline",
     "openmp-parallel-do",
     "openmp-do; openmp-parallel",
 )
@@ -91,16 +94,19 @@ def main() -> int:
     parser.add_argument("--cells", type=int, default=96, help="cells of LFRic's mesh each way")
     parser.add_argument("--layers", type=int, default=40, help="layers of LFRic's mesh")
     parser.add_argument("--points", type=int, default=1000, help="points of GOcean's grid each way")
+    parser.add_argument("--nemolite2d", type=Path, help="the folder nemolite2d of PSycloneBench")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each program")
     parser.add_argument("--recipe", default="auto", help="steps that are judged, or their name")
     parser.add_argument("--api", choices=["lfric", "gocean"], help="the cases of one API alone")
     given = parser.parse_args()
-    apis = (lfric(given.cells, given.layers), gocean(given.points))
     lost: list[str] = []
     with tempfile.TemporaryDirectory() as scratch:
-        for api in apis:
+        apis = [lfric(given.cells, given.layers), gocean(given.points)]
+        if given.nemolite2d:
+            apis.append(nemolite2d(given.nemolite2d, given.points, Path(scratch) / "algorithm"))
+        for number, api in enumerate(apis):
             if given.api in (None, api.name):
-                folder = Path(scratch) / api.name
+                folder = Path(scratch) / str(number)
                 lost += measure(api, folder, given.recipe, (given.threads, given.rounds))
     return status(lost)
 

@@ -21,7 +21,7 @@ from psyclone_storage.ir.walk import (
     place_of,
     replaced,
 )
-from psyclone_storage.transform.kernel.code import check_call, coded_calls
+from psyclone_storage.transform.kernel.code import check_call, check_callers, coded_calls
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
 from psyclone_storage.transform.step import (
     Place,
@@ -45,7 +45,8 @@ class MoveBoundsInside:
     on fields of one size, as OpenCL asks for; what is computed does not change. A loop runs over
     all points once all kernels in it look at their bounds.
 
-    Refused for kernels that are on no grid, and in loops whose bounds a step has written or cut.
+    Refused for kernels that are on no grid, in loops whose bounds a step has written or cut, and
+    where another procedure of the kernel's module calls it as it is.
 
     before: do j = ystart, ystop; do i = xstart, xstop; call k_code(i, j, a)
     after:  do j = 1, size(a, 2); do i = 1, size(a, 1); call k_code(i, j, a, xstart, xstop, ...)
@@ -70,7 +71,7 @@ class MoveBoundsInside:
             return problems
         call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
-        return tuple(
+        return check_callers(schedule, self.call) + tuple(
             Diagnostic("T068", f"The bounds of '{code.name}' stay outside: {text}.", place_of(call))
             for code in call.known_codes
             for text in _reasons(schedule, call, code)

@@ -20,6 +20,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, MergedCode, Specified
 from psyclone_storage.ir.directive import AccLoopDirective
 from psyclone_storage.ir.kernel import Iteration
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
@@ -116,6 +117,26 @@ def check_called(schedule: Schedule, uid: str) -> Reasons:
     message = f"'{code.name}' is not called: its statements stand in the place of '{uid}'."
     hint = "Inline a kernel as the last step."
     return (Diagnostic("T054", message, place_in_algorithm(schedule, uid), hint=hint),)
+
+
+def check_callers(schedule: Schedule, uid: str) -> Reasons:
+    """Return why the subroutines of `uid` cannot get other arguments (T056).
+
+    Procedures of their modules call them with those that they have, and are copied with them.
+    """
+    return tuple(
+        Diagnostic(
+            "T056",
+            f"'{caller.name}' of the module '{code.module.name}' calls '{code.name}' as it is, and"
+            " would be copied with it.",
+            caller.place,
+            hint=f"Apply 'inline-kernel-module' to '{uid}' first.",
+        )
+        for code in codes_of(schedule, uid)
+        if not (code.inlined or code.in_place)
+        for caller in code.module.procedures
+        if key_of(caller.name) != code.key and code.key in caller.names
+    )
 
 
 def place_in_algorithm(schedule: Schedule, uid: str) -> Span | None:

@@ -42,6 +42,7 @@ from psyclone_storage.transform.device import reasons_for_host
 from psyclone_storage.transform.kernel.code import (
     as_on_device,
     check_called,
+    check_callers,
     coded_calls,
     codes_of,
     place_of_name,
@@ -63,8 +64,9 @@ class ImportsToArguments:
 
     Refused where it is not known what a name is that the kernel imports; for a variable of a
     derived type, that is allocatable or a pointer, or whose extents are no numbers; where the
-    kernel calls procedures, which might use the variable behind its back; and, of what is changed,
-    in loops with directives and in kernels that are not on a grid.
+    kernel calls procedures, which might use the variable behind its back, or another procedure of
+    its module calls it; and, of what is changed, in loops with directives and in kernels that are
+    not on a grid.
 
     before: use model_mod, only: rdt in the kernel; call k_code(i, j, a)
     after:  use model_mod, only: rdt in the PSy layer; call k_code(i, j, a, rdt)
@@ -99,6 +101,8 @@ class ImportsToArguments:
             message = f"'{code.name}' uses no variable of another module."
             return (Diagnostic("T067", message, code.module.routine),)
         if problems := (*_about_variables(code), *_about_call(code, call)):
+            return problems
+        if problems := check_callers(schedule, self.call):
             return problems
         return (*_about_changes(schedule, call, code), *self._about_devices(schedule))
 
