@@ -7,9 +7,10 @@ into one text, so that the same `Span` serves a caret in a message and a replace
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from functools import cached_property
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, field
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,10 +18,12 @@ class SourceText:
     """A file as it was read: its name as the user knows it, and its characters.
 
     Two texts are equal only if they are the same object, so that a span stays cheap to compare.
+    Of a function of a program that runs, `calls` are the functions that names in it stand for.
     """
 
     name: str
     text: str
+    calls: Mapping[str, CalledText] | None = field(default=None, repr=False)
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -52,6 +55,19 @@ class SourceText:
     def whole(self) -> Span:
         """Return the place of the whole text."""
         return Span(self, 0, len(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class CalledText:
+    """A function that another one calls: its text, and the module that has its variables.
+
+    That is empty where it is the module of a kernel. `around` are variables of the function around
+    it.
+    """
+
+    source: SourceText
+    module: str
+    around: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

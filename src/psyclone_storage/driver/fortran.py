@@ -27,7 +27,9 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy
 
 
-def _read_code(source: SourceText, name: str, _dummies: tuple[Dummy, ...]) -> KernelCode:
+def _read_code(
+    source: SourceText, name: str, _dummies: tuple[Dummy, ...], _beside: object = None
+) -> KernelCode:
     """Return the subroutine `name` of a module in `source`, which declares its arguments itself."""
     from psyclone_storage.frontend.fortran.body import read_code  # noqa: PLC0415
 

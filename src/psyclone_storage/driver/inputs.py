@@ -31,6 +31,7 @@ _SPLIT = regex(r"&[ \t]*(?:!.*)?\r?\n(?:[ \t]*(?:!.*)?\r?\n)*[ \t]*&")
 _NAME = r"\b(?=(?:[\s,:;&(]|[!#].*|\b(?:non_)?intrinsic\b)*([a-z]\w*))"
 _USED = (regex(f"use{_NAME}"), regex(f"submodule{_NAME}"))
 _NATURES = {"intrinsic", "non_intrinsic"}
+_PYTHON = ".py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +72,13 @@ class Inputs:
     def modules(self, file: Path) -> tuple[str, ...]:
         """Return the names for which the translation of `file` may look among the files."""
         waiting = set(self.index.names).intersection(_words(self.index.texts.read(file).text))
-        if not self.deep:
-            return tuple(sorted(waiting))
         known: set[str] = set()
         while waiting:
             known |= waiting
             paths = [path for name in waiting for path in self._files(name)]
+            if not self.deep:
+                # Kernels in Python call functions of what they import.
+                paths = [path for path in paths if path.suffix == _PYTHON]
             waiting = {name for path in paths for name in self._used_by(path)} - known
         return tuple(sorted(known))
 
@@ -130,7 +132,8 @@ class Inputs:
     def _used_by(self, path: Path) -> frozenset[str]:
         if path not in self._used:
             source = self.index.texts.read(path)
-            names = _names_behind_use(source.text)
+            is_python = path.suffix == _PYTHON
+            names = (_words if is_python else _names_behind_use)(source.text)
             for inner in self._texts_included(source, set()):
                 names |= _names_behind_use(inner.text)
             self._used[path] = frozenset(names.intersection(self.index.names))

@@ -17,17 +17,23 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, fields
-from psyclone_storage.driver.kept_invokes import kept_invoke
+from psyclone_storage.driver.kept_invokes import MODULES, kept_invoke
 from psyclone_storage.driver.tracing import (
     Compiled,
     PassedAs,
     TracedCall,
+    TracedKernel,
     TracingRequest,
     asked_for,
     passed_as,
 )
-from psyclone_storage.frontend.python.surroundings import place_of
+from psyclone_storage.frontend.python.surroundings import (
+    LinkedFunction,
+    linked_functions,
+    place_of,
+)
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.compile import Build
@@ -48,7 +54,8 @@ class _LastCall:
 
     `objects` gets those of the values that are no numbers, of which `ids` are the identities, and
     `taken` those that the routine takes. It is forgotten when one of them goes, which is `watched`:
-    what is at its place then may have values of another type.
+    what is at its place then may have values of another type. `bound` is what names in kernels that
+    call functions stood for.
     """
 
     asked: TracingRequest
@@ -61,6 +68,7 @@ class _LastCall:
     compiled: Compiled
     taken: Callable[[list[Any]], tuple[Any, ...]]
     watched: list[weakref.ref[Any]]
+    bound: list[tuple[Callable[[], Any], Any]]
 
     def was(
         self, asked: TracingRequest, label: str, calls: Sequence[TracedCall], values: list[Any]
@@ -74,6 +82,7 @@ class _LastCall:
             and self.lengths == [*map(len, map(_ARGS, calls))]
             and self.label == label
             and self.compiled.holds(values)
+            and (not self.bound or all(look() is value for look, value in self.bound))
         )
 
 
@@ -158,6 +167,7 @@ def _keep_last(
         compiled,
         itemgetter(*compiled.order),
         _watched(place, getter(values)),
+        [one for call in calls for part in _linked(call.kernel, asked.api) for one in part.bound],
     )
 
 
@@ -226,7 +236,12 @@ def _found(
         return found
     from psyclone_storage.driver.traced import compile_invoke  # noqa: PLC0415
 
-    made = compile_invoke(calls, label, where, asked, apart=apart)
+    try:
+        made = compile_invoke(calls, label, where, asked, apart=apart)
+    except CompileError:
+        # A function that is missing may be defined before the next call.
+        _may_call.cache_clear()
+        raise
     if kept is not None:
         kept.keep(made)
     return made
@@ -268,8 +283,28 @@ def _key(
         else _known_parts(first, at, value)
         for at, value in enumerate(values)
     ])  # fmt: skip
-    kernels = tuple([one for call in calls for one in (call.kernel, len(call.args))])
+    kernels = tuple([
+        one for call in calls
+        for one in (call.kernel, len(call.args), _linked(call.kernel, asked.api))
+    ])  # fmt: skip
     return id(frame.f_code), frame.f_lasti, kernels, kinds, label, asked
+
+
+def _linked(kernel: TracedKernel, api: str) -> tuple[LinkedFunction, ...]:
+    """Return a kernel with the functions that it calls now; nothing if it calls none."""
+    function = getattr(kernel, "function", None)
+    if function is None or not _may_call(function, MODULES[api]):
+        return ()
+    return linked_functions(function, MODULES[api])
+
+
+@cache
+def _may_call(function: Callable[..., Any], module: str) -> bool:
+    """Return whether a kernel calls a function of the author's."""
+    try:
+        return len(linked_functions(function, module)) > 1
+    except (OSError, TypeError):
+        return False
 
 
 def _known_parts(first: dict[int, Hashable], at: int, several: Sequence[Any]) -> Hashable:

@@ -35,12 +35,16 @@ from psyclone_storage.driver.tracing import (
     passed_as,
     settings_texts,
 )
-from psyclone_storage.frontend.python.surroundings import CallPlace, read_function
+from psyclone_storage.frontend.python.surroundings import (
+    CallPlace,
+    linked_functions,
+    read_function,
+)
 
 Asked = tuple[Sequence[TracedCall], str, CallPlace, TracingRequest]
 """Calls, the label of their invoke, where it stands, and what is asked for."""
 
-_MODULES = {"gocean": "psyclone_storage.gocean", "lfric": "psyclone_storage.lfric"}
+MODULES = {"gocean": "psyclone_storage.gocean", "lfric": "psyclone_storage.lfric"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ def kept_invoke(asked: Asked, *, apart: bool) -> KeptInvoke | None:
         return None
     common = _common(str(place), request)
     try:
-        kernels = list(_kernels(calls, _MODULES[request.api]))
+        kernels = list(_kernels(calls, MODULES[request.api]))
         arguments = list(_arguments(calls))
     except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
         # Functions may have no text; arguments are objects that may do anything when looked at.
@@ -127,10 +131,17 @@ def _kernel(kernel: TracedKernel, module: str) -> Hashable:
     function = getattr(kernel, "function", None)
     if function is None:
         return None if getattr(kernel, "file", None) is not None else kernel.name
-    read = read_function(function, module)
-    if read.odd:
-        return None
-    return read.file, read.first, read.text, read.name, read.module, read.around, read.statements
+    linked = linked_functions(function, module)
+    numbers = {one.function: number for number, one in enumerate(linked)}
+    texts = []
+    for one in linked:
+        read = read_function(one.function, module)
+        if read.odd:
+            return None
+        calls = [(name, numbers.get(called)) for name, called in one.calls]
+        texts.append((read.file, read.first, read.text, read.name, read.module, read.around,
+                      read.statements, tuple(calls)))  # fmt: skip
+    return tuple(texts)
 
 
 def _arguments(calls: Sequence[TracedCall]) -> Iterator[Hashable]:

@@ -154,9 +154,29 @@ class Kernels:
     def _code(self, source: SourceText, name: str, dummies: tuple[Dummy, ...]) -> KernelCode:
         key = source, name, dummies if self.language.prints_kernels else ()
         if key not in self._codes:
-            code = self.language.read_code(source, name, dummies)
+            code = self.language.read_code(source, name, dummies, self._modules_for)
             self._codes[key] = self.language.resolve(code, self._modules, dummies)
         return self._codes[key]
+
+    def _modules_for(self, name: str, importing: SourceText) -> tuple[SourceText, ...]:
+        """Return the files that may be a module which a file imports, as that is named.
+
+        Each dot before a name is a folder from that file on. Of several files that differ the one
+        beside that file is taken.
+        """
+        folder, suffix = Path(importing.name).resolve().parent, self.language.suffixes[0]
+        way = name.lstrip(".").split(".")
+        paths = {path.resolve(): path for path in self.index.candidates(way[-1])
+                 if path.suffix == suffix}  # fmt: skip
+        if name.startswith("."):
+            for _ in range(len(name) - len(name.lstrip(".")) - 1):
+                folder = folder.parent
+            near = folder.joinpath(*way).with_suffix(suffix)
+            return (self.index.read(paths[near]),) if near in paths else ()
+        found = {real: path for real, path in paths.items()
+                 if [*real.parts[:-1], real.stem][-len(way) :] == way}  # fmt: skip
+        beside = [path for real, path in found.items() if real.parent == folder]
+        return tuple(self.index.read(path) for path in beside or found.values())
 
     def _innermost(self, wanted: Import) -> Import:
         """Return what is imported, or what is used as a whole within and hides it."""

@@ -39,6 +39,20 @@ class ReadsKernel(Protocol):
         """Return the kernel `type_name`, whose subroutines must be there if it `needs_code`."""
 
 
+class ReadsCode(Protocol):
+    """Reads all of a subroutine, whose arguments are what metadata say of them."""
+
+    def __call__(
+        self,
+        source: SourceText,
+        name: str,
+        dummies: tuple[Dummy, ...],
+        beside: Callable[[str, SourceText], tuple[SourceText, ...]] = ...,
+        /,
+    ) -> KernelCode:
+        """Return the code; `beside` has the files that may be a module which a file imports."""
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """How files of one language are read, and printed.
@@ -53,8 +67,9 @@ class Language:
     them, and `emit_interface` a name for several. `within_limit` breaks long lines,
     `without_indentation` leaves out the blanks before them. `heads` are the subroutines of a text
     and their arguments, by which what was printed is read back. `read_code` is told what metadata
-    say of the arguments. Files of the language end in one of `suffixes`; an algorithm imports the
-    module `words`, where a language has one for an API. One that `prints_kernels` has the code of
+    say of the arguments, and may be told where files are that a file imports. Files of the language
+    end in one of `suffixes`; an algorithm imports the module `words`, where a language has one for
+    an API. One that `prints_kernels` has the code of
     all kernels in the module that calls them, or in what `emit_beside` prints to stand beside it:
     what each name ends in, and a text. `import_form` is how it imports a name, `{}`.
     """
@@ -65,7 +80,7 @@ class Language:
     read_kernel: ReadsKernel
     kernel_types: Callable[[SourceText], tuple[str, ...]]
     read_routine: Callable[[SourceText, str], ParsedRoutine]
-    read_code: Callable[[SourceText, str, tuple[Dummy, ...]], KernelCode]
+    read_code: ReadsCode
     resolve: Callable[[KernelCode, ModuleFinder, tuple[Dummy, ...]], KernelCode]
     keeps_state: Callable[[SourceText, str], bool]
     check_syntax: Callable[[SourceText, tuple[str, ...]], tuple[Diagnostic, ...]]

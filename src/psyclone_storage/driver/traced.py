@@ -47,7 +47,12 @@ from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import constant_of
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
-from psyclone_storage.frontend.python.surroundings import CallPlace, read_function
+from psyclone_storage.frontend.python.surroundings import (
+    CallPlace,
+    LinkedFunction,
+    linked_functions,
+    read_function,
+)
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
 from psyclone_storage.ir.expr import (
     Element,
@@ -168,7 +173,10 @@ def _compiler(asked: TracingRequest) -> Compiler:
 
 
 @cache
-def _parsed(function: Callable[..., Any], api: str) -> Any:
+def _parsed(
+    function: Callable[..., Any], api: str, _linked: tuple[LinkedFunction, ...] | None
+) -> Any:
+    """Return a kernel as it is while what it calls is the same."""
     dialect = _DIALECTS[api]
     source, read = source_of(dialect, function), read_function(function, dialect.module)
     return replace(read_kernel(dialect, source, read.name), module=read.module)
@@ -182,10 +190,18 @@ def _kernel(live: TracedKernel, compiler: Compiler, api: str) -> Kernel:
             raise TypeError(f"'{live.name}' is no kernel, and no built-in.")
         return found
     if file is None:
-        parsed = _parsed(function, api)
+        parsed = _parsed(function, api, _linked_now(function, api))
     else:
         parsed = compiler.target.language.read_kernel(read_source(file), live.name)
     return compiler.api.interpret(parsed, compiler.settings)
+
+
+def _linked_now(function: Any, api: str) -> tuple[LinkedFunction, ...] | None:
+    """Return what a kernel calls now; None where its text is not to be had."""
+    try:
+        return linked_functions(function, _DIALECTS[api].module)
+    except (OSError, TypeError):
+        return None
 
 
 def _scope(source: SourceText) -> Scope:

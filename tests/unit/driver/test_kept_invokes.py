@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import linecache
 import sys
 from collections.abc import Callable, Iterator
@@ -106,6 +107,38 @@ def test_what_differs_is_compiled_again(change: str, program: Callable[..., Modu
     program().run(*fields(), 3.0)
     program(PROGRAM.replace(*CHANGES[change])).run(*fields(), 3.0)
     assert was_compiled()
+
+
+CALLED = "def inner(x):\n    return x\n\ndef taken(x):\n    return inner(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "compiled"),
+    [
+        (("return inner(x)", "return -inner(x)"), True),
+        (("    return x", "    return -x"), True),
+        (("return inner(x)", "return x"), True),
+        (("def taken", "X = 3\n\n\ndef taken"), True),
+        (("inner(x)\n", "inner(x)\n\n\ndef other(x):\n    return x\n"), False),
+    ],
+)
+def test_functions_of_other_files_that_differ(
+    change: tuple[str, str],
+    compiled: bool,
+    program: Callable[..., ModuleType],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = PROGRAM.replace("FACTOR = 2.0", "import called_here\nFACTOR = 2.0")
+    text = text.replace("by * old[0, 0]", "by * called_here.taken(old[0, 0])")
+    for called in (CALLED, CALLED.replace(*change)):
+        (tmp_path / "called_here.py").write_text(called)
+        importlib.invalidate_caches()
+        monkeypatch.delitem(sys.modules, "called_here", raising=False)
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        program(text).run(*fields(), 3.0)
+    assert was_compiled() is compiled
 
 
 def test_arguments_that_are_something_else_are_looked_at_again(

@@ -62,6 +62,11 @@ def advance(new: field[GO_READWRITE, GO_CT]):
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def nearest(new: field[GO_READWRITE, GO_CT]):
+    new[0, 0] = 10 * (int(new[0, 0]) + int(2.0 * (new[0, 0] - int(new[0, 0]))))
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
 def broken(new: field[GO_WRITE, GO_CT]):
     new[0, 0] = missing  # noqa: F821
 
@@ -137,6 +142,18 @@ def test_variables_of_other_modules_are_read_each_time(target: str) -> None:
         invoke(advance(one))
     assert np.array_equal(one.values, was + 1.0 + 0.75)
     assert advance.at(new=1.0) == 1.75
+
+
+@pytest.mark.parametrize("target", ["", "numpy"])
+def test_nearest_numbers_of_any_size(target: str) -> None:
+    configure(target=target)
+    small = [0.5, -0.5, 0.5 - 2.0**-54, 2.5, -2.5, -0.25]
+    large = [2147483647.5, -2.5e9, 1e17 / 3, 1e300, 4503599627370495.5, -4503599627370497.0]
+    was = np.array([small, large]).reshape(4, 3)
+    one = Field(Grid((4, 3)), values=was)
+    invoke(nearest(one))
+    assert np.array_equal(one.values, np.vectorize(nearest.at, otypes=[float])(was))
+    assert one.values[2, 0] == 21474836480.0
 
 
 def test_what_is_wrong_is_shown() -> None:

@@ -69,7 +69,11 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _cut(line: str, further: str) -> Iterator[str]:
-    """Yield a line, in parts of `LIMIT` columns if it is longer; a part may end in a name."""
+    """Yield a line, in parts of `LIMIT` columns if it is longer; a part may end in a name.
+
+    However far a part is indented, half of it is text.
+    """
+    further = further[: LIMIT // 2]
     while len(line) > LIMIT:
         yield line[: LIMIT - 1] + "&"
         line = f"{further}&{line[LIMIT - 1 :]}"

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.python import expressions, nodes
+from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.columns import ColumnAccess
 from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.functions import CallableImports, offered
+from psyclone_storage.frontend.python.functions import offered
+from psyclone_storage.frontend.python.helper_texts import ModuleTexts, no_modules
+from psyclone_storage.frontend.python.helpers import HelpersInPlace
 from psyclone_storage.frontend.python.imports import modules_in
 from psyclone_storage.frontend.python.metadata import (
     IN_FORTRAN_TOO,
@@ -27,10 +29,15 @@ from psyclone_storage.frontend.python.metadata import (
     module_name,
     unusable_name,
 )
+from psyclone_storage.frontend.python.module_names import (
+    assigned_names,
+    constants_of,
+    without_text,
+)
 from psyclone_storage.frontend.python.points import PointAccess
 from psyclone_storage.frontend.python.scope import ArgumentAccess, KernelScope, ModuleVariable
 from psyclone_storage.frontend.python.statements import read_block
-from psyclone_storage.frontend.python.tree import Tree
+from psyclone_storage.frontend.python.tree import depth_of
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
 from psyclone_storage.ir.interface import OF_VALUES, Dummy
@@ -42,16 +49,23 @@ from psyclone_storage.ir.unit import Declare
 
 
 def read_code(
-    dialect: Dialect, source: SourceText, name: str, dummies: tuple[Dummy, ...]
+    dialect: Dialect,
+    source: SourceText,
+    name: str,
+    dummies: tuple[Dummy, ...],
+    beside: ModuleTexts = no_modules,
 ) -> KernelCode:
     """Return the code of the kernel whose procedure is `name`; `dummies` are its arguments.
+
+    Functions that it imports are read from the modules that are found `beside` it.
 
     Raises:
         CompileError: everything that is wrong with the body.
     """
     found = _find(dialect, source, name)
     scope = _scope(found, dialect, dummies)
-    body = read_block(scope, _without_text(found.node.body))
+    scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
+    body = read_block(scope, without_text(found.node.body))
     _check_names(scope)
     raise_if_any(scope.problems)
     declarations = (*_dummies(scope), *_locals(scope))
@@ -78,8 +92,8 @@ def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]
     names = NameTable({*own, *written, found.node.name})
     passed = _passed(own, dummies, names)
     known = offered(tree)
-    assigned = _assigned_names(found.node)
-    constants = _constants(tree, dialect.real, known)
+    assigned = assigned_names(found.node)
+    constants = constants_of(tree, dialect.real, known)
     arguments = {name: dummy for name, dummy in passed.items() if name in own}
     first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
     arguments |= {name: one for name, one in first.items() if name not in arguments}
@@ -91,15 +105,9 @@ def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]
         if one.type.intrinsic is Intrinsic.REAL and one.type != dialect.real
     ]  # fmt: skip
     made.single = others[0] if others else None
+    made.taken = names
+    made.variables = {one.lower() for one in (*passed, *arguments, *assigned)}
     return made
-
-
-def _assigned_names(node: ast.FunctionDef) -> frozenset[str]:
-    return frozenset(
-        one.id
-        for one in ast.walk(node)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    )
 
 
 def _access(
@@ -128,37 +136,6 @@ def _passed(own: tuple[str, ...], dummies: tuple[Dummy, ...], names: NameTable) 
     return found
 
 
-def _constants(tree: Tree, real: ScalarType, known: CallableImports) -> dict[str, Intrinsic]:
-    """Return the numbers that the module assigns to names, with their types."""
-    scope = KernelScope(tree, real, known, PointAccess(("", "")), {}, {}, {})
-    found: dict[str, Intrinsic] = {}
-    for node in tree.module.body:
-        for name, value in _assigned(node):
-            scope.constants = found
-            kind = expressions.read(scope, value).type
-            if kind is not None:
-                found.setdefault(name, kind)
-    return found
-
-
-def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, value
-        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-            yield name, value
-
-
-def _without_text(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without the text that describes them."""
-    match body[0]:
-        case ast.Expr(value=ast.Constant(value=str())):
-            return body[1:]
-    return body
-
-
 def _check_names(scope: KernelScope) -> None:
     """Refuse names that differ in case alone, and those of functions that are called, too."""
     seen = {name.lower(): name for name in scope.arguments}
@@ -168,7 +145,7 @@ def _check_names(scope: KernelScope) -> None:
     for name, _ in _used(scope):
         if (other := seen.setdefault(name.lower(), name)) != name:
             what = f"'{name}' of the module and '{other}' differ in case alone."
-            scope.refuse("P052", what, scope.used[name], IN_FORTRAN_TOO)
+            scope.refuse("P052", what, scope.used[name][1], IN_FORTRAN_TOO)
     own = {name.lower() for name in (*scope.arguments, *scope.locals, *scope.used)}
     for function, span in scope.called.items():
         if function in own:
@@ -199,6 +176,6 @@ def _symbol(one: ModuleVariable, real: ScalarType) -> Symbol:
 
 def _used(scope: KernelScope) -> Iterator[tuple[str, Intrinsic]]:
     """Yield the variables of the module that the body reads."""
-    for name, kind in scope.constants.items():
-        if name in scope.used and name not in scope.locals and name not in scope.arguments:
-            yield name, kind
+    first = [name for name in scope.constants if name in scope.used]
+    for name in dict.fromkeys((*first, *scope.used)):
+        yield name, scope.used[name][0]

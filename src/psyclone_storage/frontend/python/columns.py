@@ -11,10 +11,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from enum import Enum
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.imports import ImportedNames
+from psyclone_storage.frontend.python.imports import ImportedNames, names_of
 from psyclone_storage.frontend.python.indices import from_one, read_index
 from psyclone_storage.frontend.python.local_arrays import (
     local_array,
@@ -27,6 +27,7 @@ from psyclone_storage.frontend.python.scope import (
     KernelScope,
     TypedExpression,
 )
+from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Binary, Element, Expr, Name, integer_value
 from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role, selecting_words
 from psyclone_storage.ir.operators import Operator
@@ -71,10 +72,14 @@ class ColumnAccess:
         """How an element of an argument is written."""
         return "Write an element: a field's is 'x[dof, layer]', an operator's 'm[to, from, layer]'."
 
-    def assigned(self, name: str) -> str:
+    def assigned(self, name: str, dummy: Dummy) -> str:
         """Return how an element of the argument `name` is given a value."""
-        way = _WAYS.get(self.passed[name].role, "") if name in self.passed else "[part, dof, layer]"
+        way = _WAYS.get(dummy.role, "") if dummy.component is None else "[part, dof, layer]"
         return f"Write '{name}{way} = ...'."
+
+    def within(self, tree: Tree) -> ColumnAccess:
+        """Return these rules, with the words by the names that another file has for them."""
+        return replace(self, words=names_of(tree, self.dialect.module))
 
     # ------------------------------------------------------------------------ elements
 
@@ -90,7 +95,9 @@ class ColumnAccess:
         dummy, expr = found
         name = scope.text(node.value)
         is_whole = dummy.role is Role.DOF_VALUE
-        given = scope.has_value(_key(node)) if is_whole else _array_of(expr) in scope.written
+        given = (
+            scope.has_element(_key(scope, node)) if is_whole else _array_of(expr) in scope.written
+        )
         if not dummy.access.reads and not given:
             what = f"'{name}' is only written, but is looked at here before it has a value."
             return scope.refuse("M206", what, node, "Let its access be one that reads, too.")
@@ -110,7 +117,7 @@ class ColumnAccess:
             return None
         if not scope.accepts(node, scope.text(node.value), dummy.type.intrinsic, value):
             return None
-        scope.gives_value(_key(node))
+        scope.gives_element(_key(scope, node))
         scope.written.add(_array_of(expr))
         return expr
 
@@ -132,7 +139,7 @@ class ColumnAccess:
         self, scope: KernelScope, node: ast.Subscript, name: str, parts: list[ast.expr]
     ) -> tuple[str, Dummy] | None:
         """Return the dummy that is meant; of a vector the component stands first, and is taken."""
-        arg = self.own.index(name)
+        arg = self.own.index(scope.code(name))
         every = [(own, one) for own, one in self.passed.items() if _has_values(one, arg)]
         if every[0][1].component is None:
             return every[0]
@@ -231,6 +238,17 @@ class ColumnAccess:
         """Return the name of the dummy with a role that only one has."""
         return next(name for name, one in self.passed.items() if one.role is role)
 
+    def extent(self, scope: KernelScope, node: ast.Subscript, part: int) -> Expr | None:
+        """Return the extent of an array of the kernel's own, or the number of layers."""
+        if (local := local_array(scope, node)) is not None:
+            return local.shape[part] if part < len(local.shape) else None
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        dummy = scope.arguments.get(name)
+        if dummy is None or dummy.role is not Role.FIELD:
+            return None
+        layer = _LAYER if dummy.component is None else _LAYER + 1
+        return Name(self._name(Role.NLAYERS)) if part == layer else None
+
     # ------------------------------------------------------------------------ loops
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
@@ -306,7 +324,7 @@ class ColumnAccess:
         """Return the one dummy of a role that words in brackets select."""
         word, role = meant
         every = [(name, one) for name, one in self.passed.items() if one.role is role]
-        said = [scope.text(one).lower() for one in selecting]
+        said = [scope.code(scope.text(one)).lower() for one in selecting]
         found = [(name, one) for name, one in every if selecting_words(one, self.own).fit(said)]
         if len(found) == 1:
             return found[0]
@@ -323,7 +341,7 @@ class ColumnAccess:
             yield f"'{word}({', '.join(words)})'"
 
 
-_OF_MATRIX, _OF_FIELD, _WITH_BRANCH = 3, 2, 2
+_OF_MATRIX, _OF_FIELD, _WITH_BRANCH, _LAYER = 3, 2, 2, 1
 _NOTHING = Dummy(Role.NDF, "", ScalarType(_WHOLE))
 
 
@@ -351,9 +369,9 @@ def _reversed(node: ast.expr) -> ast.expr | None:
     return None
 
 
-def _key(node: ast.Subscript) -> str:
+def _key(scope: KernelScope, node: ast.Subscript) -> str:
     """Return what an element is known by while its index is what it is."""
-    return f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]"
+    return f"{scope.code(ast.unparse(node.value))}[{ast.unparse(node.slice)}]"
 
 
 def _array_of(element: Expr) -> str:

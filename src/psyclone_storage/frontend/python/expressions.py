@@ -17,9 +17,10 @@ from psyclone_storage.frontend.python import nodes, precision, rounded
 from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
 from psyclone_storage.frontend.python.imports import dotted
 from psyclone_storage.frontend.python.rounded import as_real, as_real_if_rounded
-from psyclone_storage.frontend.python.scope import UNKNOWN, KernelScope, TypedExpression
+from psyclone_storage.frontend.python.scope import UNKNOWN, Exactness, KernelScope, TypedExpression
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Assign, Branch, If, Line
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
 _LARGEST, _BITS = 2**31 - 1, 31
@@ -132,8 +133,10 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
             what = f"'{name}' is looked at as a whole."
             return scope.refuse("P051", what, node, scope.access.hint)
         return TypedExpression(Name(name), dummy.type.intrinsic)
-    if name in scope.assigned:
-        local = scope.locals.get(name)
+    if (value := scope.values.get(name)) is not None:
+        return value
+    if name in scope.assigned or scope.local(name) is not None:
+        local = scope.local(name)
         if local is None or not scope.has_value(name):
             what = f"'{name}' may have no value here."
             hint = "Give it one on every way that leads here."
@@ -141,15 +144,15 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
         if local.shape:
             hint = f"Write an element, as in '{name}[0]'."
             return scope.refuse("P051", f"'{name}' is looked at as a whole.", node, hint)
-        if name in scope.from_one:
-            return TypedExpression(nodes.binary("-", Name(name), nodes.whole(1)), _WHOLE)
-        return TypedExpression(Name(name), local.type)
+        code = Name(scope.code(name))
+        if code.text in scope.from_one:
+            return TypedExpression(nodes.binary("-", code, nodes.whole(1)), _WHOLE)
+        return TypedExpression(code, local.type)
     if (constant := scope.constants.get(name)) is not None:
-        scope.used.setdefault(name, scope.tree.span(node))
-        return TypedExpression(Name(name), constant)
-    if (value := scope.offered.constant(node)) is not None:
-        return TypedExpression(nodes.real(value, scope.real), _REAL)
-    known = (*scope.arguments, *scope.locals, *scope.constants)
+        return scope.constant(node, constant)
+    if (number := scope.offered.constant(node)) is not None:
+        return TypedExpression(nodes.real(number, scope.real), _REAL)
+    known = (*scope.arguments, *scope.assigned, *scope.values, *scope.constants)
     hint = did_you_mean(name, known) or (
         "A kernel knows its arguments, what it has assigned, and numbers that its module assigns."
     )
@@ -197,7 +200,40 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
     if left.type is None or right.type is None:
         return UNKNOWN
     made = operation(scope, node, node.op, (_kept(scope, node.left, left), right))
+    if made.wide is not None and _is_nearest(scope, node):
+        made = replace(made, wide=replace(made.wide, how=Exactness.EXACT))
     return _bounded(scope, node, node, made)
+
+
+def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
+    """Return whether a sum is that of the whole number nearest to `x`, of two the outer one.
+
+    It is written `int(x) + int(2.0 * (x - int(x)))`, and is a real number as it is: what `x` has
+    behind its point has no rounding, a whole number of more than 52 bits has nothing there.
+    """
+    match node:
+        case ast.BinOp(
+            ast.Call() as whole,
+            ast.Add(),
+            ast.Call(
+                args=[
+                    ast.BinOp(
+                        ast.Constant(2.0), ast.Mult(), ast.BinOp(x, ast.Sub(), ast.Call() as again)
+                    )
+                ]
+            ) as behind,
+        ):
+            calls = (whole, behind, again)
+            is_cut = all(
+                (function := scope.offered.function(one.func)) is not None
+                and function.name == "int"
+                and len(one.args) == 1
+                and not one.keywords
+                for one in calls
+            )
+            same = {ast.dump(one) for one in (whole.args[0], again.args[0], x)} if is_cut else ()
+            return len(same) == 1
+    return False
 
 
 def operation(
@@ -292,7 +328,14 @@ def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedEx
 
 
 def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
-    values = [read(scope, part) for part in (node.left, *node.comparators)]
+    values = [read(scope, part) for part in (node.left, node.comparators[0])]
+    for later in node.comparators[1:]:
+        value, before = _apart(scope, later, read)
+        if before:
+            what = f"'{scope.text(later)}' is compared only if what stands before it holds."
+            hint = "Write the comparisons one by one, with 'and' between them."
+            return scope.refuse("P051", what, later, hint)
+        values.append(value)
     if any(value.type is None for value in values):
         return UNKNOWN
     whole: Expr | None = None
@@ -310,9 +353,13 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 
 
 def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
-    values = [read_condition(scope, part) for part in node.values]
+    read_apart = [_apart(scope, part, read_condition) for part in node.values]
+    values = [value for value, _ in read_apart]
     if any(value.type is None for value in values):
         return UNKNOWN
+    scope.before += read_apart[0][1]
+    if any(before for _, before in read_apart[1:]):
+        return _joint_by_statements(scope, node, read_apart)
     op = ".and." if isinstance(node.op, ast.And) else ".or."
     whole = values[0].expr
     for value in values[1:]:
@@ -320,9 +367,54 @@ def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
     return TypedExpression(whole, _TRUTH)
 
 
+_Apart = tuple[TypedExpression, list[Line]]
+"""An expression, and the statements that have to be done before it."""
+
+
+def _apart(
+    scope: KernelScope,
+    node: ast.expr,
+    reader: Callable[[KernelScope, ast.expr], TypedExpression],
+) -> _Apart:
+    """Return an expression with what has to be done before it, which is not done otherwise."""
+    scope.before, around = [], scope.before
+    value = reader(scope, node)
+    scope.before, made = around, scope.before
+    return value, made
+
+
+def _joint_by_statements(
+    scope: KernelScope, node: ast.BoolOp, parts: Sequence[_Apart]
+) -> TypedExpression:
+    """Return a local that gets a condition part by part, until one decides."""
+    place = scope.tree.span(node)
+    holds = scope.fresh("holds", _TRUTH, place)
+    scope.before.append(Assign(holds, parts[0][0].expr, place=place))
+    goes_on = holds if isinstance(node.op, ast.And) else nodes.negated(holds, ".not.")
+    for value, before in parts[1:]:
+        body = (*before, Assign(holds, value.expr, place=place))
+        scope.before.append(If((Branch(goes_on, body, place=place),), extent=place))
+    return TypedExpression(holds, _TRUTH)
+
+
 def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
     test = read_condition(scope, node.test)
-    return chosen(scope, node, test, (read(scope, node.body), read(scope, node.orelse)))
+    (first, before_first), (second, before_second) = (
+        _apart(scope, one, read) for one in (node.body, node.orelse)
+    )
+    if not before_first and not before_second:
+        return chosen(scope, node, test, (first, second))
+    if chosen(scope, node, test, (first, second)).type is None:
+        return UNKNOWN
+    if first.type is not _TRUTH:
+        first, second = alike(scope, first, second)
+    place = scope.tree.span(node)
+    value = precision.fresh_local(scope, "chosen", first, place)
+    bodies = [(*before, Assign(value, one.expr, place=place))
+              for one, before in ((first, before_first), (second, before_second))]  # fmt: skip
+    branch = Branch(test.expr, bodies[0], place=place)
+    scope.before.append(If((branch,), bodies[1], extent=place))
+    return TypedExpression(value, first.type)
 
 
 def chosen(
@@ -361,10 +453,12 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
         length = scope.access.length(scope, node.args[0])
         if length is not None:
             return length
+    if scope.helpers is not None and (helped := scope.helpers.value(scope, node)) is not None:
+        return helped
     function = None if name in scope.assigned else scope.offered.function(node.func)
-    if function is None or name in scope.arguments:
+    if function is None or name in scope.arguments or name in scope.values:
         what = f"'{name}' is no function that a kernel can call."
-        hint = "A kernel calls the functions of numbers, as 'sqrt'."
+        hint = "A kernel calls the functions of numbers, as 'sqrt', and functions of its modules."
         if name in scope.offered.bound:
             hint = "The module gives this name a meaning of its own, which a kernel cannot call."
         hint = did_you_mean(name, set(ALL) - scope.offered.bound) or hint

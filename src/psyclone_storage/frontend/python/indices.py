@@ -18,12 +18,21 @@ def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
     if found.type not in (None, Intrinsic.INTEGER):
         what = f"'{scope.text(node)}' is no whole number, which an index is."
         scope.refuse("P054", what, node)
-    negative = integer_value(found.expr) if found.type is Intrinsic.INTEGER else None
+    is_number = found.type is Intrinsic.INTEGER and is_written(node)
+    negative = integer_value(found.expr) if is_number else None
     if negative is not None and negative < 0:
         what = f"'{scope.text(node)}' is negative: an index of a kernel does not count backwards."
         scope.refuse("P051", what, node, "Write 'len(...) - 1' for the last.")
         return None
     return found.expr if found.type is Intrinsic.INTEGER else None
+
+
+def is_written(node: ast.expr) -> bool:
+    """Return whether an index is made of numbers that are written.
+
+    One that a function is passed may stand where it never comes to.
+    """
+    return not any(isinstance(one, ast.Name) for one in ast.walk(node))
 
 
 def from_one(index: Expr) -> Expr:

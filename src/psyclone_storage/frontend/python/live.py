@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
-from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.source import CalledText, SourceText
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import InvokeReader
-from psyclone_storage.frontend.python.surroundings import CallPlace, FunctionText, read_function
+from psyclone_storage.frontend.python.surroundings import (
+    CallPlace,
+    FunctionText,
+    linked_functions,
+    read_function,
+)
 from psyclone_storage.frontend.python.tree import Tree, read_tree
 from psyclone_storage.ir.parsed import ParsedCall
 
@@ -29,18 +34,47 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
             it.
     """
     try:
-        read = read_function(function, dialect.module)
+        linked = linked_functions(function, dialect.module)
     except (OSError, TypeError):
         message = f"The text of the kernel '{function.__name__}' is not to be had."
         hint = "Put it into a file or a cell of a notebook: a kernel is read, not run."
         raise CompileError(Diagnostic("P052", message, hint=hint)) from None
+    read = read_function(function, dialect.module)
+    _check_numbers_around(_tree_of(read), read)
+    texts: dict[Callable[..., Any], CalledText] = {}
+    calls: dict[Callable[..., Any], dict[str, CalledText]] = {}
+    for one in linked:
+        about = read_function(one.function, dialect.module)
+        source = _standing_alone(dialect, about, calls.setdefault(one.function, {}))
+        module = about.module if about.module != read.module else ""
+        texts[one.function] = CalledText(source, module, about.around)
+    for one in linked:
+        named = ((name, texts.get(called)) for name, called in one.calls)
+        calls[one.function].update({name: text for name, text in named if text is not None})
+    return texts[function].source
+
+
+def _tree_of(read: FunctionText) -> Tree:
+    """Return the tree of a function on its own lines."""
+    text = _NEWLINE * max(0, read.first - 1) + textwrap.dedent(read.text)
+    return read_tree(SourceText(read.file, text))
+
+
+def _standing_alone(
+    dialect: Dialect, read: FunctionText, calls: Mapping[str, CalledText]
+) -> SourceText:
+    """Return a text with a function on its own lines, and all but functions that it needs."""
     text = textwrap.dedent(read.text)
-    tree = read_tree(SourceText(read.file, _NEWLINE * max(0, read.first - 1) + text))
-    _check_numbers_around(tree, read)
-    used = {node.id for node in ast.walk(tree.module) if isinstance(node, ast.Name)}
+    try:
+        nodes = ast.walk(_tree_of(read).module)
+    except CompileError:
+        # What is called by a word of a text alone is nothing that is read.
+        nodes = iter(())
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
     needed = [statement for name, statement in read.statements if name in used]
     words = "; ".join([f"from {dialect.module} import *", *needed])
-    return SourceText(read.file, f"{words}\n{_NEWLINE * max(0, read.first - 2)}{text}")
+    before = f"{words}\n{_NEWLINE * max(0, read.first - 2)}"
+    return SourceText(read.file, f"{before}{text}", calls)
 
 
 _NEWLINE = "\n"

@@ -10,7 +10,7 @@ import ast
 
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import read_number
-from psyclone_storage.frontend.python.indices import from_one, read_index
+from psyclone_storage.frontend.python.indices import from_one, is_written, read_index
 from psyclone_storage.frontend.python.scope import (
     UNKNOWN,
     KernelScope,
@@ -35,7 +35,7 @@ def is_array(scope: KernelScope, node: ast.expr) -> bool:
 
 def local_array(scope: KernelScope, node: ast.Subscript) -> LocalVariable | None:
     """Return the array that brackets stand behind, None if it is none of the kernel's own."""
-    found = scope.locals.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    found = scope.local(node.value.id) if isinstance(node.value, ast.Name) else None
     return found if found is not None and found.shape else None
 
 
@@ -50,24 +50,24 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
         what = "A kernel for a point has no arrays of its own."
         scope.refuse("P051", what, node, "Write a local for each number.")
         return []
-    if name in scope.arguments or name in scope.counters:
+    if name in scope.arguments or scope.code(name) in scope.counters:
         scope.refuse("P051", f"'{name}' cannot be an array.", target, "Give it another name.")
         return []
     type_, shape = _type(scope, call), _shape(scope, call)
     if type_ is None or not shape:
         return []
-    known = scope.locals.get(name)
+    known = scope.local(name)
     if known is not None and (known.shape, known.type) != (shape, type_):
         what = f"'{name}' has another type or other extents elsewhere."
         scope.refuse("P054", what, node, "Give each array a name of its own.")
         return []
     if known is None:
         real = scope.of_locals if type_ is Intrinsic.REAL else None
-        scope.locals[name] = LocalVariable(type_, scope.tree.span(target), shape, real)
+        scope.locals[scope.code(name)] = LocalVariable(type_, scope.tree.span(target), shape, real)
     scope.gives_value(name)
     zero = {Intrinsic.REAL: nodes.real(0.0, scope.real), Intrinsic.INTEGER: nodes.whole(0)}
     value = zero.get(type_, nodes.truth(False))
-    return [Assign(Name(name), value, place=scope.tree.span(node))]
+    return [Assign(Name(scope.code(name)), value, place=scope.tree.span(node))]
 
 
 def _type(scope: KernelScope, call: ast.Call) -> Intrinsic | None:
@@ -102,15 +102,20 @@ def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:
     if read.type is None:
         return None
     value = integer_value(read.expr)
-    known = {name.lower() for name, one in scope.passed.items() if not one.access.writes}
-    constants = {name.lower() for name in (*scope.constants, scope.real.kind or "")}
-    own = names_in(read.expr) - _functions(read.expr) - known - constants
-    if read.type is not Intrinsic.INTEGER or own or (value is not None and value < 0):
+    known = is_known_where_called(scope, read.expr)
+    if read.type is not Intrinsic.INTEGER or not known or (value is not None and value < 0):
         what = f"'{scope.text(part)}' is no extent that is known where the kernel is called."
         hint = "Write whole numbers, arguments, or lengths as 'len(layers())'."
         scope.refuse("P054", what, part, hint)
         return None
     return read.expr
+
+
+def is_known_where_called(scope: KernelScope, extent: Expr) -> bool:
+    """Return whether an extent is made of arguments and constants alone."""
+    known = {name.lower() for name, one in scope.passed.items() if not one.access.writes}
+    constants = {name.lower() for name in (*scope.used, scope.real.kind or "")}
+    return not names_in(extent) - _functions(extent) - known - constants
 
 
 def _functions(expr: Expr) -> frozenset[str]:
@@ -139,6 +144,8 @@ def written_element(
     wanted = local.type or Intrinsic.REAL
     if found is None or not scope.accepts(node, scope.text(node.value), wanted, value):
         return None
+    if not scope.is_free(node):
+        return None
     return found
 
 
@@ -156,9 +163,13 @@ def _element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> E
     index = [read_index(scope, part) for part in parts]
     for part, at, extent in zip(parts, index, local.shape, strict=True):
         value, most = integer_value(at) if at is not None else None, integer_value(extent)
-        if value is not None and most is not None and value >= most:
+        if is_written(part) and value is not None and most is not None and value >= most:
             what = f"'{scope.text(part)}' is behind the last element of '{name}'."
             scope.refuse("P051", what, part, f"It has {most}, counted from 0.")
             return None
     known = [one for one in index if one is not None]
-    return Element(Name(name), tuple(map(from_one, known))) if len(known) == len(index) else None
+    return (
+        Element(Name(scope.code(name)), tuple(map(from_one, known)))
+        if len(known) == len(index)
+        else None
+    )

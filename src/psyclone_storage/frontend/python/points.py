@@ -15,6 +15,7 @@ from psyclone_storage.frontend.python.scope import (
     KernelScope,
     TypedExpression,
 )
+from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 
@@ -32,9 +33,13 @@ class PointAccess:
     hint: str = _OFFSETS
     has_arrays: bool = False
 
-    def assigned(self, name: str) -> str:
+    def assigned(self, name: str, _dummy: Dummy) -> str:
         """Return how the point of a field is given a value."""
         return f"Write '{name}[0, 0] = ...'."
+
+    def within(self, _tree: Tree) -> PointAccess:
+        """Return these rules: there are no words in a body."""
+        return self
 
     def read(self, scope: KernelScope, node: ast.Subscript) -> TypedExpression:
         """Return an element near the point."""
@@ -47,7 +52,8 @@ class PointAccess:
         offset = _offset_of(scope, node.slice)
         if offset is None or not _may_read(scope, node, dummy, offset):
             return TypedExpression(UNKNOWN.expr, dummy.type.intrinsic)
-        return TypedExpression(nodes.element(name, self.index, offset), dummy.type.intrinsic)
+        found = nodes.element(scope.code(name), self.index, offset)
+        return TypedExpression(found, dummy.type.intrinsic)
 
     def target(
         self, scope: KernelScope, node: ast.Subscript, value: TypedExpression
@@ -63,8 +69,12 @@ class PointAccess:
             return None
         if not scope.accepts(node, name, dummy.type.intrinsic, value):
             return None
-        scope.gives_value(f"{name}[]")
-        return nodes.element(name, self.index, offset)
+        scope.gives_element(f"{scope.code(name)}[]")
+        return nodes.element(scope.code(name), self.index, offset)
+
+    def extent(self, scope: KernelScope, node: ast.Subscript, part: int) -> Expr | None:
+        """Return None: there are no slices."""
+        return None
 
     def counted(self, scope: KernelScope, node: ast.expr) -> CountedRange | None:
         """Return None: a kernel for points has no words to loop over."""
@@ -102,7 +112,9 @@ def _may_read(
     scope: KernelScope, node: ast.Subscript, dummy: Dummy, offset: tuple[int, int]
 ) -> bool:
     name = scope.text(node.value)
-    if not dummy.access.reads and not (offset == _OWN and scope.has_value(f"{name}[]")):
+    if not dummy.access.reads and not (
+        offset == _OWN and scope.has_element(f"{scope.code(name)}[]")
+    ):
         what = f"'{name}' is only written, but is looked at here before it has a value."
         scope.refuse("M206", what, node, "Let its access be one that reads, too.")
         return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.scope import KernelScope, TypedExpression
 from psyclone_storage.ir.expr import (
@@ -120,3 +121,9 @@ def widened(scope: KernelScope, expr: Expr) -> Expr:
 def of_local(scope: KernelScope, value: Expr) -> ScalarType:
     """Return of which reals a local is that gets a value for the first time."""
     return type_of(scope, value) or scope.of_locals
+
+
+def fresh_local(scope: KernelScope, wish: str, value: TypedExpression, place: Span) -> Name:
+    """Return a new local for a value."""
+    real = of_local(scope, value.expr) if value.type is _REAL else None
+    return scope.fresh(wish, value.type, place, real)

@@ -31,12 +31,15 @@ from psyclone_storage.frontend.python.scope import (
     both,
     fits,
 )
+from psyclone_storage.frontend.python.slices import assign_slices, has_slice
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Branch, Cycle, Do, Exit, If, Line, Return
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
-_ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
+_NO_STATEMENT = "A kernel cannot have this statement."
+_STATEMENTS = "Write assignments, 'if', 'for ... in range(...)' and 'return'."
+ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
 
 
 def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]:
@@ -44,12 +47,13 @@ def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]
     lines: list[Line] = []
     for node in body:
         reader = _READERS.get(type(node))
+        scope.before, around = [], scope.before
         if reader is None:
-            what = "A kernel cannot have this statement."
-            hint = "Write assignments, 'if', 'for ... in range(...)' and 'return'."
-            scope.refuse("P051", what, node, hint)
+            scope.refuse("P051", _NO_STATEMENT, node, _STATEMENTS)
         else:
-            lines += reader(scope, node)
+            made = reader(scope, node)
+            lines += [*scope.before, *made]
+        scope.before = around
     return tuple(lines)
 
 
@@ -62,12 +66,15 @@ def _assign(scope: KernelScope, node: ast.Assign) -> list[Line]:
         return []
     if is_array(scope, node.value):
         return make_array(scope, node)
+    target = node.targets[0]
+    if isinstance(target, ast.Subscript) and _is_sliced(scope, target):
+        return assign_slices(scope, node, target, node.value)
     value = read(scope, node.value)
     return _assigned(scope, node, node.targets[0], value)
 
 
 def _annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
-    said = _ANNOTATIONS.get(scope.text(node.annotation))
+    said = ANNOTATIONS.get(scope.text(node.annotation))
     if said is None or node.value is None or not isinstance(node.target, ast.Name):
         what = f"'{scope.text(node)}' gives no local of a kernel its type and value."
         scope.refuse("P051", what, node, "Write 'name: float = value', or int or bool.")
@@ -98,11 +105,21 @@ def _of_module(value: ast.expr) -> str:
 
 
 def _augmented(scope: KernelScope, node: ast.AugAssign) -> list[Line]:
+    if isinstance(node.target, ast.Subscript) and _is_sliced(scope, node.target):
+        old_slice = ast.copy_location(
+            ast.Subscript(node.target.value, node.target.slice, ast.Load()), node.target
+        )
+        made = ast.copy_location(ast.BinOp(old_slice, node.op, node.value), node)
+        return assign_slices(scope, node, node.target, made)
     old = read_number(scope, node.target)
     value = read_number(scope, node.value)
     if old.type is None or value.type is None:
         return []
     return _assigned(scope, node, node.target, operation(scope, node, node.op, (old, value)))
+
+
+def _is_sliced(scope: KernelScope, target: ast.Subscript) -> bool:
+    return scope.access.has_arrays and has_slice(target.slice)
 
 
 def _assigned(
@@ -125,7 +142,7 @@ def _converted(scope: KernelScope, target: ast.expr, value: TypedExpression) -> 
     """Return a value as what it is assigned to has it: a real number has no bounds."""
     array = target.value if isinstance(target, ast.Subscript) else target
     name = array.id if isinstance(array, ast.Name) else ""
-    local, dummy = scope.locals.get(name), scope.arguments.get(name)
+    local, dummy = scope.local(name), scope.arguments.get(name)
     wanted = local.type if local is not None else dummy and dummy.type.intrinsic
     return value.expr if wanted is not _REAL else as_real_if_rounded(scope, value).expr
 
@@ -134,19 +151,21 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
     name = target.id
     if (dummy := scope.arguments.get(name)) is not None:
         what = f"'{name}' is an argument, which a kernel cannot assign to."
-        hint = scope.access.assigned(name) if dummy.rank else "Give the value another name."
+        hint = scope.access.assigned(name, dummy) if dummy.rank else "Give the value another name."
         scope.refuse("M204", what, target, hint)
         return None
-    if name in scope.counters:
+    if scope.code(name) in scope.counters:
         scope.refuse("P051", f"'{name}' counts the loop around.", target, "Use another name.")
         return None
-    known = scope.locals.get(name)
+    known = scope.local(name)
     scope.gives_value(name)
     scope.forgets(name)
-    scope.from_one.discard(name)
+    scope.from_one.discard(scope.code(name))
     if known is None or known.type is None:
         real = of_local(scope, value.expr) if value.type is _REAL else None
-        scope.locals[name] = LocalVariable(value.type, scope.tree.span(target), real=real)
+        scope.locals[scope.code(name)] = LocalVariable(
+            value.type, scope.tree.span(target), real=real
+        )
     elif known.shape:
         what = f"'{name}' is an array and is given a number."
         scope.refuse("P054", what, target, f"Write '{name}[...] = ...', or another name.")
@@ -157,7 +176,7 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
         related = (Related(known.first, "its first value"),)
         scope.refuse("P054", what, target, hint, related)
         return None
-    return Name(name)
+    return Name(scope.code(name))
 
 
 # ---------------------------------------------------------------------------- control
@@ -170,6 +189,9 @@ def _if(scope: KernelScope, node: ast.If) -> list[Line]:
     otherwise: list[ast.stmt] = [node]
     while len(otherwise) == 1 and isinstance(otherwise[0], ast.If):
         one = otherwise[0]
+        if branches and scope.helpers is not None and scope.helpers.is_called(scope, one.test):
+            # What has to be done before the condition is done where it is reached.
+            break
         test = read_condition(scope, one.test)
         before = scope.known
         body = read_block(scope, one.body)
@@ -189,27 +211,28 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
     if not isinstance(target, ast.Name):
         scope.refuse("P051", "A loop of a kernel counts one name.", target)
         return []
-    counter = _local(scope, target, TypedExpression(Name(target.id), _WHOLE))
-    if counter is not None and (known := scope.locals[target.id].type) is not _WHOLE:
+    name = scope.code(target.id)
+    counter = _local(scope, target, TypedExpression(Name(name), _WHOLE))
+    if counter is not None and (known := scope.locals[name].type) is not _WHOLE:
         scope.refuse(
             "P054", f"'{target.id}' is {A_VALUE[known or _REAL]}, and cannot count.", target
         )
     before = scope.known
-    scope.counters.append(target.id)
-    scope.from_one -= {target.id}
-    scope.from_one |= {target.id} if bounds is not None and bounds.from_one else set()
+    scope.counters.append(name)
+    scope.from_one -= {name}
+    scope.from_one |= {name} if bounds is not None and bounds.from_one else set()
     body = read_block(scope, node.body)
     scope.counters.pop()
     jumps = any(isinstance(one, ast.Break | ast.Continue) for one in ast.walk(node))
     after = scope.known if bounds is not None and bounds.taken and not jumps else before
-    scope.known = None if after is None else after - {target.id}
+    scope.known = None if after is None else after - {name}
     if before is not None and scope.known is None:
-        scope.known = before - {target.id}
+        scope.known = before - {name}
     if counter is None or bounds is None:
         return []
     span = scope.tree.span(node)
     first, last, step = bounds.first, bounds.last, bounds.step
-    return [Do(Name(target.id), first, last, body, step, place=span, extent=span)]
+    return [Do(Name(name), first, last, body, step, place=span, extent=span)]
 
 
 def _range(scope: KernelScope, node: ast.For) -> CountedRange | None:
@@ -264,6 +287,16 @@ def _jump(scope: KernelScope, node: ast.Break | ast.Continue) -> list[Line]:
     return [kind(place=scope.tree.span(node))]
 
 
+def _expression(scope: KernelScope, node: ast.Expr) -> list[Line]:
+    """Return what a function of the author's does."""
+    if isinstance(node.value, ast.Call) and scope.helpers is not None:
+        found = scope.helpers.statements(scope, node.value)
+        if found is not None:
+            return found
+    scope.refuse("P051", _NO_STATEMENT, node, _STATEMENTS)
+    return []
+
+
 def _pass(_scope: KernelScope, _node: ast.Pass) -> list[Line]:
     return []
 
@@ -277,5 +310,6 @@ _READERS: Mapping[type[ast.stmt], Callable[[KernelScope, Any], list[Line]]] = {
     ast.Return: _return,
     ast.Break: _jump,
     ast.Continue: _jump,
+    ast.Expr: _expression,
     ast.Pass: _pass,
 }

@@ -11,12 +11,12 @@ import linecache
 import math
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import islice
-from types import CodeType, FrameType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 
 Position = tuple[int | None, int | None, int | None, int | None]
@@ -33,6 +33,7 @@ class FunctionText:
 
     `statements` are imports and constants by the names that need them, in order. `odd` are names of
     objects that raise when they are looked at. `around` are numbers of the function around it.
+    `called` are the names that it may call.
     """
 
     file: str
@@ -43,6 +44,19 @@ class FunctionText:
     statements: tuple[tuple[str, str], ...]
     odd: tuple[str, ...]
     around: tuple[str, ...]
+    called: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFunction:
+    """A function with what it calls now: each function by the name that it has for it.
+
+    `bound` are what was looked at to find them, and what it gave.
+    """
+
+    function: Callable[..., Any]
+    calls: tuple[tuple[str, Callable[..., Any]], ...]
+    bound: tuple[tuple[Callable[[], Any], Any], ...] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +112,81 @@ def _read(function: Callable[..., Any], module: str) -> FunctionText:
         tuple(statements),
         tuple(odd),
         _numbers(around),
+        tuple(sorted({"".join(one.split()) for one in _CALL.findall(text)})),
     )
+
+
+def linked_functions(function: Callable[..., Any], module: str) -> tuple[LinkedFunction, ...]:
+    """Return a function with all that it calls now, directly or not, itself first.
+
+    What a name stands for may change at any time, as where a cell of a notebook is run again.
+
+    Raises:
+        OSError, TypeError: as `read_function` does for the function itself.
+    """
+    found: dict[Callable[..., Any], LinkedFunction] = {}
+    waiting = [function]
+    while waiting and len(found) < _MOST_FUNCTIONS:
+        one = waiting.pop(0)
+        if one in found:
+            continue
+        called = read_function(one, module).called
+        calls, bound = [], list[tuple[Callable[[], Any], Any]]()
+        for name in called:
+            looked = _looked_up(one, name)
+            if looked and _may_be_read(value := looked[-1][1], module):
+                calls.append((name, value))
+                bound += looked
+        found[one] = LinkedFunction(one, tuple(calls), tuple(bound))
+        waiting += [value for _, value in calls]
+    return tuple(found.values())
+
+
+_MOST_FUNCTIONS = 200
+_CALL = regex(r"(?<![\w.])([^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*)\s*\(")
+
+
+def _looked_up(function: Callable[..., Any], name: str) -> list[tuple[Callable[[], Any], Any]]:
+    """Return what the parts of a name with dots stand for in a function, and how they are found.
+
+    Nothing is returned for what is in no module.
+    """
+    first, *rest = name.split(".")
+    code, cells = function.__code__, function.__closure__ or ()
+    around = dict(zip(code.co_freevars, cells, strict=True))
+    places = function.__globals__
+    look = partial(_in_cell, around[first]) if first in around else partial(places.get, first)
+    value = look()
+    found: list[tuple[Callable[[], Any], Any]] = [(look, value)]
+    for part in rest:
+        if not issubclass(type(value), ModuleType):
+            return []
+        look = partial(vars(value).get, part)
+        value = look()
+        found.append((look, value))
+    return found
+
+
+def _in_cell(cell: CellType) -> Any:
+    """Return what a variable of the function around has, None if it has nothing yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _may_be_read(value: Any, module: str) -> bool:
+    """Return whether what is called is a function in Python, none of the language's own."""
+    if type(value) is not FunctionType:
+        return False
+    package = str(value.__module__).partition(".")[0]
+    if package in ("numpy", module.partition(".")[0]):
+        return False
+    try:
+        read_function(value, module)
+    except (OSError, TypeError):
+        return False
+    return True
 
 
 def _numbers(around: Mapping[str, Any]) -> tuple[str, ...]:

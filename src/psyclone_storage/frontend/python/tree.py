@@ -113,9 +113,14 @@ def _too_deep(source: SourceText, span: Span | None) -> Diagnostic:
     return Diagnostic(_CODE, message, span, hint=hint, file=source.name)
 
 
-def _with_depths(module: ast.Module) -> Iterator[tuple[ast.AST, int]]:
+def depth_of(node: ast.AST) -> int:
+    """Return how many levels deep a part of a file is nested."""
+    return max(depth for _, depth in _with_depths(node))
+
+
+def _with_depths(part: ast.AST) -> Iterator[tuple[ast.AST, int]]:
     """Yield every node with the number of those around it."""
-    stack: list[tuple[ast.AST, int]] = [(module, 0)]
+    stack: list[tuple[ast.AST, int]] = [(part, 0)]
     while stack:
         node, depth = stack.pop()
         yield node, depth

@@ -64,6 +64,8 @@ def refusals(body: str) -> list[tuple[str, str]]:
 
 
 TOWARDS_ZERO = "aint(rate)"
+NEAREST = "int(rate) + int(2.0 * (rate - int(rate)))"
+NEAREST_REAL = "aint(rate) + 0.0 + (aint(2.0 * (rate - (aint(rate) + 0.0))) + 0.0)"
 
 
 @pytest.mark.parametrize(
@@ -91,6 +93,7 @@ TOWARDS_ZERO = "aint(rate)"
         ("math.ceil(rate) + 1.0", f"{TOWARDS_ZERO} + merge(1.0, 0.0, {TOWARDS_ZERO} < rate) + 1.0"),
         ("int(rate)", "aint(rate) + 0.0"),
         ("-int(rate)", "0.0 - (aint(rate) + 0.0)"),
+        (f"10 * ({NEAREST})", f"real(10, go_wp) * ({NEAREST_REAL}) + 0.0"),
         ("float(step)", "real(step, go_wp)"),
         ("math.pi", "3.141592653589793"),
         ("1e-30", "1.0e-30"),
@@ -184,6 +187,18 @@ def test_meaning(expression: str, wanted: str) -> None:
         ("new[0, 0] = float(np.float32(rate > 0))", [("P054", "rate > 0")]),
         ("new[0, 0] = float(np.float32())", [("P051", "np.float32()")]),
         ("new[0, 0] = model.rdt", [("P053", "model.rdt")]),
+        (
+            "new[0, 0] = 10 * (int(rate) + int(2.0 * (rate - int(-rate))))",
+            [("P054", "10 * (int(rate) + int(2.0 * (rate - int(-rate))))")],
+        ),
+        (
+            "new[0, 0] = 10 * (int(rate) + int(4.0 * (rate - int(rate))))",
+            [("P054", "10 * (int(rate) + int(4.0 * (rate - int(rate))))")],
+        ),
+        (
+            "new[0, 0] = 10 * (int(rate) + math.floor(2.0 * (rate - int(rate))))",
+            [("P054", "10 * (int(rate) + math.floor(2.0 * (rate - int(rate))))")],
+        ),
         ("x: complex = model.rdt", [("P051", "x: complex = model.rdt")]),
         ("x: float = absent.rdt", [("P053", "absent.rdt")]),
     ],
@@ -195,11 +210,9 @@ def test_refused(body: str, wanted: list[tuple[str, str]]) -> None:
 @pytest.mark.parametrize(
     "own",
     [
-        "def max(a, b):\n    return a + b\n",
-        "from model import max\n",
         "import other as max\n",
         "if True:\n    max = print\n",
-        "from math import fabs as max\ndef max(a): return -a\n",
+        "class max: pass\n",
     ],
 )
 def test_a_name_of_the_module_is_no_function_of_python(own: str) -> None:

@@ -260,3 +260,57 @@ def test_arrays_that_a_kernel_cannot_have(body: list[str], code: str, said: str)
     found, message = refusal(body)
     assert found == code
     assert said in message
+
+
+def test_a_number_that_is_passed_may_stand_where_nothing_comes_to() -> None:
+    head = (
+        "def below(x, a, k):\n"
+        "    if k > 0:\n        return x[0, k - 1] + a[k - 3]\n"
+        "    return a[k + 9] if k < -9 else x[0, k]\n\n\n"
+    )
+    found = statements(
+        "a = np.zeros(2)\nnew[0, 0] = below(wind, a, 0)",
+        head=f"import numpy as np\n{PROJECT.replace(HEAD, HEAD + head)}",
+    )
+    assert "wind(map_w2(1) - 1) + a(-2)" in found[0]
+    with pytest.raises(CompileError) as caught:
+        code_of("a = np.zeros(2)\na[0 - 1] = 0.0\na[1 + 1] = 1.0", f"import numpy as np\n{PROJECT}")
+    assert [one.span.text for one in caught.value.problems if one.span] == ["0 - 1", "1 + 1"]
+
+
+def test_functions_see_words_and_arrays_by_their_own_names() -> None:
+    head = (
+        "import psyclone_storage.lfric as api\n"
+        "from psyclone_storage.lfric import dofs as each\n"
+        "LEAST = 2\n\n\n"
+        "def filled(out, value):\n"
+        "    for row in each(W3):\n"
+        "        for k in api.layers():\n            out[row, k] = value\n\n\n"
+        "def sum_of(v, part, k):\n"
+        "    total = 0.0\n"
+        "    for df in each(W0):\n        total += v[0, df, k] * basis(W0)[0, df, part, 0]\n"
+        "    return total\n\n\n"
+        "def near(x, k):\n"
+        "    work = np.zeros(len(neighbours(x)) + LEAST)\n"
+        "    for s in neighbours(x):\n        work[s] = x[0, k, s]\n"
+        "    put_first(work, 1)\n"
+        "    return work[0]\n\n\n"
+        "def put_first(a, n):\n    a[0] = a[n] + LEAST\n\n\n"
+    )
+    body = "filled(new, step)\nfor d in dofs(W3):\n"
+    body += "    new[d, 0] = sum_of(chi, d, d + 1) + near(wind, 0)"
+    found = statements(body, head=f"import numpy as np\n{PROJECT.replace(HEAD, HEAD + head)}")
+    assert found[:3] == [
+        "do filled_row = 1, ndf_w3",
+        "do filled_k = 0, nlayers - 1 new(map_w3(filled_row) + filled_k) = step",
+        "do d = 1, ndf_w3 sum_of_total = 0.0",
+    ]
+    assert found[3].split(" ", 5)[5] == (
+        "sum_of_total = sum_of_total + chi_1(map_w0(sum_of_df) + d - 1 + 1)"
+        " * basis_w0_qr_xyoz(1, sum_of_df, d, 1) sum_of_value = sum_of_total near_work = 0.0"
+    )
+    assert found[4].split(" ", 5)[5] == (
+        "near_work(near_s) = wind(field_2_stencil_map(1, near_s))"
+        " near_work(1) = near_work(2) + LEAST near_value = near_work(1)"
+        " new(map_w3(d)) = sum_of_value + near_value"
+    )

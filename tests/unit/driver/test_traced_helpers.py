@@ -1,0 +1,178 @@
+"""Functions that kernels call in programs that run: by C, NumPy and CUDA, and as they are now."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.gocean import (
+    GO_CT,
+    GO_INTERNAL_PTS,
+    GO_OFFSET_ANY,
+    GO_READ,
+    GO_READWRITE,
+    GO_STENCIL,
+    GO_WRITE,
+    configure,
+    field,
+    invoke,
+    kernel,
+)
+from psyclone_storage.runtime.gocean import Field, Grid
+from psyclone_storage.storage import use_device
+
+STRENGTH = 0.5
+PHYSICS = """
+from math import sqrt as root
+
+STRENGTH = 4.0
+
+
+def depth_of(x, least: float = 1.0):
+    x = x if x > least else least
+    return root(x) * STRENGTH
+"""
+helper_physics = ModuleType("helper_physics")
+exec(PHYSICS, helper_physics.__dict__)
+linecache.cache["<physics>"] = (len(PHYSICS), None, PHYSICS.splitlines(True), "<physics>")
+exec(compile(PHYSICS, "<physics>", "exec"), helper_physics.__dict__)
+sys.modules["helper_physics"] = helper_physics
+
+
+def limited(value, most):
+    """Return a value that is no larger than the other, in size."""
+    if value > most:
+        return most
+    if value < -most:
+        return -most
+    return value
+
+
+def step_to(out, values, by):
+    change = limited(values[1, 0] - values[0, 0], 1.5)
+    if abs(change) > STRENGTH:
+        out[0, 0] = values[0, 0] + by * change
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def relax(new: field[GO_READWRITE, GO_CT], old: field[GO_READ, GO_CT, GO_STENCIL("000,011,000")]):
+    step_to(new, old, 0.25)
+    new[0, 0] += helper_physics.depth_of(old[0, 0]) if old[0, 0] > 3.0 else STRENGTH
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    yield
+    configure()
+    use_device("auto")
+
+
+def wanted(old: Any) -> Any:
+    found = np.zeros((4, 3))
+    for i in range(4):
+        for j in range(3):
+            near = {(0, 0): float(old[i, j]), (1, 0): float(old[(i + 1) % 4, j])}
+            found[i, j] = relax.at({(0, 0): 2.0}, near)
+    return found
+
+
+@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+def test_points_are_those_of_python(target: str) -> None:
+    if target == "cuda":
+        use_device("emulated")
+    configure(target=target)
+    grid = Grid((4, 3), periodic=(True, True), device="gpu" if target == "cuda" else None)
+    values = np.array([[0.0, -0.0, 9.0], [0.25, 1.0, 2.0], [5.0, 3.0, -4.0], [0.5, 2.5, 1e9]])
+    new, old = Field(grid, values=np.full((4, 3), 2.0)), Field(grid, values=values)
+    invoke(relax(new, old))
+    assert np.array_equal(new.values, wanted(values))
+
+
+def test_a_function_that_is_defined_again_is_another() -> None:
+    head = "from psyclone_storage.gocean import *\n"
+    first = "def changed(x):\n    return 2.0 * x\n"
+    cell = (
+        "@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)\n"
+        "def change(new: field[GO_READWRITE, GO_CT], old: field[GO_READ, GO_CT]):\n"
+        "    new[0, 0] = changed(new[0, 0]) + old[0, 0]\n"
+    )
+    run = "def run():\n    invoke(change(one, two))\n    return one.values[0, 0]\n"
+    names: dict[str, Any] = {"__name__": "__main__"}
+    grid = Grid((4, 3), periodic=(True, True))
+    names |= {"one": Field(grid, values=np.ones((4, 3))), "two": Field(grid)}
+
+    def do(number: int, text: str) -> None:
+        file = f"<helper cell {number}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        exec(compile(text, file, "exec"), names)
+
+    for number, text in enumerate((head, cell, run)):
+        do(number, text)
+    with pytest.raises(CompileError, match="no function that a kernel can call"):
+        names["run"]()
+    do(3, first)
+    assert [names["run"](), names["run"]()] == [2.0, 4.0]
+    do(4, first.replace("2.0", "3.0"))
+    assert [names["run"](), names["run"]()] == [12.0, 36.0]
+    do(5, "def inner(x):\n    return x + 1.0\ndef changed(x):\n    return inner(x)\n")
+    assert names["run"]() == 37.0
+    do(6, "def inner(x):\n    return x - 1.0\n")
+    assert [names["run"](), names["run"]()] == [36.0, 35.0]
+    del names["inner"]
+    with pytest.raises(CompileError, match="'inner' is no function"):
+        names["run"]()
+
+
+def test_functions_around() -> None:
+    by = 2.0
+
+    def scaled(x):
+        return by * x
+
+    def doubled(x):
+        return 2.0 * x
+
+    @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+    def fill(new: field[GO_WRITE, GO_CT]):
+        new[0, 0] = doubled(3.0)
+
+    @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+    def other(new: field[GO_WRITE, GO_CT]):
+        new[0, 0] = scaled(3.0)
+
+    one = Field(Grid((4, 3), periodic=(True, True)))
+    invoke(fill(one))
+    assert np.all(one.values == 6.0)
+    with pytest.raises(CompileError) as caught:
+        invoke(other(one))
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.message) == (
+        "P053", "'by' is a variable of the function around 'scaled'."
+    )  # fmt: skip
+    (note,) = caught.value.__notes__
+    assert "test_traced_helpers.py" in note
+    assert "'scaled' is called here" in note
+
+
+def again(x):
+    return once_more(x)
+
+
+def once_more(x):
+    return again(x)
+
+
+def test_functions_that_call_each_other() -> None:
+    @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+    def fill(new: field[GO_WRITE, GO_CT]):
+        new[0, 0] = again(3.0)
+
+    with pytest.raises(CompileError, match="'again' calls itself"):
+        invoke(fill(Field(Grid((4, 3)))))
