@@ -17,10 +17,12 @@ from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.driver.compile import Build, make_compiler
 from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.runtime import native as native_module
 from psyclone_storage.runtime.lfric import ExactSum
 from psyclone_storage.runtime.lfric import device as device_module
 from psyclone_storage.runtime.lfric.device import ColumnLaunch, LaunchWords
 from psyclone_storage.runtime.lfric.summing import LENGTH
+from psyclone_storage.runtime.native import ScalarArray
 from unit.backend.native.test_device import built as built_for_points
 from unit.backend.native.test_device import cuda_of
 
@@ -291,3 +293,45 @@ def test_no_threads_are_not_launched() -> None:
     assert found == []
     launch([], [], [1])
     assert len(found) == 1
+
+
+def test_arrays_and_reals_of_four_bytes_are_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = np.array([[1.5, 2.5]], order="F")
+    monkeypatch.setattr(native_module, "copied_to_device", lambda values: there + 0 * values)
+    found: list[Any] = []
+    launch = ColumnLaunch(
+        lambda *given: found.append(given), "aif", LaunchWords((), (), -1, -1, "")
+    )
+    launch([], [], [], ScalarArray(np.zeros((1, 2), order="F")), 3, 0.1)
+    (_, _, (address, whole, real)) = found[0]
+    assert [type(one) for one in (address, whole, real)] == [np.uint64, np.int32, np.float32]
+    assert real == np.float32(0.1)
+    assert address != there.ctypes.data
+
+
+SINGLES = """
+@kernel(operates_on=CELL_COLUMN)
+def look(pressure: field[GH_WRITE, W3], table: scalar_array[GH_REAL, GH_READ, 2],
+         rate: scalar[GH_REAL, GH_READ]):
+    for k in layers():
+        pressure[0, k] = rate * table[k, 0] + np.sqrt(pressure[0, k])
+"""
+
+
+def test_texts_with_reals_of_four_bytes_are_cuda(tmp_path: Any) -> None:
+    said = "p: r_solver_field_type, t: r_solver[:, :], r: r_solver, total: r_solver, q"
+    text = f"""
+from kernels import look
+from psyclone_storage.lfric import *
+def f({said}):
+    invoke(look(p, t, r), sum_X(total, p), real_to_real_X(q, p), inc_a_times_X(r, q))
+"""
+    (tmp_path / "kernels.py").write_text(
+        "import numpy as np\nfrom psyclone_storage.lfric import *\n"
+        + SINGLES.replace("GH_WRITE, W3", "GH_READWRITE, W3")
+    )
+    settings = load_settings("", "", surroundings({}))
+    request = CompileRequest(api="lfric", suffix=".py", target="cuda", directories=(tmp_path,))
+    build = make_compiler(settings, request).compile_text(SourceText("alg.py", text))
+    assert "const float *restrict t" in cuda_of(build)
+    check_cuda(cuda_of(build))
