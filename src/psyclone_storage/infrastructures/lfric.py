@@ -245,6 +245,8 @@ SIZES: Mapping[str, int] = {
     **dict.fromkeys(("r_phys", "r_um", "r_second", "r_ncdf"), 8),
 }
 """The bytes of the kinds of numbers in the infrastructure that programs in Python load."""
+UNNAMED_REAL = "r_single"
+"""The kind of reals that are declared without one."""
 SINGLE, DOUBLE = ScalarType(Intrinsic.REAL, "real32"), ScalarType(Intrinsic.REAL, EXACT_KIND)
 OF_SIZE: Mapping[int, ScalarType] = {4: SINGLE, 8: DOUBLE}
 """The reals that have so many bytes where programs are in Python: others of a size are these."""
@@ -341,6 +343,15 @@ def default_type(kind: ArgKind, intrinsic: Intrinsic) -> DerivedType | ScalarTyp
     if kind is ArgKind.COLUMNWISE_OPERATOR:
         data = SOLVER_REAL
     return DerivedType(next(t.name for t in _OBJECTS if (t.kind, t.data) == (kind, data)))
+
+
+TOLD_BY_METADATA = frozenset(
+    one.name if isinstance(one, DerivedType) else str(one.kind)
+    for kind in (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR, ArgKind.SCALAR)
+    for intrinsic in DEFAULT_TYPES
+    for one in (default_type(kind, intrinsic),)
+)
+"""The types and kinds that undeclared arguments are taken to have."""
 
 
 # ---------------------------------------------------------------------------- meshes

@@ -24,6 +24,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
+from psyclone_storage.infrastructures.lfric import UNNAMED_REAL
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import (
     Binary,
@@ -292,7 +293,7 @@ class _UnitWriter:
         type_ = declared.type
         word = key_of(type_.name if isinstance(type_, DerivedType) else type_.kind or "")
         if type_ == ScalarType(Intrinsic.REAL):
-            word = "r_single"
+            word = UNNAMED_REAL
         if word not in self.data.types:
             return ""
         self.words[word] = None

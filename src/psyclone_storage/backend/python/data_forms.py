@@ -21,9 +21,6 @@ from psyclone_storage.ir.unit import Assign, Call
 _POINTS = {f"go_{place}_points": f"Points.{place.upper()}" for place in "tuvf"}
 _OFFSETS = {words.NORTH_EAST: "Offset.NORTH_EAST", words.SOUTH_WEST: "Offset.SOUTH_WEST"}
 _WHOLE_GRID = 3
-_TOLD = {"field_type", "integer_field_type", "operator_type", "columnwise_operator_type",
-         *(str(one.kind) for one in lfric.DEFAULT_TYPES.values())}  # fmt: skip
-"""What metadata say of data that nobody declares."""
 
 
 class DataForm(Protocol):
@@ -96,7 +93,7 @@ class ColumnData:
     @property
     def types(self) -> frozenset[str]:
         """Those that metadata do not tell."""
-        return frozenset(lfric_words.DECLARED_TYPES) - _TOLD
+        return frozenset(lfric_words.DECLARED_TYPES) - lfric.TOLD_BY_METADATA
 
     def is_made(self, type_name: str) -> bool:
         """Return False: what makes a field knows meshes, which algorithms do not."""
