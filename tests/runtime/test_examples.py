@@ -227,7 +227,7 @@ def ways_on_a_device() -> Iterator[object]:
     """Yield each example in each way, on each number of ranks; waves take longest."""
     ways = product((Made.BY_US_ON_A_DEVICE, Made.BY_US_WITH_ANNEXED_DOFS), RANKS)
     for example, (made, ranks) in product(PICTURES, ways):
-        chosen = (made is Made.BY_US_WITH_ANNEXED_DOFS) is (ranks in (2, 6))
+        chosen = made is Made.BY_US_WITH_ANNEXED_DOFS and ranks in (2, 6)
         chosen &= example != "waves" or ranks == 2
         marks = () if chosen else pytest.mark.matrix
         yield pytest.param(example, made, ranks, marks=marks)

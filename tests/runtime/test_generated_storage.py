@@ -48,7 +48,7 @@ class Way(NamedTuple):
 CHOSEN = (
     Way("storage", BESIDE, "owned", 1),
     Way("storage", BESIDE, "owned", 4),
-    Way("storage", BESIDE, "annexed", 2),
+    Way("storage", THERE, "annexed", 2),
     Way("storage", THERE, "annexed", 6),
     Way("registry", BESIDE, "annexed", 1),
     Way("registry", BESIDE, "annexed", 2),
