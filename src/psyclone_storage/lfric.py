@@ -34,7 +34,7 @@ x_direction, y_direction = _table.DIRECTIONS.values()
 
 _WORDS = {word.upper(): MetadataWord(word.upper()) for word in _table.WORDS}
 _WORDS |= {word: MetadataWord(word) for word in _table.PROPERTIES}
-_BODY = {word: ColumnWord(word) for word in _table.BODY_WORDS}
+_BODY = {word: ColumnWord(word, word in _table.NUMBERS) for word in _table.BODY_WORDS}
 _TYPES = {word: TypeWord(word) for word in _table.DECLARED_TYPES}
 _BUILTINS = {name: BuiltIn(name) for name in _table.BUILTINS}
 

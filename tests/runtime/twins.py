@@ -24,16 +24,26 @@ from psyclone_storage.driver.kernels import find_kernels, with_codes
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SIZES, is_wildcard
 from psyclone_storage.ir.expr import Name, spell
-from psyclone_storage.ir.kernel import ArgKind, Iteration
+from psyclone_storage.ir.kernel import ArgKind, MeshRole
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.schedule import Datum, DatumRole, Program
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls
 from translated import translate, translate_columns
 
-SPELLINGS = {"wtheta": "Wtheta", "w2broken": "W2broken", "w2trace": "W2trace"}
+SPELLINGS = {"wchi": "Wchi", "wtheta": "Wtheta", "w2broken": "W2broken", "w2trace": "W2trace"}
 TYPES = {one.name: one for one in OBJECT_TYPES.values()
-         if one.kind in (ArgKind.FIELD, ArgKind.OPERATOR)}  # fmt: skip
+         if one.kind is not ArgKind.SCALAR}  # fmt: skip
+_OF_FACES = ", .true., .true., fine%get_reference_element(), &\nquadrature_rule_gaussian_type()"
+RULES = {
+    f"quadrature_{of}_type": (f"quadrature_{of}_type({points}{more})", f"{name}({points})")
+    for of, name, points, more in (
+        ("xyoz", "QuadratureXYoZ", 3, ", quadrature_rule_gaussian_type()"),
+        ("face", "QuadratureFace", 2, _OF_FACES),
+        ("edge", "QuadratureEdge", 2, _OF_FACES),
+    )
+}
+"""How rules of quadrature are made in Fortran, and in Python."""
 EXTENT = 2
 SIDE = 4
 """How far the dimensions of arrays of numbers extend."""
@@ -51,12 +61,16 @@ LEFT_OUT = {
 
 @dataclass
 class Twin:
-    """An algorithm: its data by name, with function spaces where they have some."""
+    """An algorithm: its data by name, with function spaces where they have some.
+
+    The others are on the fine mesh.
+    """
 
     name: str
     algorithm: ParsedAlgorithm
     data: dict[str, Datum]
     spaces: dict[tuple[str, str], str] = field(default_factory=dict)
+    on_coarse: frozenset[str] = frozenset()
 
 
 @cache
@@ -88,13 +102,13 @@ def _twin(name: str, compilers: list[Compiler]) -> Twin | None:
             if not _is_plain(datum) or data.setdefault(datum.name, datum).type != datum.type:
                 return None
     kernels = [call for one in program.invokes for call in kernel_calls(one.schedule)]
-    if any(call.kernel.is_intergrid or call.kernel.cma for call in kernels):
-        return None
-    if any(call.kernel.iteration in _IN_HALO for call in kernels):
-        return None
     if any(call.kernel.formula and call.kernel.formula.is_random for call in kernels):
         return None
-    twin = Twin(name, algorithm, data)
+    levels = _mesh_levels(program)
+    if max(levels.values(), default=0) > 1:
+        return None
+    on_coarse = frozenset(name for name, level in levels.items() if level)
+    twin = Twin(name, algorithm, data, on_coarse=on_coarse)
     try:
         with_codes(program, in_python.kernels, SIZES)
         return twin if _choose_spaces(twin, program) else None
@@ -102,15 +116,26 @@ def _twin(name: str, compilers: list[Compiler]) -> Twin | None:
         return None
 
 
-_IN_HALO = (Iteration.HALO_CELL_COLUMN, Iteration.OWNED_AND_HALO_CELL_COLUMN)
+def _mesh_levels(program: Program) -> dict[str, int]:
+    """Return the meshes of fields that are on several, counted from the finest of their own."""
+    calls = [call for one in program.invokes for call in kernel_calls(one.schedule)]
+    levels: dict[str, int] = {}
+    for _ in calls:
+        for call in calls:
+            on = {str(actual.datum): described.mesh is MeshRole.COARSE
+                  for described, actual in zip(call.kernel.args, call.args, strict=True)
+                  if described.kind is ArgKind.FIELD}  # fmt: skip
+            if call.kernel.is_intergrid or on.keys() & levels.keys():
+                known = [levels[name] - on[name] for name in on if name in levels]
+                levels |= {name: (known or [0])[0] + on[name] for name in on}
+    finest = min(levels.values(), default=0)
+    return {name: level - finest for name, level in levels.items()}
 
 
 def _is_plain(datum: Datum) -> bool:
     if not isinstance(datum.actual, Name):
         return False
-    if datum.role not in (DatumRole.ARGUMENT, DatumRole.EXTENT, DatumRole.DIRECTION):
-        return False
-    return isinstance(datum.type, ScalarType) or datum.type.name in TYPES
+    return isinstance(datum.type, ScalarType) or datum.type.name in (*TYPES, *RULES)
 
 
 Key = tuple[str, ...]
@@ -130,8 +155,11 @@ class Spaces:
             key = self.above[key]
         return key
 
-    def note(self, own: Key, wildcard: Key) -> None:
-        """Note what metadata say of a datum; a wildcard is another space in each call."""
+    def note(self, own: Key, wildcard: Key, is_shared: bool) -> None:
+        """Note what metadata say of a datum; a wildcard is another space in each call.
+
+        Where it `is_shared` columns have dofs of their own.
+        """
         space = wildcard[-1]
         if not is_wildcard(space) and space != "any_w2":
             self.named.append((own, space))
@@ -139,7 +167,7 @@ class Spaces:
         first, second = self.top(own), self.top(wildcard)
         if first != second:
             self.above[first] = second
-        if space.startswith("any_discontinuous"):
+        if is_shared or space.startswith("any_discontinuous"):
             self.discontinuous.append(wildcard)
         if space == "any_w2":
             self.named.append((wildcard, "w2"))
@@ -153,17 +181,18 @@ def _choose_spaces(twin: Twin, program: Program) -> bool:
             for described, actual in zip(call.kernel.args, call.args, strict=True):
                 for side, space in enumerate(described.spaces if actual.datum else ()):
                     own = (str(actual.datum), str(side))
-                    found.note(own, (str(number), call.uid, space))
+                    of_columns = described.kind is ArgKind.COLUMNWISE_OPERATOR
+                    found.note(own, (str(number), call.uid, space), of_columns)
     names: dict[Key, set[str]] = {}
     for key, space in found.named:
         names.setdefault(found.top(key), set()).add(space)
     shared = {found.top(key) for key in found.discontinuous}
-    sides = {ArgKind.FIELD: "0", ArgKind.OPERATOR: "01"}
+    sides = {ArgKind.FIELD: "0", ArgKind.OPERATOR: "01", ArgKind.COLUMNWISE_OPERATOR: "01"}
     for datum in twin.data.values():
         for side in sides.get(datum.kind or ArgKind.SCALAR, ""):
             key = found.top((datum.name, side))
             known = names.get(key, set())
-            if len(known) > 1 or "wchi" in known:
+            if len(known) > 1:
                 return False
             twin.spaces[datum.name, side] = next(iter(known), "w3" if key in shared else "w0")
     return True
@@ -188,6 +217,8 @@ def in_fortran(found: Sequence[Twin]) -> str:
             f"call report_scalar('{twin.name}/{datum.name}', real({datum.name}, r_def))"
             for datum in _reduced(twin)
         ]
+        for datum in _matrices(twin):
+            lines += _reported(twin, datum)
         lines += ["call report_fields()", f"end subroutine run_{number}"]
     lines += ["subroutine run_all()", *(f"call run_{at}()" for at in range(len(found)))]
     lines += ["end subroutine run_all", "end module twins_alg_mod", ""]
@@ -212,6 +243,7 @@ _USES = (
     "  use field_mod, only: field_type, field_proxy_type",
     "  use field_real32_mod, only: field_real32_proxy_type",
     "  use integer_field_mod, only: integer_field_type",
+    "  use columnwise_operator_mod, only: columnwise_operator_type, columnwise_operator_proxy_type",
     "  use operator_mod, only: operator_type, operator_proxy_type",
     "  use operator_real32_mod, only: operator_real32_proxy_type",
     "  use r_bl_field_mod, only: r_bl_field_type",
@@ -221,8 +253,12 @@ _USES = (
     "  use r_tran_operator_mod, only: r_tran_operator_type",
     "  use fs_continuity_mod",
     "  use flux_direction_mod, only: x_direction, y_direction",
+    *(f"  use {name.removesuffix('_type')}_mod, only: {name}" for name in RULES),
+    "  use quadrature_rule_gaussian_mod, only: quadrature_rule_gaussian_type",
     "  use function_space_collection_mod, only: function_space_collection",
-    "  use world_mod, only: new_field, fine, report_fields, report_scalar",
+    "  use constants_mod, only: r_solver",
+    "  use world_mod, only: coarse, fine, new_field, report_columns, report_fields",
+    "  use world_mod, only: report_operator, report_scalar",
     "  implicit none",
 )
 MAIN = """program main
@@ -262,6 +298,7 @@ def _declared(twin: Twin, intent: str = "") -> Iterator[str]:
     yield "type(field_proxy_type) :: proxy_of_r_def"
     yield "type(operator_real32_proxy_type) :: proxy_of_real32_matrix"
     yield "type(field_real32_proxy_type) :: proxy_of_real32"
+    yield "type(columnwise_operator_proxy_type) :: proxy_of_columns"
     yield "integer(i_def) :: at_first, at_second, at_entry"
 
 
@@ -272,20 +309,26 @@ def _made(twin: Twin) -> Iterator[str]:
                 which = f"({part + 1})" if datum.vector > 1 else ""
                 name = f"{twin.name}/{datum.name}{part}"
                 space = _fortran(twin.spaces[datum.name, "0"])
-                yield f"call new_field({datum.name}{which}, {space}, '{name}', {number + part + 1})"
+                mesh = ", coarse" if datum.name in twin.on_coarse else ""
+                given = f"{space}, '{name}', {number + part + 1}{mesh}"
+                yield f"call new_field({datum.name}{which}, {given})"
                 if _is_real(datum):
                     proxy = f"proxy_of_{_precision(datum)}"
                     yield f"{proxy} = {datum.name}{which}%get_proxy()"
                     yield f"{proxy}%data = {proxy}%data + {POSITIVE}_r_def"
-        elif datum.kind is ArgKind.OPERATOR:
+        elif datum.kind is not None and datum.kind.is_operator:
             to, source = (_fortran(twin.spaces[datum.name, side]) for side in "01")
             spaces = ", ".join(
                 f"function_space_collection%get_fs(fine, 0, 0, {one})" for one in (to, source)
             )
             yield f"call {datum.name}%initialise({spaces})"
-            proxy = f"proxy_of_{_precision(datum)}_matrix"
-            yield f"{proxy} = {datum.name}%get_proxy()"
-            yield from (line.format(proxy=proxy, kind=_precision(datum)) for line in _MATRIX)
+            if datum.kind is ArgKind.OPERATOR:
+                proxy = f"proxy_of_{_precision(datum)}_matrix"
+                yield f"{proxy} = {datum.name}%get_proxy()"
+                yield from (line.format(proxy=proxy, kind=_precision(datum)) for line in _MATRIX)
+            else:
+                yield f"proxy_of_columns = {datum.name}%get_proxy()"
+                yield from _COLUMNS
         else:
             yield f"{datum.name} = {_value(datum, number, 'fortran')}"
 
@@ -300,6 +343,32 @@ _MATRIX = (
     "end do",
     "end do",
 )
+
+
+_COLUMNS = (
+    "do at_second = 1, size(proxy_of_columns%columnwise_matrix, 2)",
+    "do at_first = 1, size(proxy_of_columns%columnwise_matrix, 1)",
+    "proxy_of_columns%columnwise_matrix(at_first, at_second, :) = &",
+    "  0.125_r_solver * real(at_first + 2 * at_second, r_solver)",
+    "end do",
+    "end do",
+)
+
+
+def _matrices(twin: Twin) -> list[Datum]:
+    """Return the operators that are changed."""
+    every = twin.data.values()
+    return [one for one in every if one.kind and one.kind.is_operator and one.access.writes]
+
+
+def _reported(twin: Twin, datum: Datum) -> Iterator[str]:
+    name = f"'{twin.name}/{datum.name}'"
+    if datum.kind is ArgKind.OPERATOR:
+        yield f"proxy_of_one = {datum.name}%get_proxy()"
+        yield f"call report_operator({name}, proxy_of_one%local_stencil)"
+    else:
+        yield f"proxy_of_columns = {datum.name}%get_proxy()"
+        yield f"call report_columns({name}, proxy_of_columns%columnwise_matrix)"
 
 
 def _is_real(datum: Datum) -> bool:
@@ -329,8 +398,11 @@ def _fortran(space: str) -> str:
 
 
 def _value(datum: Datum, number: int, language: str) -> str:
-    if datum.role is DatumRole.EXTENT:
+    if datum.role in (DatumRole.EXTENT, DatumRole.HALO_DEPTH):
         return str(EXTENT)
+    if datum.role is DatumRole.QUADRATURE:
+        assert isinstance(datum.type, DerivedType)
+        return RULES[datum.type.name][language == "python"]
     assert isinstance(datum.type, ScalarType)
     if datum.rank:
         return _array(datum, language)
@@ -379,7 +451,8 @@ def in_python(found: Sequence[Twin]) -> str:
         "import numpy as np",
         "from psyclone_storage.lfric import Result",
         "import twins",
-        "from making import VALUES, new_datum, new_matrix, report_datum",
+        "from making import COARSE, MESH, VALUES, new_columns, new_datum, new_matrix, report_datum",
+        "from psyclone_storage.runtime.lfric import QuadratureEdge, QuadratureFace, QuadratureXYoZ",
         "",
     ]
     for number, twin in enumerate(found):
@@ -388,7 +461,7 @@ def in_python(found: Sequence[Twin]) -> str:
         lines.append(f"twins.steps_{number}({', '.join(twin.data)})")
         lines += [
             f'report_datum("{twin.name}/{datum.name}", {datum.name})'
-            for datum in (*_fields(twin), *_reduced(twin))
+            for datum in (*_fields(twin), *_reduced(twin), *_matrices(twin))
         ]
     return "\n".join([*lines, "VALUES.close()", ""])
 
@@ -419,10 +492,13 @@ def _in_python(twin: Twin, datum: Datum, number: int) -> str:
     if datum.kind is ArgKind.FIELD:
         kind = _kind(datum)
         space = twin.spaces[datum.name, "0"]
-        return f'new_datum("{space}", {number + 1}, {datum.vector}, "{kind}")'
-    if datum.kind is ArgKind.OPERATOR:
+        mesh = "COARSE" if datum.name in twin.on_coarse else "MESH"
+        return f'new_datum({mesh}.space("{space}"), {number + 1}, {datum.vector}, "{kind}")'
+    if datum.kind is not None and datum.kind.is_operator:
         to, source = (twin.spaces[datum.name, side] for side in "01")
-        return f'new_matrix("{to}", "{source}", "{_kind(datum)}")'
+        if datum.kind is ArgKind.OPERATOR:
+            return f'new_matrix("{to}", "{source}", "{_kind(datum)}")'
+        return f'new_columns("{to}", "{source}")'
     return "Result()" if datum.access.writes else _value(datum, number, "python")
 
 
@@ -479,17 +555,19 @@ MAKING = '''
 """The data of the algorithms, and what becomes of them."""
 import os
 import numpy as np
-from psyclone_storage.runtime.lfric import Field, FieldVector, Mesh, Operator
+from psyclone_storage.runtime.lfric import (
+    ColumnwiseOperator, Field, FieldVector, Mesh, Operator
+)
 
 MESH = Mesh.planar((6, 8), (2.0, 2.0), layers=3, top=3.0, halo_depth=3, cells_together=2,
                    device=os.environ.get("ON_DEVICE"))
+COARSE = Mesh.planar((3, 4), layers=3, top=3.0, halo_depth=3, device=os.environ.get("ON_DEVICE"))
 VALUES = open(f"values.{MESH.ranks.rank}", "wb")
 
 
-def new_datum(name, seed, vector, kind):
+def new_datum(space, seed, vector, kind):
     if vector > 1:
-        return FieldVector([new_datum(name, seed + part, 1, kind) for part in range(vector)])
-    space = MESH.space(name)
+        return FieldVector([new_datum(space, seed + part, 1, kind) for part in range(vector)])
     field = Field(space, dtype=kind, halo_depth=3)
     ids = space.global_dof_ids
     values = (37 * ids + 11 * (ids // 5) + 7 * seed) % 17 - 8
@@ -514,12 +592,21 @@ def new_matrix(to, source, kind):
     return made
 
 
+def new_columns(to, source):
+    made = ColumnwiseOperator(MESH.space(to), MESH.space(source))
+    first, second = np.indices(made.storage.shape[:2])
+    np.asarray(made.storage.data)[:] = (0.125 * (first + 1 + 2 * (second + 1)))[:, :, None]
+    return made
+
+
 def report_datum(name, value):
     if isinstance(value, FieldVector):
         for part, field in enumerate(value):
             report_field(f"{name}{part}", field)
     elif isinstance(value, Field):
         report_field(f"{name}0", value)
+    elif isinstance(value, (ColumnwiseOperator, Operator)):
+        report_matrices(name, value)
     else:
         write(name, -1, [], [float(value)])
 
@@ -527,6 +614,17 @@ def report_datum(name, value):
 def report_field(name, field):
     owned = slice(len(field.values))
     write(name, field.space.ndof_global, field.space.global_dof_ids[owned], field.values)
+
+
+def report_matrices(name, operator):
+    cells, matrices = MESH.last_edge_cell, np.asarray(operator.storage.data_ro)
+    if isinstance(operator, Operator):
+        matrices = matrices.reshape(MESH.nlayers, -1, *matrices.shape[1:], order="F")
+        matrices = np.moveaxis(matrices, 1, -1)
+    each = matrices[..., :cells].reshape(-1, cells, order="F")
+    count = len(each)
+    ids = (MESH.global_cell_ids[:cells] - 1)[None, :] * count + np.arange(count)[:, None]
+    write(name, count * MESH.ncells_global, ids.ravel("F"), each.ravel("F"))
 
 
 def write(name, size, ids, values):

@@ -68,13 +68,14 @@ contains
   end subroutine use_ranks
 
   !> Make what this rank holds of a plane; all ranks do so alike.
-  function new_plane(cells, widths, periodic, halo_depth, together, handle, message) &
+  function new_plane(cells, widths, periodic, halo_depth, together, inner_halos, handle, message) &
     bind(c, name='lfric_new_plane') result(status)
     integer(c_int), intent(in) :: cells(2)
     real(c_double), intent(in) :: widths(2)
     integer(c_int), intent(in) :: periodic(2)
     integer(c_int), value :: halo_depth
     integer(c_int), value :: together
+    integer(c_int), value :: inner_halos
     integer(c_int64_t), intent(out) :: handle
     character(c_char), intent(out) :: message(*)
     integer(c_int) :: status
@@ -91,16 +92,18 @@ contains
     allocate (made%local)
     made%local = local_mesh_type('plane', cells(1), cells(2), widths(1), widths(2), &
                                  logical(periodic(1) /= 0, l_def), &
-                                 logical(periodic(2) /= 0, l_def), halo_depth, together)
+                                 logical(periodic(2) /= 0, l_def), halo_depth, together, &
+                                 logical(inner_halos /= 0, l_def))
     handle = handle_of(made)
   end function new_plane
 
   !> Make what this rank holds of a cubed sphere; all ranks do so alike.
-  function new_sphere(edge_cells, halo_depth, together, handle, message) &
+  function new_sphere(edge_cells, halo_depth, together, inner_halos, handle, message) &
     bind(c, name='lfric_new_sphere') result(status)
     integer(c_int), value :: edge_cells
     integer(c_int), value :: halo_depth
     integer(c_int), value :: together
+    integer(c_int), value :: inner_halos
     integer(c_int64_t), intent(out) :: handle
     character(c_char), intent(out) :: message(*)
     integer(c_int) :: status
@@ -111,7 +114,8 @@ contains
     if (status /= done) return
     allocate (made)
     allocate (made%local)
-    made%local = local_mesh_type('sphere', edge_cells, halo_depth, together)
+    made%local = local_mesh_type('sphere', edge_cells, halo_depth, together, &
+                                 logical(inner_halos /= 0, l_def))
     handle = handle_of(made)
   end function new_sphere
 

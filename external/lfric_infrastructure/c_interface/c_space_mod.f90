@@ -22,8 +22,10 @@ module c_space_mod
   implicit none
   private
 
+  public :: find_space
+
   !> A function space, and what it gives copies of.
-  type, extends(object_type) :: space_object_type
+  type, extends(object_type), public :: space_object_type
     type(function_space_type), pointer :: space => null()
     integer(i_halo_index), allocatable :: global_ids(:)
     integer(i_def), allocatable :: last_halo_dofs(:)

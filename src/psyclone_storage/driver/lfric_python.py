@@ -41,6 +41,8 @@ LFRIC_WORDS = Dialect(
     lists=lfric_words.ENTRIES,
     ranges=lfric_words.RANGES,
     tables=lfric_words.TABLES,
+    from_one=lfric_words.FROM_ONE,
+    numbers=lfric_words.NUMBERS,
     builtins=frozenset(lfric_words.BUILTINS),
     types=lfric_words.DECLARED_TYPES,
 )

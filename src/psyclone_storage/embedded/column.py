@@ -1,7 +1,8 @@
 """One column of cells as a kernel sees it that is run by Python itself, for tests of kernels.
 
 A field is an array with a row for each dof of the cell and a value for each layer; where a stencil
-is looked at, its third dimension has the neighbours. Dofs that several rows have in common, as the
+is looked at, its third dimension has the neighbours. A columnwise operator is the matrix of the
+column, (band, row). Dofs that several rows have in common, as the
 top of a layer and the bottom of the next, are not: each row is on its own.
 """
 
@@ -21,9 +22,13 @@ _FIELDS = ("field", "operator", "columnwise_operator")
 class ColumnArray:
     """Values of a field or an operator, of which some are looked at and some may be written."""
 
-    def __init__(self, name: str, values: Any, written: bool) -> None:
-        self._name, self.written = name, written
+    def __init__(self, name: str, values: Any, written: bool, spaces: int = 1) -> None:
+        self._name, self.written, self.spaces = name, written, spaces
         self.values = copy.deepcopy(values) if written else values
+
+    def __str__(self) -> str:
+        """Return the name of the argument."""
+        return self._name
 
     def __getitem__(self, index: Any) -> Any:
         """Return one value."""
@@ -52,6 +57,8 @@ def _own(values: Any, index: Any) -> Any:
 
 
 _PAIR = 2
+_OF_BANDS = {"bands": 0, "rows": 1}
+"""The dimension of a columnwise operator that has as many elements as a word counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +79,22 @@ class Column:
         Raises:
             KeyError: nothing of the kind is given.
         """
+        given = {key.replace(" ", ""): value for key, value in self.given.items()}
         names = [str(one) for one in said if not isinstance(one, ColumnArray)]
         text = f"{word}({', '.join(names)})" if names else word
-        given = {key.replace(" ", ""): value for key, value in self.given.items()}
-        found = given.get(text.replace(" ", ""))
-        if found is not None:
-            return range(found) if isinstance(found, int) else found
+        for key in (f"{word}({','.join(map(str, said))})", text):
+            if (found := given.get(key.replace(" ", ""))) is not None:
+                return found
         if word == "layers":
-            return range(self.layers)
+            return self.layers
         if word == "dofs" and names and names[0] in self.dofs:
-            return range(self.dofs[names[0]])
-        if word == "neighbours" and isinstance(said[0], ColumnArray):
-            return range(said[0].values.shape[2])
+            return self.dofs[names[0]]
+        if said and isinstance(said[0], ColumnArray):
+            shape = said[0].values.shape
+            if word == "neighbours":
+                return int(shape[said[0].spaces + 1])
+            if word in _OF_BANDS:
+                return int(shape[_OF_BANDS[word]])
         raise KeyError(f"Nothing is known of '{text}': give it, as in given={{'{text}': ...}}.")
 
 
@@ -117,7 +128,9 @@ def _seen(
             continue
         access, spaces = _access_and_spaces(said)
         written = "WRITE" in access or "INC" in access
-        arrays[name] = ColumnArray(name, bound[name], written)
+        arrays[name] = ColumnArray(name, bound[name], written, max(len(spaces), 1))
+        if said.name == "columnwise_operator":
+            continue
         shape = _shape(bound[name])
         for space, count in zip(spaces, shape, strict=False):
             dofs.setdefault(space, count)

@@ -32,9 +32,13 @@ AROUND: ContextVar[LookUp] = ContextVar("AROUND")
 
 @dataclass(frozen=True, slots=True)
 class ColumnWord:
-    """A word of bodies of kernels: what they loop over, and arrays that are no arguments."""
+    """A word of bodies of kernels: what they loop over, arrays that are no arguments, and numbers.
+
+    A number of turns is what is looped over, unless the word is that of a number itself.
+    """
 
     name: str
+    is_number: bool = False
 
     def __call__(self, *said: Any) -> Any:
         """Return what the word stands for in the column that a kernel is run for.
@@ -45,7 +49,8 @@ class ColumnWord:
         look_up = AROUND.get(None)
         if look_up is None:
             raise RuntimeError(f"'{self.name}' is a word for the bodies of kernels.")
-        return look_up(self.name, said)
+        found = look_up(self.name, said)
+        return range(found) if isinstance(found, int) and not self.is_number else found
 
     def __repr__(self) -> str:
         """Return the word as it is written."""

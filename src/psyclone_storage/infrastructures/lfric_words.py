@@ -114,6 +114,9 @@ RANGES: Mapping[str, Role] = {
     "horizontal_faces": Role.NFACES_HORIZONTAL,
     "vertical_faces": Role.NFACES_VERTICAL,
     "all_faces": Role.NFACES,
+    "rows": Role.CMA_NROW,
+    "columns": Role.CMA_NCOL,
+    "bands": Role.CMA_BANDWIDTH,
 }
 """What kernels in Python loop over, and which number it is that they are passed."""
 TABLES: Mapping[str, Role] = {
@@ -125,9 +128,20 @@ TABLES: Mapping[str, Role] = {
     "normals": Role.NORMALS,
     "faces_next": Role.ADJACENT_FACE,
     "boundary_dofs": Role.BOUNDARY_DOFS,
+    "banded_dofs": Role.BANDED_MAP,
+    "column_dofs": Role.INDIRECTION_MAP,
 }
 """The arrays that kernels in Python may look at, besides their arguments."""
-BODY_WORDS = (*RANGES, *TABLES)
+FROM_ONE = frozenset({Role.ADJACENT_FACE, Role.BANDED_MAP, Role.INDIRECTION_MAP})
+"""The roles of those whose elements are places, which count from 0 in Python."""
+NUMBERS: Mapping[str, Role] = {
+    "band_alpha": Role.CMA_ALPHA,
+    "band_beta": Role.CMA_BETA,
+    "band_gamma_m": Role.CMA_GAMMA_M,
+    "band_gamma_p": Role.CMA_GAMMA_P,
+}
+"""The whole numbers that kernels in Python may look at, besides their arguments."""
+BODY_WORDS = (*RANGES, *TABLES, *NUMBERS)
 DECLARED_TYPES: Mapping[str, DataType] = {
     **{name: DerivedType(name) for name in OBJECT_TYPES},
     **{name: ScalarType(Intrinsic.REAL, name) for name in SIZES},

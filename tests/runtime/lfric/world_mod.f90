@@ -12,7 +12,7 @@ module world_mod
                                            ieee_signaling_nan, ieee_value
   use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
-  use constants_mod, only: i_def, i_halo_index, l_def, r_def
+  use constants_mod, only: i_def, i_halo_index, l_def, r_def, r_solver
   use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
   use field_parent_mod, only: field_parent_proxy_type, field_parent_type
   use field_real32_mod, only: field_real32_proxy_type, field_real32_type
@@ -36,6 +36,7 @@ module world_mod
   public :: open_answers, close_answers
   public :: make_planes, make_spheres, fine, coarse, shallow, orders
   public :: new_field, poison_halos, renew_halos
+  public :: report_columns, report_operator
   public :: report_fields, report_scalar, report_stage, report_mutation
   public :: report_briefly, report_digests, statistics_of_layers
 
@@ -422,6 +423,48 @@ contains
       write (values) real(proxy%data(:last), real64)
     end select
   end subroutine report_field
+
+  !> Write the matrices of an operator for the cells that this rank owns.
+  subroutine report_operator(name, matrices)
+    character(*), intent(in) :: name
+    real(r_def), intent(in) :: matrices(:, :, :)
+
+    integer(i_def) :: cell, layers
+
+    layers = fine%get_nlayers()
+    call begin_matrices(name, layers * size(matrices(1, :, :), kind=i_def))
+    do cell = 1, fine%get_last_edge_cell()
+      write (values) real(matrices((cell - 1) * layers + 1:cell * layers, :, :), real64)
+    end do
+  end subroutine report_operator
+
+  !> Write the matrices of a columnwise operator for the columns that this rank owns.
+  subroutine report_columns(name, matrices)
+    character(*), intent(in) :: name
+    real(r_solver), intent(in) :: matrices(:, :, :)
+
+    integer(i_def) :: cell
+
+    call begin_matrices(name, size(matrices(:, :, 1), kind=i_def))
+    do cell = 1, fine%get_last_edge_cell()
+      write (values) real(matrices(:, :, cell), real64)
+    end do
+  end subroutine report_columns
+
+  !> Write the name of matrices with so many elements in a column, and the ids of these.
+  subroutine begin_matrices(name, each)
+    character(*), intent(in) :: name
+    integer(i_def), intent(in) :: each
+
+    type(local_mesh_type), pointer :: local
+    integer(i_def) :: at, cell, last
+
+    local => fine%get_local_mesh()
+    last = fine%get_last_edge_cell()
+    write (values) padded(trim(prefix) // '/' // name), &
+      int(each * local%get_ncells_global_mesh(), int64), int(each * last, int64), &
+      [((int((fine%get_gid_from_lid(cell) - 1) * each + at, int64), at=0, each - 1), cell=1, last)]
+  end subroutine begin_matrices
 
   !> Write the name of a value that every rank has, and the value.
   subroutine write_scalar(name, value)

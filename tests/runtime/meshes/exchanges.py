@@ -100,6 +100,21 @@ def have_values_where_others_own(mesh: Mesh) -> None:
         np.testing.assert_array_equal(values[:filled], np.array(made.storage.data_ro)[:filled])
 
 
+def interiors_touch_no_other_rank(told_apart: bool) -> None:
+    """See that all around inner cells are owned, as far as they are said to be deep, and no others.
+
+    Without inner halos nothing is known to be deeper than 1.
+    """
+    mesh = Mesh.planar((9, 8), halo_depth=3, generate_inner_halos=told_apart)
+    owned = mesh.last_edge_cell
+    for depth in range(1, 4):
+        around = mesh.stencil("region", depth).cells[:, :owned]
+        within = (around <= owned).all(axis=0)
+        last = mesh.last_inner_cell(depth)
+        assert within[:last].all(), "an interior looks at cells of other ranks"
+        assert last == (within.sum() if told_apart or depth == 1 else 0)
+
+
 def exchange_over_meshes(mesh: Mesh) -> None:
     """Exchange fields of several meshes together, one of other ranks with them, and a copy."""
     flat = mesh.extruded(layers=1)
@@ -191,6 +206,8 @@ def main() -> None:
     exchange_alone(bounded, "r_solver")
     exchange_together(plane)
     have_values_where_others_own(plane)
+    for told_apart in (True, False):
+        interiors_touch_no_other_rank(told_apart)
     exchange_over_meshes(plane)
     exchange_after_failures(plane)
     refuse_what_differs(plane)

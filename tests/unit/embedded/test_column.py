@@ -47,6 +47,27 @@ def test_neighbours_stand_in_the_third_dimension() -> None:
     np.testing.assert_array_equal(around.at(np.zeros((1, 2)), old), [[10.0, 30.0]])
 
 
+@kernel(operates_on=CELL_COLUMN)
+def assemble(
+    m: columnwise_operator[GH_WRITE, W3, WTHETA], near: operator[GH_READ, W3, WTHETA, STENCIL(X1D)]
+):
+    for i in rows(m):
+        for b in bands(m):
+            m[b, i] = float(band_gamma_m(m) + banded_dofs(WTHETA)[0, i])
+        for s in neighbours(near):
+            m[0, i] += near[0, 1, i, s]
+
+
+def test_columns_have_matrices_and_operators_neighbours() -> None:
+    given = {"band_gamma_m(m)": -2, "banded_dofs(WTHETA)": np.array([[0, 1, 2]])}
+    near = np.ones((1, 2, 3, 4))
+    found = assemble.at(np.zeros((2, 3)), near, given=given)
+    np.testing.assert_array_equal(found, [[2.0, 3.0, 4.0], [-2.0, -1.0, 0.0]])
+    del given["band_gamma_m(m)"]
+    found = assemble.at(np.zeros((2, 3)), near, given={**given, "band_gamma_m": 0})
+    np.testing.assert_array_equal(found[1], [0.0, 1.0, 2.0])
+
+
 def test_what_else_is_asked_for_is_given() -> None:
     one = np.ones((1, 1))
     given = {"points_xy": 2, "basis(W0)": np.full((1, 1, 2, 1), 3.0), "weights_xy": np.ones(2)}

@@ -32,8 +32,23 @@ LAST_OWNED, LAST_ANNEXED, LAST_HALO = "last_dof_owned", "last_dof_annexed", "las
 BASIS, DIFF_BASIS = "basis", "diff_basis"
 ADJACENT_FACE = "adjacent_face"
 OPERATOR_CELLS = "ncell_3d"
+BAND_NUMBERS: Mapping[Role, str] = {
+    Role.CMA_NROW: "nrow",
+    Role.CMA_NCOL: "ncol",
+    Role.CMA_BANDWIDTH: "bandwidth",
+    Role.CMA_ALPHA: "alpha",
+    Role.CMA_BETA: "beta",
+    Role.CMA_GAMMA_M: "gamma_m",
+    Role.CMA_GAMMA_P: "gamma_p",
+}
+COLUMN_MAPS: Mapping[Role, tuple[str, int]] = {
+    Role.BANDED_MAP: ("banded_dofmap", 2),
+    Role.INDIRECTION_MAP: ("indirection_dofmap", 1),
+}
+"""How a columnwise operator numbers the dofs of its spaces, without the side, and the ranks."""
 MAP_TO, CELLS_OF_MAP = "map_to", "cells"
 STENCIL, STENCIL_MAP, STENCIL_SIZES, STENCIL_SIZE = "stencil", "dofmap", "sizes", "size"
+STENCIL_CELLS = "cells"
 STENCILS: Mapping[StencilShape, str] = {
     StencilShape.X1D: "x1d",
     StencilShape.Y1D: "y1d",

@@ -82,7 +82,7 @@ def _words(
     by_space: Mapping[Hashable, int],
 ) -> Iterator[str]:
     first = args[0]
-    yield "operator" if first.kind.is_operator else "field"
+    yield first.kind.name.lower()
     yield f"{'surface' if any(arg.layers for arg in args) else 'mesh'}={by_mesh[name]}"
     for at, (side, _) in enumerate(_sides(first)):
         allowed = [spaces_meant(_sides(arg)[at][1]) for arg in args]

@@ -14,7 +14,6 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import INTEGER
 from psyclone_storage.ir.expr import Element, Expr, Member, Name, whole
-from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Declare
@@ -54,10 +53,8 @@ def ranks_of(context: LoweringContext, scalar: Datum) -> Expr:
 
 def data_array(context: LoweringContext, datum: Datum, component: int | None = None) -> Name:
     """Return the name of the values of a field, of one of a vector, or of an operator."""
-    if datum.kind is ArgKind.COLUMNWISE_OPERATOR:
-        raise no_form(f"columnwise operator, as '{datum.name}' is", datum.span)
     part = f"_{component or 1}" if datum.vector > 1 else ""
-    rank = 3 if datum.kind is ArgKind.OPERATOR else 1
+    rank = 3 if datum.kind is not None and datum.kind.is_operator else 1
     wished = Declare(f"{datum.name}{part}_data", context.ops.value_type(datum), (), colons(rank))
     key = ("values", datum.name, component or 1)
     return context.work.variable(SetupSection.COUNTERS, key, wished)

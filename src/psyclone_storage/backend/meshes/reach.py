@@ -50,10 +50,18 @@ def look_at_depth(
 
 
 def look_at_operators(context: LoweringContext) -> None:
-    """Let the set-up see that operators have values as far as kernels are called for.
+    """Let the set-up see that operators have values as far as kernels look at them.
 
     Depths that are written as numbers were looked at when the schedule was built.
     """
+    for call in kernel_calls(context.schedule) if context.schedule.distributed else ():
+        for position, actual in enumerate(call.args):
+            extent = actual.extent
+            if extent is None or integer_value(extent) is not None:
+                continue
+            if call.kernel.args[position].kind.is_operator:
+                datum = context.datum(call, position)
+                _look(context, (datum.name, 0), component_of(datum, None), extent, 0)
     for loop in statements(context.schedule):
         if not isinstance(loop, Loop) or not loop.computed.reach.in_halo:
             continue

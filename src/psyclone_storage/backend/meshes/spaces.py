@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.meshes.parts import array_of, component_of, no_form, table
@@ -107,14 +109,18 @@ def part_of_rule(context: LoweringContext, asked: ops.QuadraturePart) -> Expr:
 
 
 def _stencil(context: LoweringContext, stencil: StencilRef) -> Expr:
-    if stencil.of_cells:
-        raise no_form("stencils of operators", stencil.space.datum.span)
     if stencil.direction is None:
         shape: Expr = Literal(f'"{abi.STENCILS[stencil.shape]}"', Intrinsic.CHARACTER)
     else:
         shape = _direction(context, stencil.direction)
-    method = Member(space_object(stencil.space), abi.STENCIL)
-    return CallFunction(method, (shape, stencil.extent))
+    owner = space_object(stencil.space)
+    owner = Member(owner, abi.MESH) if stencil.of_cells else owner
+    return CallFunction(Member(owner, abi.STENCIL), (shape, stencil.extent))
+
+
+def _stem(stencil: StencilRef) -> str:
+    """Return what names of variables for a stencil end in."""
+    return f"cells_{stencil.space.label}" if stencil.of_cells else stencil.space.label
 
 
 def stencil_map(context: LoweringContext, asked: ops.StencilMap) -> Expr:
@@ -130,17 +136,17 @@ def stencil_sizes(context: LoweringContext, asked: ops.StencilSizes) -> Expr:
     """Return the numbers of neighbours: (cells), or (branches, cells)."""
     stencil = asked.stencil
     rank = 2 if stencil.branched else 1
-    wished = array_of(f"stencil_sizes_{stencil.space.label}", INTEGER, rank)
+    wished = array_of(f"stencil_sizes_{_stem(stencil)}", INTEGER, rank)
     value = Member(_stencil(context, stencil), abi.STENCIL_SIZES)
-    return table(context, SetupSection.STENCILS, ("sizes", stencil.key), wished, value)
+    return table(context, SetupSection.STENCILS, ("sizes", *_key(stencil)), wished, value)
 
 
 def longest_branch(context: LoweringContext, asked: ops.LongestBranch) -> Expr:
     """Return the length of the longest branch of a stencil, the cell itself included."""
     stencil = asked.stencil
     value = Member(_stencil(context, stencil), abi.STENCIL_SIZE)
-    name = f"stencil_branch_{stencil.space.label}"
-    return number_of(context, SetupSection.STENCILS, ("branch", stencil.key), name, value)
+    name = f"stencil_branch_{_stem(stencil)}"
+    return number_of(context, SetupSection.STENCILS, ("branch", *_key(stencil)), name, value)
 
 
 def _direction(context: LoweringContext, said: Expr) -> Expr:
@@ -162,6 +168,14 @@ def direction(context: LoweringContext, asked: ops.StencilDirection) -> Expr:
     return _direction(context, asked.stencil.direction)
 
 
-def no_cells(context: LoweringContext, asked: ops.StencilCells) -> Expr:  # noqa: ARG001
-    """Refuse stencils of operators."""
-    raise no_form("stencils of operators", asked.stencil.space.datum.span)
+def stencil_cells(context: LoweringContext, asked: ops.StencilCells) -> Expr:
+    """Return the neighbours themselves: (size, cells), with a dimension more for branches."""
+    stencil = asked.stencil
+    wished = array_of(f"stencil_{_stem(stencil)}", INTEGER, 3 if stencil.branched else 2)
+    value = Member(_stencil(context, stencil), abi.STENCIL_CELLS)
+    return table(context, SetupSection.STENCILS, ("cells", *_key(stencil)), wished, value)
+
+
+def _key(stencil: StencilRef) -> tuple[Hashable, ...]:
+    """Return what is equal for one stencil: that of cells is none of a space, whatever its key."""
+    return stencil.of_cells, stencil.key

@@ -21,6 +21,7 @@ from psyclone_storage.backend.meshes.parts import (
     component_of,
     data_array,
     no_form,
+    number,
     ranks_of,
     table,
 )
@@ -46,6 +47,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Datum, DatumRole, KernelCall, Phase
@@ -104,7 +106,7 @@ def value_type(datum: Datum) -> ScalarType:
 
 def _of_eight_bytes(datum: Datum) -> ScalarType:
     type_ = value_type(datum)
-    if type_ == SINGLE:
+    if type_ == SINGLE and datum.kind is not ArgKind.COLUMNWISE_OPERATOR:
         what = f"'{datum.name}' with reals of 4 bytes where NumPy computes"
         raise no_form(what, datum.span, "Choose '--target c' or 'cuda', which compute with both.")
     return type_
@@ -167,8 +169,17 @@ def _extents(context: LoweringContext, asked: ops.ExtentsOf) -> Expr:
     return context.work.variable(SetupSection.COUNTERS, ("extents", datum.name), wished)
 
 
-def _columnwise(context: LoweringContext, asked: ops.BandNumber | ops.ColumnMap) -> Expr:  # noqa: ARG001
-    raise no_form(f"'{asked.datum.name}', a columnwise operator", asked.datum.span)
+def _band_number(context: LoweringContext, asked: ops.BandNumber) -> Expr:
+    word, name = abi.BAND_NUMBERS[asked.role], asked.datum.name
+    value = Member(Name(name), word)
+    return number(context, SetupSection.COLUMNS, (word, name), f"{name}_{word}", value)
+
+
+def _column_map(context: LoweringContext, asked: ops.ColumnMap) -> Expr:
+    word, rank = abi.COLUMN_MAPS[asked.role]
+    word, name = f"{word}_{asked.side}", asked.datum.name
+    wished, value = array_of(f"{name}_{word}", INTEGER, rank), Member(Name(name), word)
+    return table(context, SetupSection.COLUMNS, (word, name), wished, value)
 
 
 def _operator_cells(context: LoweringContext, asked: ops.OperatorCells) -> Expr:
@@ -276,8 +287,8 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.DataOf: lambda context, op: data_array(context, op.datum, op.component),
     ops.ExtentsOf: _extents,
     ops.OperatorCells: _operator_cells,
-    ops.BandNumber: _columnwise,
-    ops.ColumnMap: _columnwise,
+    ops.BandNumber: _band_number,
+    ops.ColumnMap: _column_map,
     ops.LoopStart: mesh.loop_start,
     ops.LoopEnd: mesh.loop_end,
     ops.ColourMap: mesh.cell_at,
@@ -304,7 +315,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.StencilMap: spaces.stencil_map,
     ops.StencilSizes: spaces.stencil_sizes,
     ops.StencilDirection: spaces.direction,
-    ops.StencilCells: spaces.no_cells,
+    ops.StencilCells: spaces.stencil_cells,
     ops.LongestBranch: spaces.longest_branch,
     ops.IsDirty: _is_dirty,
     ops.ExactSum: lambda context, op: sums.exact_sum(context, op.datum),

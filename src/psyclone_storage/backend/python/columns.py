@@ -10,9 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from psyclone_storage.backend.c.types import CType
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
-from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError, TypedText
+from psyclone_storage.backend.python.values import (
+    INTEGER,
+    SINGLE,
+    SUM,
+    NoPythonError,
+    TypedText,
+)
 from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures import lfric_words as words
@@ -39,7 +46,8 @@ from psyclone_storage.ir.unit import Declare, Do
 _STEP = "    "
 _OF_RANGES: Mapping[Role, str] = {role: word for word, role in words.RANGES.items()}
 _OF_TABLES: Mapping[Role, str] = {role: word for word, role in words.TABLES.items()}
-_VALUES = (Role.FIELD, Role.OPERATOR, Role.DOF_VALUE, Role.SCALAR_ARRAY)
+_OF_NUMBERS: Mapping[Role, str] = {role: word for word, role in words.NUMBERS.items()}
+_VALUES = (Role.FIELD, Role.OPERATOR, Role.CMA_MATRIX, Role.DOF_VALUE, Role.SCALAR_ARRAY)
 _ARGUMENTS = (*_VALUES, Role.SCALAR)
 _MAPS = (Role.DOFMAP, Role.WHOLE_DOFMAP)
 _ANNOTATIONS = {kind: kind.value for kind in ArgKind}
@@ -79,7 +87,7 @@ class ColumnForm:
     @property
     def hidden(self) -> frozenset[str]:
         """The dummies for which Python has no words: cells, maps, and the sizes of arrays."""
-        seen = (*_ARGUMENTS, *_OF_RANGES, *_OF_TABLES)
+        seen = (*_ARGUMENTS, *_OF_RANGES, *_OF_TABLES, *_OF_NUMBERS)
         return frozenset(key for key, one in self.roles.items() if one.role not in seen)
 
     def begin(self, writer: TextWriter) -> None:
@@ -129,7 +137,7 @@ class ColumnForm:
         if dummy.role in _OF_TABLES:
             word = self._word(_OF_TABLES[dummy.role], dummy, [])
             text = f"{word}[{', '.join(_texts(writer, index, 1))}]"
-            if dummy.role is Role.ADJACENT_FACE:
+            if dummy.role in words.FROM_ONE:
                 return TypedText(f"{text} + 1", INTEGER, SUM)
             return TypedText(text, writer.typed(name.key).type)
         raise NoPythonError(f"'{name.text}' is an array that kernels in Python do not know")
@@ -145,7 +153,8 @@ class ColumnForm:
         self, writer: TextWriter, name: Name, of: tuple[Dummy, list[IndexSum]]
     ) -> TypedText:
         dummy, index = of
-        found = writer.typed(name.key)
+        of_bands = dummy.role is Role.CMA_MATRIX
+        type_ = self._of_solver(writer, name) if of_bands else writer.typed(name.key).type
         match dummy.role:
             case Role.DOF_VALUE if not index:
                 parts = ["0"]
@@ -153,54 +162,86 @@ class ColumnForm:
                 parts = self._of_field(writer, dummy, index[0])
             case Role.OPERATOR if len(index) == _OF_MATRIX:
                 parts = self._of_operator(writer, dummy, index)
+            case Role.CMA_MATRIX if len(index) == _OF_MATRIX:
+                parts = self._of_bands(writer, index)
             case Role.SCALAR_ARRAY if len(index) == dummy.rank:
                 parts = _texts(writer, index, 1)
             case _:
                 raise NoPythonError(f"'{name.text}' is no array with so many dimensions")
         if dummy.component is not None:
             parts.insert(0, str(dummy.component - 1))
-        return TypedText(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", found.type)
+        return TypedText(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", type_)
 
     def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[IndexSum]) -> list[str]:
         """Return the dofs and the layer of an element of the cell's matrix."""
         at = next((place for place, one in enumerate(dummy.shape)
                    if isinstance(one, Name) and one.text.endswith("ncell_3d")), 0)  # fmt: skip
         place = index[at]
-        within = self._behind_first(place)
-        if within is not None:
+        found = self._behind_first(dummy, place)
+        if found is not None:
+            within, near = found
             dofs = [one for own, one in enumerate(index) if own != at]
-            return [*_texts(writer, dofs, 1), writer.sum_text(within.plus(-1)).text]
+            layer = writer.sum_text(within.plus(-1)).text
+            return [*_texts(writer, dofs, 1), layer, *_texts(writer, map(summed, near), 1)]
         raise NoPythonError("it is not known which layer of the cell's matrix is meant")
 
-    def _behind_first(self, place: IndexSum) -> IndexSum | None:
-        """Return a sum without `(cell - 1)*nlayers`, also in the form `cell*nlayers - nlayers`."""
+    def _of_solver(self, writer: TextWriter, name: Name) -> CType:
+        """Return the type of the matrices of a columnwise operator, which is r_solver in Python."""
+        type_ = writer.scope.type_of(writer.scope.symbol(name.key))
+        if type_ != SINGLE:
+            text = f"'{name.text}' has reals of {type_.size} bytes, and columnwise operators in"
+            raise NoPythonError(f"{text} Python have 4")
+        return type_
+
+    def _of_bands(self, writer: TextWriter, index: list[IndexSum]) -> list[str]:
+        """Return the place in the band and the row of an element of the column's matrix."""
+        *places, column = index
+        if column.constant or not column.is_name(self._key(Role.CELL)):
+            raise NoPythonError("it is not known that the matrix of this column is meant")
+        return _texts(writer, places, 1)
+
+    def _behind_first(
+        self, dummy: Dummy, place: IndexSum
+    ) -> tuple[IndexSum, tuple[Expr, ...]] | None:
+        """Return a sum without `(cell - 1)*nlayers`, also in the form `cell*nlayers - nlayers`.
+
+        The second is which neighbour the cell is: nothing where it is this cell.
+        """
         layers = self._key(Role.NLAYERS)
         for number, (sign, term) in enumerate(place.terms):
-            if sign > 0 and self._is_first_of_cell(term):
-                return place.without(number)
-            if sign > 0 and self._is_behind_cell(term):
+            near = self._cell_in(dummy, term, -1) if sign > 0 else None
+            if near is not None:
+                return place.without(number), near
+            near = self._cell_in(dummy, term, 0) if sign > 0 else None
+            if near is not None:
                 rest = place.without(number)
                 for other, (against, one) in enumerate(rest.terms):
                     if against < 0 and isinstance(one, Name) and one.key == layers:
-                        return rest.without(other)
+                        return rest.without(other), near
         return None
 
-    def _is_behind_cell(self, term: Expr) -> bool:
-        """Return whether a term is `cell*nlayers`."""
-        match term:
-            case Binary(Operator.TIMES, Name() as one, Name() as other):
-                return {one.key, other.key} == {self._key(Role.CELL), self._key(Role.NLAYERS)}
-        return False
-
-    def _is_first_of_cell(self, term: Expr) -> bool:
-        """Return whether a term is `(cell - 1)*nlayers`."""
+    def _cell_in(self, dummy: Dummy, term: Expr, more: int) -> tuple[Expr, ...] | None:
+        """Return which neighbour is the cell in `(cell + more)*nlayers`, None for another term."""
         match term:
             case Binary(Operator.TIMES, left, right):
                 for one, other in ((left, right), (right, left)):
                     cell, layers = summed(one), summed(other)
-                    if cell.constant == -1 and cell.is_name(self._key(Role.CELL)):
-                        return not layers.constant and layers.is_name(self._key(Role.NLAYERS))
-        return False
+                    if layers.constant or not layers.is_name(self._key(Role.NLAYERS)):
+                        continue
+                    if cell.constant == more:
+                        return self._neighbour(dummy, cell)
+        return None
+
+    def _neighbour(self, dummy: Dummy, cell: IndexSum) -> tuple[Expr, ...] | None:
+        """Return which neighbour of the stencil of an operator a cell is; nothing for this cell."""
+        if cell.is_name(self._key(Role.CELL)):
+            return ()
+        match cell.terms:
+            case ((1, Index(Name() as name, items)),):
+                by = self.roles.get(name.key)
+                if by is not None and by.role is Role.STENCIL_CELLS and by.arg == dummy.arg:
+                    return items
+        return None
 
     def _key(self, role: Role) -> str:
         return next((key for key, one in self.roles.items() if one.role is role), "")
@@ -259,6 +300,8 @@ class ColumnForm:
                 return self._of_argument(writer, Name(key), (dummy, []))
             case role if role in _OF_RANGES and not dummy.rank:
                 return TypedText(f"len({self._word(_OF_RANGES[role], dummy, [])})", INTEGER)
+            case role if role in _OF_NUMBERS:
+                return TypedText(self._word(_OF_NUMBERS[role], dummy, []), INTEGER)
         raise NoPythonError(f"'{key}' is a number or an array that Python hides")
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:

@@ -1,7 +1,8 @@
 """Expressions of kernels in Fortran as expressions of kernels in Python.
 
-Owns that both compute the same bits. What Python's kernels have no words for is refused: single
-precision beyond numbers that are converted, the numbers of a point, arrays as a whole.
+Owns that both compute the same bits. Single precision is double precision that is rounded behind
+each operation; of functions it is refused. What Python's kernels have no words for is refused, too:
+the numbers of a point, arrays as a whole.
 """
 
 from __future__ import annotations
@@ -200,8 +201,6 @@ class ExpressionWriter:
             return TypedText(text, LOGICAL, COMPARED)
         if op not in _SIGNS:
             raise NoPythonError(f"the operator '{op.spelling}' is not known to Python's kernels")
-        if left.type == SINGLE:
-            raise NoPythonError(f"'{spell(expr)}' is computed in single precision")
         if left.type == right.type == WIDE:
             raise NoPythonError(f"'{spell(expr)}' is computed with whole numbers of 8 bytes")
         rank = _SIGNS[op]
@@ -210,6 +209,9 @@ class ExpressionWriter:
             return TypedText(f"int({left.within(rank)} / {right.within(rank + 1)})", INTEGER)
         above = ATOM if right.rank == SIGN else rank + 1
         text = f"{left.within(rank)} {op.spelling} {right.within(above)}"
+        if left.type == right.type == SINGLE:
+            # What is rounded to more than twice as many bits first is rounded to the same number.
+            return as_single(TypedText(text, DOUBLE))
         return TypedText(text, DOUBLE if DOUBLE in (left.type, right.type) else INTEGER, rank)
 
     # ------------------------------------------------------------------------ functions

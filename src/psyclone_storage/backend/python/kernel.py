@@ -80,6 +80,7 @@ class HiddenValue:
         return hash(None if self.of is None else self.of.key)
 
 
+_ONE_MORE = " + 1"
 _DIFFERS = HiddenValue(None)
 HiddenValues = dict[str, HiddenValue]
 
@@ -229,6 +230,9 @@ class KernelWriter:
             if isinstance(term, Name) and term.key in self.one_less:
                 constant += sign
                 found = TypedText(self.local(term.key), INTEGER)
+            elif found.rank == SUM and found.text.endswith(_ONE_MORE):
+                constant += sign
+                found = TypedText(found.text.removesuffix(_ONE_MORE), INTEGER, SUM)
             if text:
                 text += f" {'+' if sign > 0 else '-'} {found.within(SUM + (sign < 0))}"
             else:

@@ -33,12 +33,13 @@ from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role, selecting_word
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
-_WHOLE = Intrinsic.INTEGER
+_REAL, _WHOLE = Intrinsic.REAL, Intrinsic.INTEGER
 _MAPS = (Role.DOFMAP, Role.WHOLE_DOFMAP)
 _FROM_ZERO = (Role.NLAYERS,)
 _WAYS: Mapping[Role, str] = {
     Role.FIELD: "[dof, layer]",
     Role.OPERATOR: "[dof_to, dof_from, layer]",
+    Role.CMA_MATRIX: "[band, row]",
     Role.DOF_VALUE: "[0]",
 }
 
@@ -70,7 +71,8 @@ class ColumnAccess:
     @property
     def hint(self) -> str:
         """How an element of an argument is written."""
-        return "Write an element: a field's is 'x[dof, layer]', an operator's 'm[to, from, layer]'."
+        field, matrix = "a field's is 'x[dof, layer]'", "an operator's 'm[to, from, layer]'"
+        return f"Write an element: {field}, {matrix}, a columnwise one's 'm[band, row]'."
 
     def assigned(self, name: str, dummy: Dummy) -> str:
         """Return how an element of the argument `name` is given a value."""
@@ -101,6 +103,9 @@ class ColumnAccess:
         if not dummy.access.reads and not given:
             what = f"'{name}' is only written, but is looked at here before it has a value."
             return scope.refuse("M206", what, node, "Let its access be one that reads, too.")
+        if dummy.type.intrinsic is _REAL and dummy.type != scope.real:
+            scope.called.setdefault("real", scope.tree.span(node))
+            expr = nodes.call("real", expr, Name(scope.real.kind or ""))
         return TypedExpression(expr, dummy.type.intrinsic)
 
     def target(
@@ -170,20 +175,34 @@ class ColumnAccess:
                 return Name(own)
             case Role.SCALAR_ARRAY if len(known) == dummy.rank:
                 return Element(Name(own), tuple(map(from_one, known)))
-            case Role.OPERATOR if len(known) == _OF_MATRIX:
-                return self._of_operator(own, known)
+            case Role.OPERATOR if len(known) in self._lengths_of_matrix(dummy):
+                return self._of_operator(own, dummy, known)
+            case Role.CMA_MATRIX if len(known) == _OF_BANDS:
+                return Element(Name(own), (*map(from_one, known), Name(self._name(Role.CELL))))
             case Role.FIELD:
                 place = self._dof(scope, node, dummy, known)
                 return None if place is None else Element(Name(own), (place,))
         form = _WAYS.get(dummy.role, "[index]")
+        if dummy.role is Role.OPERATOR and len(self._lengths_of_matrix(dummy)) > 1:
+            form = f"{form[:-1]}, neighbour]"
         what = f"'{scope.text(node)}' is no element of '{scope.text(node.value)}'."
         scope.refuse("P051", what, node, f"Write '{scope.text(node.value)}{form}'.")
         return None
 
-    def _of_operator(self, own: str, index: list[Expr]) -> Expr:
-        """Return an element of the matrix of this cell in a layer: that is the first index."""
-        to, source, layer = index
-        before = nodes.binary("-", Name(self._name(Role.CELL)), nodes.whole(1))
+    def _lengths_of_matrix(self, dummy: Dummy) -> tuple[int, ...]:
+        """Return how many parts an index of an operator may have: neighbours come last."""
+        near = [one.rank for one in self.passed.values()
+                if one.role is Role.STENCIL_CELLS and one.arg == dummy.arg]  # fmt: skip
+        return (_OF_MATRIX, *(_OF_MATRIX + rank for rank in near))
+
+    def _of_operator(self, own: str, dummy: Dummy, index: list[Expr]) -> Expr:
+        """Return an element of the matrix of a cell in a layer: that is the first index."""
+        to, source, layer, *others = index
+        cell: Expr = Name(self._name(Role.CELL))
+        if others:
+            near = Name(self._near(dummy, Role.STENCIL_CELLS))
+            cell = Element(near, tuple(map(from_one, others)))
+        before = nodes.binary("-", cell, nodes.whole(1))
         start = nodes.binary("*", nodes.bracketed(before), Name(self._name(Role.NLAYERS)))
         place = _plus(_plus(start, layer), nodes.whole(1))
         return Element(Name(own), (place, from_one(to), from_one(source)))
@@ -291,6 +310,14 @@ class ColumnAccess:
         index = [value for part in branch if (value := read_index(scope, part)) is not None]
         return dummy, Element(Name(name), tuple(map(from_one, index))) if index else Name(name)
 
+    def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
+        """Return a number of the band of a columnwise operator."""
+        word = self.words.meant(node.func)
+        if word not in self.dialect.numbers:
+            return None
+        found = self._selected(scope, node, (word, self.dialect.numbers[word]), node.args)
+        return UNKNOWN if found is None else TypedExpression(Name(found[0]), _WHOLE)
+
     # ------------------------------------------------------------------------ tables
 
     def _of_table(self, scope: KernelScope, node: ast.Subscript, call: ast.Call) -> TypedExpression:
@@ -310,7 +337,7 @@ class ColumnAccess:
             what = f"'{scope.text(call)}' has {dummy.rank} dimensions, not {len(index)}."
             return scope.refuse("P051", what, node)
         element: Expr = Element(Name(name), tuple(map(from_one, index)))
-        if dummy.role is Role.ADJACENT_FACE:
+        if dummy.role in self.dialect.from_one:
             element = nodes.binary("-", element, nodes.whole(1))
         return TypedExpression(element, dummy.type.intrinsic)
 
@@ -341,7 +368,7 @@ class ColumnAccess:
             yield f"'{word}({', '.join(words)})'"
 
 
-_OF_MATRIX, _OF_FIELD, _WITH_BRANCH, _LAYER = 3, 2, 2, 1
+_OF_MATRIX, _OF_FIELD, _OF_BANDS, _WITH_BRANCH, _LAYER = 3, 2, 2, 2, 1
 _NOTHING = Dummy(Role.NDF, "", ScalarType(_WHOLE))
 
 

@@ -40,8 +40,9 @@ class Dialect:
     `GO_STENCIL("000,011,000")`. `keywords` are words that are items with a keyword; a component
     that is a list has entries of the type in `lists`. With `ranges` a kernel is called for more
     than a point: they are what it may loop over, `tables` the arrays it may look at that are no
-    arguments, each by its role. `builtins` are words that are called in invokes, `types` those by
-    which an algorithm says what its variables are.
+    arguments, `numbers` the whole numbers, each by its role. Elements of tables whose roles are
+    `from_one` count from 0 in Python. `builtins` are words that are called in invokes, `types` those
+    by which an algorithm says what its variables are.
     """
 
     module: str
@@ -55,5 +56,7 @@ class Dialect:
     lists: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, Role] = field(default_factory=dict)
     tables: Mapping[str, Role] = field(default_factory=dict)
+    from_one: frozenset[Role] = frozenset()
+    numbers: Mapping[str, Role] = field(default_factory=dict)
     builtins: frozenset[str] = frozenset()
     types: Mapping[str, DataType] = field(default_factory=dict)

@@ -453,6 +453,8 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
         length = scope.access.length(scope, node.args[0])
         if length is not None:
             return length
+    if (number := scope.access.number(scope, node)) is not None:
+        return number
     if scope.helpers is not None and (helped := scope.helpers.value(scope, node)) is not None:
         return helped
     function = None if name in scope.assigned else scope.offered.function(node.func)

@@ -84,6 +84,10 @@ class PointAccess:
         """Return None, for the same reason."""
         return None
 
+    def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
+        """Return None: nor has it words for numbers."""
+        return None
+
 
 def _offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
     """Return the offset in the brackets of an element; None, with a note, if it is none."""

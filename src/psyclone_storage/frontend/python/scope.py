@@ -132,6 +132,9 @@ class ArgumentAccess(Protocol):
     def length(self, scope: KernelScope, node: ast.expr) -> TypedExpression | None:
         """Return the number of turns of such a loop; None if `node` is no word of the API."""
 
+    def number(self, scope: KernelScope, node: ast.Call) -> TypedExpression | None:
+        """Return a whole number that the kernel is passed; None if `node` is no word of the API."""
+
 
 class HelperCalls(Protocol):
     """What is done where a kernel calls a function of the author's."""

@@ -17,6 +17,7 @@ from psyclone_storage.runtime.computing import (
 )
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator as Operator
 from psyclone_storage.runtime.lfric.cells import CellMap, Columns, CubedSphere, Plane
+from psyclone_storage.runtime.lfric.columnwise_operator import Band, ColumnwiseOperator
 from psyclone_storage.runtime.lfric.compiled import MeshRoutine as CompiledRoutine
 from psyclone_storage.runtime.lfric.device import ColumnLibrary as DeviceLibrary
 from psyclone_storage.runtime.lfric.field import (
@@ -44,8 +45,10 @@ from psyclone_storage.runtime.lfric.summing import DigitSum as ExactSum
 from psyclone_storage.runtime.native import CompiledLibrary
 
 __all__ = [
+    "Band",
     "CellMap",
     "Columns",
+    "ColumnwiseOperator",
     "CompiledLibrary",
     "CompiledRoutine",
     "CubedSphere",

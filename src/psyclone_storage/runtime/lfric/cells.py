@@ -35,13 +35,17 @@ _SIDES = 4
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A plane of `cells` in x and in y, each `widths` metres wide."""
+    """A plane of `cells` in x and in y, each `widths` metres wide.
+
+    Without `generate_inner_halos` all inner cells are at the deepest depth.
+    """
 
     cells: tuple[int, int]
     widths: tuple[float, float] = (1.0, 1.0)
     periodic: tuple[bool, bool] = (True, True)
     halo_depth: int = 2
     cells_together: int = 1
+    generate_inner_halos: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class CubedSphere:
     edge_cells: int
     halo_depth: int = 2
     cells_together: int = 1
+    generate_inner_halos: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,24 @@ class CellMap:
     def ncell_per_y(self) -> int:
         """The number of cells that one covers in y."""
         found: int = self.cells.shape[1]
+        return found
+
+
+@dataclass(frozen=True)
+class StencilCells:
+    """The cells around each cell, itself first.
+
+    `cells` is (place, cell), `sizes` the number of cells in each stencil; for `cross2d` they are
+    (place, branch, cell) and (branch, cell).
+    """
+
+    cells: Array
+    sizes: Array
+
+    @property
+    def size(self) -> int:
+        """The number of cells of the largest stencil, or of the longest branch."""
+        found: int = self.cells.shape[0]
         return found
 
 
@@ -229,10 +252,11 @@ class MeshCells:
     def last_inner_cell(self, depth: int = 1) -> int:
         """Return the last cell that is at least `depth` within the owned ones.
 
-        None is told to be deeper than `inner_depth`, so that 0 is the last. As in LFRic, depth 0
-        gives the last cell of depth 1.
+        None is told to be deeper than `inner_depth`, nor than 1 where a mesh has no inner halos, so
+        that 0 is the last. As in LFRic, depth 0 gives the last cell of depth 1.
         """
-        if not 0 <= depth <= self.inner_depth:
+        deepest = self.inner_depth if self.horizontal.generate_inner_halos else 1
+        if not 0 <= depth <= deepest:
             return 0
         return int(self.described["last_inner_cells"][max(depth, 1) - 1])
 
@@ -274,8 +298,9 @@ def _new_surface(
     library: InfrastructureLibrary, horizontal: Plane | CubedSphere, ranks: Ranks
 ) -> HeldObject:
     depths = horizontal.halo_depth, horizontal.cells_together
+    inner_halos = int(horizontal.generate_inner_halos)
     if isinstance(horizontal, CubedSphere):
-        return library.new("new_sphere", ranks, horizontal.edge_cells, *depths)
+        return library.new("new_sphere", ranks, horizontal.edge_cells, *depths, inner_halos)
     return library.new(
         "new_plane",
         ranks,
@@ -283,6 +308,7 @@ def _new_surface(
         numbers_of(horizontal.widths, ctypes.c_double),
         numbers_of(horizontal.periodic),
         *depths,
+        inner_halos,
     )
 
 

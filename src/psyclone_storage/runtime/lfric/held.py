@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from psyclone_storage.runtime.binding import check_once
-from psyclone_storage.runtime.lfric.cell_operator import CellOperator
 from psyclone_storage.runtime.lfric.field import DofField
+from psyclone_storage.runtime.lfric.matrices import Matrices
 from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.storage import WRONLY, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
 
-Data: TypeAlias = DofField | CellOperator
+Data: TypeAlias = DofField | Matrices
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]
 def check_data(data: Sequence[Any], changed: Sequence[Any]) -> None:
     """Raise if something is no datum, is on other ranks, or is there twice and `changed`."""
     for datum in data:
-        if not isinstance(datum, (DofField, CellOperator)):
+        if not isinstance(datum, (DofField, Matrices)):
             raise TypeError(f"An invoke takes fields and operators, not a {type(datum).__name__}.")
         if datum.mesh.ranks.size != data[0].mesh.ranks.size:
             raise ValueError(f"{datum.describe()} and {data[0].describe()} are on different ranks.")

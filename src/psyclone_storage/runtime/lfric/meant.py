@@ -1,9 +1,9 @@
 """What a routine takes its data for, and whether they are that.
 
-A word for each datum says `field` or `operator`. Others follow: `mesh=1` for the data that are on
-one mesh, `surface=1` for those whose columns may differ from these; `space=2:w3` (of an operator
-`to_space=`, `from_space=`) for those on one space, with the names that it may have; `nlayers=5` and
-`ndata=3` for what metadata state.
+A word for each datum says `field`, `operator` or `columnwise_operator`. Others follow: `mesh=1` for
+the data that are on one mesh, `surface=1` for those whose columns may differ from these;
+`space=2:w3` (of an operator `to_space=`, `from_space=`) for those on one space, with the names that
+it may have; `nlayers=5` and `ndata=3` for what metadata state.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator
+from psyclone_storage.runtime.lfric.columnwise_operator import ColumnwiseOperator
 from psyclone_storage.runtime.lfric.field import DofField
+from psyclone_storage.runtime.lfric.matrices import Matrices
 
-_KINDS = {"field": DofField, "operator": CellOperator}
+_KINDS = {"field": DofField, "operator": CellOperator, "columnwise_operator": ColumnwiseOperator}
 _SPACES = ("space", "to_space", "from_space")
 
 
@@ -33,7 +35,7 @@ def check_vector(fields: Any, count: int, name: str) -> None:
         )
 
 
-def check_meant(data: Sequence[DofField | CellOperator], meant: Sequence[str]) -> None:
+def check_meant(data: Sequence[DofField | Matrices], meant: Sequence[str]) -> None:
     """See that data are what a routine takes them for; `meant` has words for each.
 
     Raises:
@@ -44,8 +46,8 @@ def check_meant(data: Sequence[DofField | CellOperator], meant: Sequence[str]) -
     for datum, words in zip(data, meant, strict=True):
         kind, *stated = words.split()
         if not isinstance(datum, _KINDS[kind]):
-            article = "an" if kind == "operator" else "a"
-            raise TypeError(f"{_subject(datum)} is passed where the invoke takes {article} {kind}.")
+            named = f"{'an' if kind == 'operator' else 'a'} {kind.replace('_', ' ')}"
+            raise TypeError(f"{_subject(datum)} is passed where the invoke takes {named}.")
         for word in stated:
             what, _, value = word.partition("=")
             if what in _SPACES:

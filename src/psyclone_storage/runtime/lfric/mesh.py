@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypedDict, Unpack
+
+import numpy as np
 
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import replace
-from psyclone_storage.runtime.lfric.cells import Columns, CubedSphere, MeshCells, Plane, Surface
+from psyclone_storage.runtime.lfric.cells import (
+    Columns,
+    CubedSphere,
+    MeshCells,
+    Plane,
+    StencilCells,
+    Surface,
+)
 from psyclone_storage.runtime.lfric.space import FunctionSpace
 from psyclone_storage.runtime.ranks import Ranks
 
@@ -22,11 +32,17 @@ class ColumnOptions(TypedDict, total=False):
     tiles: tuple[int, int]
 
 
-class MeshOptions(ColumnOptions, total=False):
-    """The keywords that all meshes take."""
+class CutOptions(TypedDict, total=False):
+    """The keywords that say how a horizontal mesh is cut."""
 
     halo_depth: int
     cells_together: int
+    generate_inner_halos: bool
+
+
+class MeshOptions(ColumnOptions, CutOptions, total=False):
+    """The keywords that all meshes take."""
+
     label: str
     device: str | None
     ranks: Ranks | None
@@ -48,6 +64,7 @@ class ColumnMesh(MeshCells):
     ) -> None:
         super().__init__(horizontal, columns, surface=surface, **options)
         self._spaces: dict[tuple[Any, ...], FunctionSpace] = {}
+        self.stencil: Callable[[str | int, int], StencilCells] = cache(self._stencil)
 
     @classmethod
     def planar(
@@ -60,19 +77,18 @@ class ColumnMesh(MeshCells):
     ) -> ColumnMesh:
         """Return a plane of `cells` in x and in y, each `widths` metres wide, under columns.
 
-        Of two meshes that are mapped to each other the finer one keeps `cells_together`.
+        Of two meshes that are mapped to each other the finer one keeps `cells_together`. Without
+        `generate_inner_halos` all inner cells are at the deepest depth, as on some of LFRic.
 
         Raises:
             TypeError: there is no such keyword.
             ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
         """
-        depth, together = options.get("halo_depth", 2), options.get("cells_together", 1)
         plane = Plane(
             _pair(cells, "The numbers of cells in x and y"),
             _pair(widths, "The widths of cells in x and y"),
             _pair(periodic, "Whether a plane is periodic in x and y"),
-            depth,
-            together,
+            **_cut(options),
         )
         return cls._of(plane, options)
 
@@ -84,8 +100,7 @@ class ColumnMesh(MeshCells):
             TypeError: there is no such keyword.
             ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
         """
-        depth, together = options.get("halo_depth", 2), options.get("cells_together", 1)
-        return cls._of(CubedSphere(edge_cells, depth, together), options)
+        return cls._of(CubedSphere(edge_cells, **_cut(options)), options)
 
     @classmethod
     def _of(cls, horizontal: Plane | CubedSphere, options: MeshOptions) -> ColumnMesh:
@@ -140,6 +155,21 @@ class ColumnMesh(MeshCells):
             self._spaces[key] = FunctionSpace(self, *key)
         return self._spaces[key]
 
+    def _stencil(self, shape: str | int, extent: int) -> StencilCells:
+        """Return the cells around each cell, in the order in which a space has their dofs.
+
+        Raises:
+            ValueError: there is no such shape, or the extent is below 0.
+        """
+        space = self.space("w3")
+        dofs = space.stencil(shape, extent)
+        cell_of_dof = np.zeros(space.undf + 1, np.int32)
+        cell_of_dof[space.dofmap[0]] = np.arange(1, space.dofmap.shape[1] + 1)
+        # Where there is no neighbour, there is no dof, 0, and so no cell.
+        cells = np.asfortranarray(cell_of_dof[dofs.dofmap[0]])
+        cells.flags.writeable = False
+        return StencilCells(cells, dofs.sizes)
+
     def __deepcopy__(self, memo: Any) -> ColumnMesh:
         """Return the mesh itself: copies of fields are fields on it."""
         return self
@@ -164,6 +194,15 @@ def _made_again(
 ) -> ColumnMesh:
     """Return a mesh that was pickled; before its surface was, too, it had none."""
     return ColumnMesh(horizontal, columns, label=label, device=device, surface=surface)
+
+
+def _cut(options: MeshOptions) -> CutOptions:
+    """Return what options say of how a horizontal mesh is cut."""
+    return {
+        "halo_depth": options.get("halo_depth", 2),
+        "cells_together": options.get("cells_together", 1),
+        "generate_inner_halos": bool(options.get("generate_inner_halos", True)),
+    }
 
 
 def _check_names(options: Any, known: Any) -> None:

@@ -79,10 +79,10 @@ def statements(body: str, **more: str) -> list[str]:
     return text.replace(" end do", "").replace(" do ", "|do ").split("|")
 
 
-def refusals(body: str) -> list[tuple[str, str]]:
+def refusals(body: str, **more: str) -> list[tuple[str, str]]:
     """Return the code of each problem and the text at its place."""
     with pytest.raises(CompileError) as caught:
-        code_of(body)
+        code_of(body, **more)
     return [(one.code, one.span.text if one.span else "") for one in caught.value.problems]
 
 

@@ -1,0 +1,185 @@
+"""Columnwise operators: a banded matrix for each column of cells, in the precision of the solver.
+
+How the dofs of a column are numbered and which entries there are is known to the library.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.runtime.lfric.kinds import dtype_of
+from psyclone_storage.runtime.lfric.known import Known
+from psyclone_storage.runtime.lfric.library import Array, HeldObject, numbers_of
+from psyclone_storage.runtime.lfric.matrices import Matrices
+from psyclone_storage.runtime.lfric.space import FunctionSpace
+
+_FOR_ASSEMBLY, _AS_GIVEN, _FOR_PRODUCT, _FOR_SUM = range(4)
+_KIND = "r_solver"
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Which entries of a matrix can differ from zero.
+
+    Entry (i, j), counted from 1, can if -gamma_m <= alpha * i - beta * j <= gamma_p.
+    """
+
+    alpha: int
+    beta: int
+    gamma_m: int
+    gamma_p: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a band is made of: numbers that are given, or two others, by their handles."""
+
+    how: int
+    numbers: tuple[int, int, int, int] = (1, 1, 0, 0)
+    left: int = 0
+    right: int = 0
+
+
+class ColumnwiseOperator(Matrices):
+    """A banded matrix for each column, from dofs of one space to those of another, zero at first.
+
+    `storage` is (place in the band, row, column of cells), the first fastest. Rows and columns of a
+    matrix are dofs by their height. Entry (i, j), from 1, is at place j - j_minus, from 0, where
+    j_minus is the least j in the band. There are matrices for all cells of the halo; kernels that
+    write them do so for its first depth.
+
+    Without a `band`, given as alpha, beta, gamma_m and gamma_p, it is the one that assembly needs,
+    which couples the dofs of a layer.
+
+    Raises:
+        ValueError: the spaces are on different meshes, share dofs between columns, or have several
+            values at a dof; there is no such band.
+        TypeError: something is no function space, or `band` no four whole numbers.
+    """
+
+    alpha = Known[int]("How fast the band goes along a row of the matrix.")
+    beta = Known[int]("How fast the band goes down a column of the matrix.")
+    gamma_m = Known[int]("How far the band reaches to one side.")
+    gamma_p = Known[int]("How far the band reaches to the other side.")
+    bandwidth = Known[int]("The most entries of a row that can differ from zero.")
+    nrow = Known[int]("The number of dofs of `to_space` in a column.")
+    ncol = Known[int]("The number of dofs of `from_space` in a column.")
+    banded_dofmap_to = Known[Array]("The row of each dof of `to_space`, (dof of cell, layer).")
+    banded_dofmap_from = Known[Array](
+        "The column of each dof of `from_space`, (dof of cell, layer)."
+    )
+    indirection_dofmap_to = Known[Array]("Where the dof of each row is above the first dof.")
+    indirection_dofmap_from = Known[Array]("Where the dof of each column is above the first dof.")
+
+    def __init__(
+        self,
+        to_space: FunctionSpace,
+        from_space: FunctionSpace,
+        label: str = "",
+        *,
+        band: Band | tuple[int, int, int, int] | None = None,
+    ) -> None:
+        made_of = _Made(_FOR_ASSEMBLY) if band is None else _Made(_AS_GIVEN, _four(band))
+        self._begin(to_space, from_space, label, made_of)
+
+    @classmethod
+    def for_product(
+        cls, left: ColumnwiseOperator, right: ColumnwiseOperator, label: str = ""
+    ) -> ColumnwiseOperator:
+        """Return an operator, all zero, with the band of the product of two others.
+
+        Raises:
+            TypeError: something is no columnwise operator.
+            ValueError: the second does not map to where the first maps from.
+        """
+        for one in (left, right):
+            _checked(one)
+        if left.from_space is not right.to_space:
+            raise ValueError(
+                f"There is no product of {left.describe()} and {right.describe()}: the first maps "
+                f"from {left.from_space.describe()}, the second to {right.to_space.describe()}."
+            )
+        return cls._combined(_FOR_PRODUCT, left, right, label)
+
+    @classmethod
+    def for_sum(
+        cls, left: ColumnwiseOperator, right: ColumnwiseOperator, label: str = ""
+    ) -> ColumnwiseOperator:
+        """Return an operator, all zero, with the band of the sum of two others.
+
+        Raises:
+            TypeError: something is no columnwise operator.
+            ValueError: they map between different spaces, or their bands have no sum.
+        """
+        for one in (left, right):
+            _checked(one)
+        if left.to_space is not right.to_space or left.from_space is not right.from_space:
+            raise ValueError(
+                f"There is no sum of {left.describe()} and {right.describe()}: they map between "
+                f"different spaces."
+            )
+        return cls._combined(_FOR_SUM, left, right, label)
+
+    @classmethod
+    def _combined(
+        cls, how: int, left: ColumnwiseOperator, right: ColumnwiseOperator, label: str
+    ) -> ColumnwiseOperator:
+        made = cls.__new__(cls)
+        made_of = _Made(how, left=left.held.number, right=right.held.number)
+        made._begin(left.to_space, right.from_space, label, made_of)  # noqa: SLF001
+        return made
+
+    def _begin(
+        self, to_space: FunctionSpace, from_space: FunctionSpace, label: str, made_of: _Made
+    ) -> None:
+        """Let the library say how matrices are numbered, and make them."""
+        super().__init__(to_space, from_space, label)
+        mesh = self.mesh
+        self.held: HeldObject = mesh.library.new(
+            "new_columns",
+            mesh.ranks,
+            self.to_space.held.number,
+            self.from_space.held.number,
+            made_of.how,
+            numbers_of(made_of.numbers),
+            made_of.left,
+            made_of.right,
+        )
+        self.described: dict[str, Any] = mesh.library.listed("describe_columns", self.held)
+        self._make((self.bandwidth, self.nrow, mesh.ncells_2d), dtype_of(_KIND))
+
+    @property
+    def band(self) -> Band:
+        """Which entries of a matrix can differ from zero."""
+        return Band(self.alpha, self.beta, self.gamma_m, self.gamma_p)
+
+    @property
+    def _kind(self) -> str:
+        return "columnwise operator"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: the matrices of this rank, their band, and the spaces."""
+        return {**super().__getstate__(), "band": self.band}
+
+    def _make_again(
+        self, to_space: FunctionSpace, from_space: FunctionSpace, state: dict[str, Any]
+    ) -> None:
+        ColumnwiseOperator.__init__(self, to_space, from_space, state["label"], band=state["band"])
+
+
+def _checked(one: Any) -> None:
+    if not isinstance(one, ColumnwiseOperator):
+        raise TypeError(f"A band is that of two columnwise operators, not of {one!r}.")
+
+
+def _four(band: Any) -> tuple[int, int, int, int]:
+    """Return the numbers of a band; raise `TypeError` if there are not four whole ones."""
+    if isinstance(band, Band):
+        return band.alpha, band.beta, band.gamma_m, band.gamma_p
+    try:
+        alpha, beta, gamma_m, gamma_p = band
+    except (TypeError, ValueError):
+        words = f"A band is four numbers, alpha, beta, gamma_m and gamma_p, not {band!r}."
+        raise TypeError(words) from None
+    return alpha, beta, gamma_m, gamma_p

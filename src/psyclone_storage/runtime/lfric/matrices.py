@@ -1,0 +1,122 @@
+"""What operators of every kind have in common: two spaces on one mesh, matrices in a storage."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.lfric.cells import MeshCells
+from psyclone_storage.runtime.lfric.space import FunctionSpace, checked_space
+from psyclone_storage.storage import Storage, storage, zeros
+
+_FIRST_FASTEST = (2, 1, 0)
+
+
+class Matrices(ABC):
+    """Matrices from the dofs of one space to those of another, zero to begin with.
+
+    They are there for owned cells and those of the first depth of the halo, at the least, and are
+    never exchanged.
+    """
+
+    def __init__(self, to_space: FunctionSpace, from_space: FunctionSpace, label: str) -> None:
+        """Note the spaces.
+
+        Raises:
+            ValueError: the spaces are on different meshes.
+            TypeError: something is no function space.
+        """
+        for space in (to_space, from_space):
+            checked_space(space, "An operator maps from and to")
+        if to_space.mesh is not from_space.mesh:
+            raise ValueError(
+                f"An operator between {to_space.describe()} and {from_space.describe()} would be "
+                f"on two meshes."
+            )
+        self.to_space, self.from_space, self.label = to_space, from_space, label
+        self._storage: Storage
+
+    @property
+    def mesh(self) -> MeshCells:
+        """The mesh of both spaces."""
+        return self.to_space.mesh
+
+    @property
+    def storage(self) -> Storage:
+        """The matrices; always the same object."""
+        return self._storage
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return self._storage.dtype
+
+    def reach(self, depth: int, least: int) -> int:
+        """Return a depth of the halo to which a routine uses the operator, `least` or more.
+
+        Raises:
+            ValueError: the operator has no matrices for cells of this depth.
+        """
+        if not least <= depth <= 1:
+            raise ValueError(
+                f"The halo cells to depth {depth} are computed from {self.describe()}, but "
+                f"operators have matrices for depth 1 only: call the kernel to depth 1."
+            )
+        return depth
+
+    def check_idle(self) -> None:  # noqa: B027 - operators of all kinds
+        """Do nothing: operators are not exchanged."""
+
+    def describe(self) -> str:
+        """Return the subject of an error message."""
+        kind = self._kind
+        return f"the {kind} '{self.label}'" if self.label else f"{_article(kind)} without a label"
+
+    @property
+    @abstractmethod
+    def _kind(self) -> str:
+        """What an error message calls it."""
+
+    def _make(self, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> None:
+        """Make matrices that are zero."""
+        self._storage = zeros(shape, dtype, **self._keywords)
+
+    @property
+    def _keywords(self) -> Any:
+        return {"layout": _FIRST_FASTEST, "label": self.label, "device": self.mesh.device}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: the matrices of this rank, and the spaces."""
+        return {
+            "spaces": (self.to_space, self.from_space),
+            "label": self.label,
+            "values": np.array(self._storage.data_ro, order="F"),
+            "cells": np.array(self.mesh.global_cell_ids),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make an operator on the same part of the mesh with the matrices of a pickle.
+
+        Raises:
+            ValueError: the program that reads it has divided the mesh otherwise.
+        """
+        to_space, from_space = state["spaces"]
+        if not np.array_equal(state["cells"], to_space.mesh.global_cell_ids):
+            raise ValueError(
+                f"A pickled operator holds {len(state['cells'])} cells of another part of the mesh "
+                f"than this rank's: read it on the rank that wrote it, of as many."
+            )
+        self._make_again(to_space, from_space, state)
+        self._storage = storage(state["values"], **self._keywords)
+
+    @abstractmethod
+    def _make_again(
+        self, to_space: FunctionSpace, from_space: FunctionSpace, state: dict[str, Any]
+    ) -> None:
+        """Make what a pickle holds, but for its values."""
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
