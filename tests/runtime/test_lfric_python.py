@@ -30,8 +30,10 @@ pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
 RANKS = (1, 2, 4, 6)
 OWNED = ("--config-opts", "COMPUTE_ANNEXED_DOFS=false")
-LEAST = 60
-MOST_KERNELS = 50
+LEAST = 180
+KERNELS_OF_SUITE = "joined_kernels"
+"""The object of kernels that are not called here, and of which some have names of the corpus'."""
+MOST_KERNELS = 90
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 WAVES = ROOT / "examples" / "python" / "gravity_wave" / "gravity_wave.py"
@@ -75,7 +77,8 @@ def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Pat
     sources = [*used, *(fortran / f"twins_{part}.f90" for part in ("psy", "alg_mod"))]
     joined = join(sources, fortran / "joined")
     compile_sources([joined, fortran / "main.f90"], fortran, (library, support))
-    objects = sorted(map(str, (*support.glob("*.o"), *fortran.glob("*.o"))))
+    shared = (one for one in support.glob("*.o") if one.stem != KERNELS_OF_SUITE)
+    objects = sorted(map(str, (*shared, *fortran.glob("*.o"))))
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], fortran)
     python_words = ["env", f"PYTHONPATH={python}:{os.environ.get('PYTHONPATH', '')}",
                     sys.executable, str(python / "run.py")]  # fmt: skip

@@ -28,6 +28,7 @@ from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import (
     CallFunction,
+    Expr,
     Name,
     Origin,
     Sort,
@@ -50,6 +51,8 @@ from psyclone_storage.ir.unit import (
 )
 
 _NOWHERE = SourceText("generated", "")
+_OF_BASIS = 3
+"""The least rank of an array of basis functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,10 @@ def _part(
     declared = [replace(known[key_of(one)], attributes=("intent(inout)",)) for one in exact]
     for key in used:
         if key in known and key not in assigned and known[key].name not in exact:
-            declared += [_argument(known[key], written=key in about[1]), *_extents(known[key])]
+            is_data = key in about[1]
+            passed = 0 if is_data else extents_of_table(known[key])
+            declared += [_argument(known[key], passed, written=is_data)]
+            declared += _extents(known[key], passed)
     if shared is not None:
         declared += [_number(shared.thread.text), _number(shared.count.text)]
     declared += [_plain(known[key]) for key in assigned]
@@ -196,18 +202,31 @@ def _plain(item: Declare) -> Declare:
     return Declare(item.name, item.type)
 
 
-def _argument(item: Declare, *, written: bool) -> Declare:
-    """Return the declaration of what a function is passed; of an array the last extent is open."""
+def _argument(item: Declare, passed: int, *, written: bool) -> Declare:
+    """Return the declaration of what a function is passed, the last extent open if it is not."""
     if not item.shape:
         return Declare(item.name, item.type, ("intent(in)",))
     intent = "intent(inout)" if written else "intent(in)"
-    extents = tuple(Name(extent_of(item, at)) for at in range(1, len(item.shape)))
-    return Declare(item.name, item.type, (intent,), (*extents, Star()))
+    passed = max(passed, len(item.shape) - 1)
+    extents: list[Expr] = [Name(extent_of(item, at)) for at in range(1, passed + 1)]
+    extents += [Star()] * (len(item.shape) - passed)
+    return Declare(item.name, item.type, (intent,), tuple(extents))
 
 
-def _extents(item: Declare) -> Iterator[Declare]:
-    for at in range(1, len(item.shape)):
+def _extents(item: Declare, passed: int) -> Iterator[Declare]:
+    for at in range(1, max(passed + 1, len(item.shape))):
         yield _number(extent_of(item, at))
+
+
+def extents_of_table(item: Declare) -> int:
+    """Return how many extents of an array of the mesh are passed with it.
+
+    The last one is open, but of basis functions: a kernel asks for the extents of those on a space
+    that may be any.
+    """
+    is_real = isinstance(item.type, ScalarType) and item.type.intrinsic is Intrinsic.REAL
+    rank = len(item.shape)
+    return rank if is_real and rank >= _OF_BASIS else max(rank - 1, 0)
 
 
 def extent_of(item: Declare, at: int) -> str:

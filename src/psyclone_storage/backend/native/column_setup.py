@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.backend.native.column_parts import PlannedRoutine, extent_of
+from psyclone_storage.backend.native.column_parts import (
+    PlannedRoutine,
+    extent_of,
+    extents_of_table,
+)
 from psyclone_storage.backend.native.threads import threads_text
 from psyclone_storage.backend.numpy.printer import laid_out, text_of
 from psyclone_storage.backend.numpy.spelling import plain
@@ -77,7 +81,7 @@ def threads_name(number: int) -> str:
 
 
 def _lengths(item: Declare) -> Iterator[tuple[str, str]]:
-    for at in range(1, len(item.shape)):
+    for at in range(1, extents_of_table(item) + 1):
         yield extent_of(item, at), f"{plain(item.name)}.shape[{at - 1}]"
 
 
