@@ -77,20 +77,6 @@ def test_the_corpus_has_equal_schedules() -> None:
     assert compared > 200
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cma_apply_any_space",
-    ],
-)  # fmt: skip
-def test_what_the_runtime_does_not_have_is_refused_by_its_place(name: str) -> None:
-    text = in_python(CORPUS / f"{name}.x90")
-    with pytest.raises(CompileError) as caught:
-        compiler(".py").compile_text(SourceText("refused.py", text))
-    assert {one.code for one in caught.value.problems} == {"G010"}
-    assert all(one.span is not None and one.hint for one in caught.value.problems)
-
-
 def test_exact_sums_are_asked_for() -> None:
     settings = load_settings("", "EXACT_SUMS=true", surroundings({}))
     made = make_compiler(settings, CompileRequest(api="lfric", suffix=".py"))

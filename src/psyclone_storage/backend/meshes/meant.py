@@ -12,9 +12,14 @@ from collections.abc import Hashable, Iterator, Mapping
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.infrastructures.lfric import spaces_meant
-from psyclone_storage.ir.kernel import KernelArg
+from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.walk import kernel_calls
 
+_WORDS = {
+    ArgKind.FIELD: "field",
+    ArgKind.OPERATOR: "operator",
+    ArgKind.COLUMNWISE_OPERATOR: "columnwise_operator",
+}
 Side = tuple[str, str]
 """The name of a datum, and which of its spaces is meant: '' for a field's."""
 
@@ -82,7 +87,7 @@ def _words(
     by_space: Mapping[Hashable, int],
 ) -> Iterator[str]:
     first = args[0]
-    yield first.kind.name.lower()
+    yield _WORDS[first.kind]
     yield f"{'surface' if any(arg.layers for arg in args) else 'mesh'}={by_mesh[name]}"
     for at, (side, _) in enumerate(_sides(first)):
         allowed = [spaces_meant(_sides(arg)[at][1]) for arg in args]

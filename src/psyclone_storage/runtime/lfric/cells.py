@@ -123,7 +123,7 @@ class CellMap:
 
 
 @dataclass(frozen=True)
-class StencilCells:
+class NeighbourCells:
     """The cells around each cell, itself first.
 
     `cells` is (place, cell), `sizes` the number of cells in each stencil; for `cross2d` they are

@@ -14,8 +14,8 @@ from psyclone_storage.runtime.lfric.cells import (
     Columns,
     CubedSphere,
     MeshCells,
+    NeighbourCells,
     Plane,
-    StencilCells,
     Surface,
 )
 from psyclone_storage.runtime.lfric.space import FunctionSpace
@@ -64,7 +64,7 @@ class ColumnMesh(MeshCells):
     ) -> None:
         super().__init__(horizontal, columns, surface=surface, **options)
         self._spaces: dict[tuple[Any, ...], FunctionSpace] = {}
-        self.stencil: Callable[[str | int, int], StencilCells] = cache(self._stencil)
+        self.stencil: Callable[[str | int, int], NeighbourCells] = cache(self._stencil)
 
     @classmethod
     def planar(
@@ -155,7 +155,7 @@ class ColumnMesh(MeshCells):
             self._spaces[key] = FunctionSpace(self, *key)
         return self._spaces[key]
 
-    def _stencil(self, shape: str | int, extent: int) -> StencilCells:
+    def _stencil(self, shape: str | int, extent: int) -> NeighbourCells:
         """Return the cells around each cell, in the order in which a space has their dofs.
 
         Raises:
@@ -168,7 +168,7 @@ class ColumnMesh(MeshCells):
         # Where there is no neighbour, there is no dof, 0, and so no cell.
         cells = np.asfortranarray(cell_of_dof[dofs.dofmap[0]])
         cells.flags.writeable = False
-        return StencilCells(cells, dofs.sizes)
+        return NeighbourCells(cells, dofs.sizes)
 
     def __deepcopy__(self, memo: Any) -> ColumnMesh:
         """Return the mesh itself: copies of fields are fields on it."""
