@@ -125,7 +125,7 @@ contains
     character(*), intent(in) :: problem
 
     if (len(problem) == 0) return
-    write (error_unit, '(2a)') who, problem
+    write (error_unit, '(3a)') 'ERROR STOP ', who, problem
     error stop 1
   end subroutine stop_if
 
