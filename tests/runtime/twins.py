@@ -52,6 +52,8 @@ POSITIVE = 9.5
 """What is added to the values of reals, which else are from -9 to 9."""
 UNKNOWN_LENGTHS = "readinc_stencil_kernel"
 """A kernel with an array of its own whose length is known when it is called."""
+WITHOUT_COLOURS = {"halo_blend_after_increment", "halo_cell_column_increment"}
+"""Those with loops over halo cells alone that share dofs: they have no colours of their own."""
 LEFT_OUT = {
     # The adversary for storages takes their plans for wrong, in Fortran, too.
     "dof_kernel_continuous",
@@ -537,7 +539,10 @@ def compiled_in_python(folder: Path, target: str, steps: str = "colour") -> list
 
 def with_known_lengths() -> list[Twin]:
     """Return those that have a form for a device as they are; those that NumPy has come first."""
-    found = [one for one in twins() if UNKNOWN_LENGTHS not in str(one.algorithm.invokes)]
+    found = [
+        one for one in twins()
+        if UNKNOWN_LENGTHS not in str(one.algorithm.invokes) and one.name not in WITHOUT_COLOURS
+    ]  # fmt: skip
     return sorted(found, key=_has_singles)
 
 

@@ -414,9 +414,16 @@ class ProcedureWriter:
                 return literal(found.value)
             raise UnsupportedError(f"the value of the constant '{name.text}' is no number")
         declared = self.code.declared(name.text)
-        if declared is not None and _is_single(declared):
+        is_passed = declared is not None and declared.shape and not self.code.module.procedures
+        if declared is not None and not is_passed and self._has_singles(declared):
             raise UnsupportedError("it computes in single precision")
         return self.name(name)
+
+    def _has_singles(self, declared: Declare) -> bool:
+        """Return whether a variable of Fortran has four bytes; kernels in Python widen elements."""
+        kind = declared.type.kind_key if isinstance(declared.type, ScalarType) else None
+        in_fortran = bool(self.code.module.procedures) and kind in _SOMETIMES_SINGLE
+        return in_fortran or kind in SINGLE_KINDS
 
     def _is_single(self, expr: Literal) -> bool:
         """Return whether a number of Fortran has no kind, and is not the same in double."""
@@ -473,7 +480,7 @@ class ProcedureWriter:
     @staticmethod
     def _is_double(kind: Expr) -> bool:
         kind = kind.value if isinstance(kind, Keyword) else kind
-        return not (isinstance(kind, Name) and kind.key in SINGLE_KINDS)
+        return not (isinstance(kind, Name) and kind.key in SINGLE_KINDS | _SOMETIMES_SINGLE)
 
     # ------------------------------------------------------------------ elements
 
@@ -494,7 +501,7 @@ class ProcedureWriter:
         declared = self.code.declared(expr.base.text)
         if declared is None or not declared.shape:
             return None
-        if _is_single(declared):
+        if self._has_singles(declared):
             raise UnsupportedError("it computes in single precision")
         lowers = self._lowers(expr)
         if len(lowers) != len(expr.items):
@@ -567,6 +574,7 @@ class ProcedureWriter:
 
 
 _ROUNDS = {"int": "", "floor": "np.floor", "ceiling": "np.ceil"}
+_SOMETIMES_SINGLE = frozenset({"r_solver", "r_tran"})
 _LARGEST_IN_BOTH, _FRACTIONS_IN_BOTH = 2.0**20, 2.0**10
 
 
@@ -580,14 +588,6 @@ def _summands(expr: Expr, sign: int) -> Iterator[tuple[int, Expr]]:
             yield from _summands(operand, -sign)
         case _:
             yield sign, expr
-
-
-def _is_single(declared: Declare) -> bool:
-    """Return whether a variable of Fortran has four bytes."""
-    type_ = declared.type
-    if not isinstance(type_, ScalarType) or type_.intrinsic is not Intrinsic.REAL:
-        return False
-    return type_.kind in SINGLE_KINDS
 
 
 def changed_scalars(code: KernelCode) -> list[int]:
