@@ -366,8 +366,9 @@ def _matrices(twin: Twin) -> list[Datum]:
 def _reported(twin: Twin, datum: Datum) -> Iterator[str]:
     name = f"'{twin.name}/{datum.name}'"
     if datum.kind is ArgKind.OPERATOR:
-        yield f"proxy_of_one = {datum.name}%get_proxy()"
-        yield f"call report_operator({name}, proxy_of_one%local_stencil)"
+        proxy = f"proxy_of_{_precision(datum)}_matrix"
+        yield f"{proxy} = {datum.name}%get_proxy()"
+        yield f"call report_operator({name}, real({proxy}%local_stencil, r_def))"
     else:
         yield f"proxy_of_columns = {datum.name}%get_proxy()"
         yield f"call report_columns({name}, proxy_of_columns%columnwise_matrix)"
@@ -552,7 +553,10 @@ def for_numpy() -> list[Twin]:
 
 
 def _has_singles(twin: Twin) -> bool:
-    types = [_type(one) for one in twin.data.values()]
+    types = [
+        _type(one) for one in twin.data.values()
+        if one.role is not DatumRole.QUADRATURE and one.kind is not ArgKind.COLUMNWISE_OPERATOR
+    ]  # fmt: skip
     return any(one.intrinsic is Intrinsic.REAL and SIZES[one.kind or ""] == 4 for one in types)
 
 

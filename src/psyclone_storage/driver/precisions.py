@@ -15,7 +15,7 @@ from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, OF_SIZE, REAL
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Literal, Unary
 from psyclone_storage.ir.interface import Dummy
-from psyclone_storage.ir.kernel import Kernel, KernelArg
+from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.schedule import Actual, KernelCall, Program, Schedule
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -68,8 +68,12 @@ def _with_precisions(call: KernelCall, schedule: Schedule, sizes: Sizes) -> Kern
 
 
 def _precision(arg: KernelArg, actual: Actual, schedule: Schedule, sizes: Sizes) -> str | None:
-    """Return the kind of an argument, empty for the usual one; None for what says nothing."""
-    if arg.intrinsic is not Intrinsic.REAL or actual.datum is None:
+    """Return the kind of an argument, empty for the usual one; None for what says nothing.
+
+    The kind of columnwise operators is always the same.
+    """
+    told = arg.intrinsic is Intrinsic.REAL and arg.kind is not ArgKind.COLUMNWISE_OPERATOR
+    if not told or actual.datum is None:
         return None
     type_ = schedule.datum(actual.datum).type
     if isinstance(type_, DerivedType):

@@ -46,8 +46,8 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.holding import HoldingContract
-from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Datum, DatumRole, KernelCall, Phase

@@ -40,7 +40,7 @@ from psyclone_storage.frontend.python.statements import read_block
 from psyclone_storage.frontend.python.tree import depth_of
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
-from psyclone_storage.ir.interface import OF_VALUES, Dummy
+from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import substituted
 from psyclone_storage.ir.symbols import SymbolTable
@@ -103,6 +103,7 @@ def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]
     others = [
         one.type for one in passed.values()
         if one.type.intrinsic is Intrinsic.REAL and one.type != dialect.real
+        and one.role is not Role.CMA_MATRIX  # its elements are widened where they are looked at
     ]  # fmt: skip
     made.single = others[0] if others else None
     made.taken = names

@@ -33,7 +33,7 @@ from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role, selecting_word
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
-_REAL, _WHOLE = Intrinsic.REAL, Intrinsic.INTEGER
+_WHOLE = Intrinsic.INTEGER
 _MAPS = (Role.DOFMAP, Role.WHOLE_DOFMAP)
 _FROM_ZERO = (Role.NLAYERS,)
 _WAYS: Mapping[Role, str] = {
@@ -103,7 +103,7 @@ class ColumnAccess:
         if not dummy.access.reads and not given:
             what = f"'{name}' is only written, but is looked at here before it has a value."
             return scope.refuse("M206", what, node, "Let its access be one that reads, too.")
-        if dummy.type.intrinsic is _REAL and dummy.type != scope.real:
+        if dummy.role is Role.CMA_MATRIX:
             scope.called.setdefault("real", scope.tree.span(node))
             expr = nodes.call("real", expr, Name(scope.real.kind or ""))
         return TypedExpression(expr, dummy.type.intrinsic)

@@ -41,8 +41,8 @@ class Dialect:
     that is a list has entries of the type in `lists`. With `ranges` a kernel is called for more
     than a point: they are what it may loop over, `tables` the arrays it may look at that are no
     arguments, `numbers` the whole numbers, each by its role. Elements of tables whose roles are
-    `from_one` count from 0 in Python. `builtins` are words that are called in invokes, `types` those
-    by which an algorithm says what its variables are.
+    `from_one` count from 0 in Python. `builtins` are words that are called in invokes, `types`
+    which an algorithm says what its variables are.
     """
 
     module: str

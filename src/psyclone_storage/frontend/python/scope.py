@@ -18,7 +18,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python.functions import CallableImports
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Expr, Name, Verbatim
-from psyclone_storage.ir.interface import OF_VALUES, Dummy
+from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Line
 
@@ -222,7 +222,7 @@ class KernelScope:
         given = {
             one.type
             for one in self.passed.values()
-            if one.role in OF_VALUES and one.type.intrinsic is Intrinsic.REAL
+            if one.role in OF_VALUES - {Role.CMA_MATRIX} and one.type.intrinsic is Intrinsic.REAL
         }
         return next(iter(given)) if len(given) == 1 else self.real
 
