@@ -14,9 +14,9 @@ from lfric_in_python import KERNELS
 from libraries import archive_in
 from runtime.answers import Answers, differing, invalid, merge_answers
 from runtime.programs import FLAGS, command, compile_sources
+from runtime.twin_data import MAKING
 from runtime.twins import (
     MAIN,
-    MAKING,
     POSITIVE,
     in_fortran,
     in_python,
