@@ -1,28 +1,33 @@
-"""Loops along rows whose branches are asked for a strip of points before (`transform.unswitch`).
+"""Loops along rows in which points that take one way follow one another (`transform.unswitch`).
 
     do i_strip = start, stop, 32
       last = min(i_strip + 31, stop)
-      do i = i_strip, last; if (.not. condition) exit; end do
-      if (i > last) then
-        do i = i_strip, last; lifted(i - i_strip + 1) = sin(...); end do
-        do i = i_strip, last; what is done where the condition holds; end do
-      else
-        do i = i_strip, last; where it holds the same, else all statements; end do
-      end if
+      first = i_strip
+      do while (first <= last)
+        do i = first, last; if (.not. condition) exit; end do
+        if (i > first) then
+          next = i
+          do i = first, next - 1; lifted(i - i_strip + 1) = sin(...); end do
+          do i = first, next - 1; what is done where the condition holds; end do
+          first = next
+        else
+          all statements, for the one point i
+          first = first + 1
+        end if
+      end do
     end do
 
-What is done where conditions hold is the same text in both, so that a compiler rounds in the same
-way, multiplying and adding in one step in the same places.
+What is done where conditions hold stands in one loop alone, so that all points that take that way
+are rounded in one way, whatever strip they are in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from psyclone_storage.backend.arguments import actual_arguments
 from psyclone_storage.backend.in_place import imported_kind, in_place_lines, kinds_in_place
 from psyclone_storage.backend.infrastructure import LoweringContext
-from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -33,21 +38,18 @@ from psyclone_storage.ir.expr import (
     Parenthesised,
     Unary,
     intrinsic,
-    logical,
     whole,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
-    everywhere,
     expressions_of,
     names_in,
-    substituted,
     walk_lines,
 )
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over
-from psyclone_storage.ir.scopes import names_in_declaration, used_names
+from psyclone_storage.ir.scopes import names_in_declaration
 from psyclone_storage.ir.strips import changed_in_strips, hot_path
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Branch,
@@ -58,11 +60,12 @@ from psyclone_storage.ir.unit import (
     If,
     Line,
     ScopedBlock,
+    While,
 )
 
 _ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
-_LOGICAL = ScalarType(Intrinsic.LOGICAL)
-_COMMENT = Comment("Points that all take the way with most work are computed without branches")
+_ONE = whole(1)
+_COMMENT = Comment("Points that take the way with most work are computed without branches")
 _NO_VECTORS = Comment("GCC$ novector", as_written=True)
 """For gfortran, whose vectors of `sin` round in another way than those of single points."""
 
@@ -87,28 +90,38 @@ def strips(context: LoweringContext, loop: Loop, ends: tuple[Expr, Expr], lower:
     names = context.work.kept("names in strips", lambda: _StripNames.of(context))
     parts = tuple(_PointCall(context, call, names, lower) for call in _calls(loop))
     size = max(part.path.strip for part in parts if part.path)
-    stop = intrinsic("min", Binary(Operator.PLUS, names.first, whole(size - 1)), ends[1])
+    stop = intrinsic("min", Binary(Operator.PLUS, names.strip, whole(size - 1)), ends[1])
+    run_end = Binary(Operator.MINUS, names.next, _ONE)
 
-    def over(lines: Iterable[Line]) -> Do:
-        return Do(names.point, names.first, names.last, tuple(lines))
+    def over(end: Expr, lines: Iterable[Line]) -> Do:
+        return Do(names.point, names.first, end, tuple(lines))
 
     ahead = tuple(line for part in parts for line in part.lifted())
-    together: Lines = (over(line for part in parts for line in part.without_branches()),)
-    if ahead:
-        together = (_NO_VECTORS, over(ahead), *together)
-    apart = over(line for part in parts for line in part.with_choice())
+    together: Lines = (
+        Assign(names.next, names.point),
+        *((_NO_VECTORS, over(run_end, ahead)) if ahead else ()),
+        over(run_end, (line for part in parts for line in part.without_branches())),
+        Assign(names.first, names.next),
+    )
+    alone: Lines = (
+        *(line for part in parts for line in part.all()),
+        Assign(names.first, Binary(Operator.PLUS, names.first, _ONE)),
+    )
+    runs: Lines = (
+        over(names.last, (line for part in parts for line in part.leaves())),
+        _COMMENT,
+        If((Branch(Binary(Operator.GREATER, names.point, names.first), together),), alone),
+    )
     own = (
-        Declare(names.last.text, context.ops.integer),
-        Declare(names.alike.text, _LOGICAL),
+        *(Declare(one.text, context.ops.integer) for one in (names.first, names.next, names.last)),
         *(one for part in parts for one in part.arrays(size)),
     )
     body = (
         Assign(names.last, stop),
-        over(line for part in parts for line in part.leaves()),
-        _COMMENT,
-        If((Branch(Binary(Operator.GREATER, names.point, names.last), together),), (apart,)),
+        Assign(names.first, names.strip),
+        While(Binary(Operator.LESS_EQUAL, names.first, names.last), runs),
     )
-    return Do(names.first, ends[0], ends[1], (ScopedBlock((), own, body),), whole(size))
+    return Do(names.strip, ends[0], ends[1], (ScopedBlock((), own, body),), whole(size))
 
 
 def _calls(loop: Loop) -> tuple[KernelCall, ...]:
@@ -117,18 +130,19 @@ def _calls(loop: Loop) -> tuple[KernelCall, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _StripNames:
-    """What loops over strips count, and what each has for itself: where it ends, and a choice."""
+    """What loops over strips count: strips, points, and where runs of points begin and end."""
 
-    first: Name
-    last: Name
+    strip: Name
     point: Name
-    alike: Name
+    first: Name
+    next: Name
+    last: Name
 
     @staticmethod
     def of(context: LoweringContext) -> _StripNames:
         """Return names that nothing else in a routine has."""
-        first, point = context.counter("i_strip"), context.counter("i")
-        return _StripNames(first, context.work.fresh("last"), point, context.work.fresh("alike"))
+        counted = context.counter("i_strip"), context.counter("i")
+        return _StripNames(*counted, *map(context.work.fresh, ("first", "next", "last")))
 
 
 class _PointCall:
@@ -142,8 +156,8 @@ class _PointCall:
         self._call = call
         self._names = names
         self._lower = lower
-        offset = Binary(Operator.MINUS, names.point, names.first)
-        index = Binary(Operator.PLUS, offset, whole(1))
+        offset = Binary(Operator.MINUS, names.point, names.strip)
+        index = Binary(Operator.PLUS, offset, _ONE)
         lifted = self.path.lifted if self.path else ()
         self._arrays = [context.work.fresh(one.name) for one in lifted]
         self._known = {
@@ -172,37 +186,24 @@ class _PointCall:
 
     def without_branches(self) -> Lines:
         """Return what is done on the hot path, where lifted values are known."""
-        return self._placed(self.path.body) if self.path else self._all()
+        return self._placed(self.path.body) if self.path else self.all()
 
-    def with_choice(self) -> Lines:
-        """Return all that is done for a point: the same on the hot path, where it takes that."""
-        if (path := self.path) is None:
-            return self._all()
-        alike, values = self._names.alike, {one.name: one.value for one in path.lifted}
-        asked = NameTable(used_names(self._code)).fresh(alike.text)
-        line: Line = Assign(Name(asked), logical(True))
-        for condition in reversed(path.conditions):
-            line = If((Branch(condition, (line,)),))
-        whole_body = everywhere(path.body, lambda expr: substituted(expr, values))
-        chosen = If((Branch(alike, self._placed(whole_body)),), self._all())
-        return (Assign(alike, logical(False)), *self._placed((line,), {asked: alike}), chosen)
+    def all(self) -> Lines:
+        """Return all statements, with their branches."""
+        return self._lower(self._call, self._names.point)
 
     @property
     def _code(self) -> KernelCode:
         return self._call.codes[0]
 
-    def _all(self) -> Lines:
-        return self._lower(self._call, self._names.point)
-
-    def _placed(self, body: Lines, more: Mapping[str, Expr] | None = None) -> Lines:
-        """Return `body`, in the kernel's names, where the call is; `more` are names of values."""
+    def _placed(self, body: Lines) -> Lines:
+        """Return `body`, in the kernel's names, where the call is."""
         if not body:
             return ()
-        passed = {**self._known, **(more or {})}
         args = actual_arguments(self._context, self._call, self._names.point)
         code = _with_body(self._code, body)
-        code = replace(code, dummies=(*code.dummies, *passed))
-        return in_place_lines(code, (*args, *passed.values()), self._context.work)
+        code = replace(code, dummies=(*code.dummies, *self._known))
+        return in_place_lines(code, (*args, *self._known.values()), self._context.work)
 
 
 def _negated(condition: Expr) -> Expr:

@@ -20,6 +20,7 @@ from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
     Expr,
+    Index,
     Name,
     Parenthesised,
     Unary,
@@ -68,7 +69,7 @@ def hot_path_of(code: KernelCode, strip: int) -> HotPath:
         raise NoHotPathError("it has no branches")
     fixed = _Fixed(code)
     for condition in conditions:
-        fixed.check(condition, f"whether '{canonical(condition)}' holds")
+        fixed.demand(condition, f"whether '{canonical(condition)}' holds")
         for part in walk(condition):
             if _is_inexact(part):
                 raise NoHotPathError(f"'{canonical(part)}' would decide which way is taken")
@@ -164,10 +165,26 @@ class _Fixed:
         written = written_names(code.body, RoutineNames(code))
         self._changing = (variables - {*code.dummy_keys}) | written
 
-    def check(self, expr: Expr, what: str) -> None:
-        """Raise `NoHotPathError` if `expr` depends on what the kernel computes."""
+    def demand(self, expr: Expr, what: str) -> None:
+        """Raise `NoHotPathError` if `expr` depends on what is computed, or on who knows what.
+
+        What stands before brackets and is not known may be a function, which may count its calls.
+        """
+        for part in walk(expr):
+            if isinstance(part, Index) and not _is_known(part):
+                raise NoHotPathError(
+                    f"{what} depends on '{canonical(part.base)}', which is not known"
+                )
         if changing := sorted(names_in(expr) & self._changing):
             raise NoHotPathError(f"{what} depends on '{changing[0]}', which it computes")
+
+
+def _is_known(part: Index) -> bool:
+    """Return whether a reference is an element of an array, or calls a function of the language."""
+    if intrinsic_called(part) is not None:
+        return True
+    base = part.base
+    return isinstance(base, Name) and base.symbol is not None and base.symbol.is_data
 
 
 class _Lifts:
@@ -191,8 +208,9 @@ class _Lifts:
         return Name(self.found[text].name)
 
     def _lifted(self, expr: Expr, text: str) -> LiftedValue:
-        self._fixed.check(expr, f"'{text}'")
-        if (type_ := type_by_dummies(expr, self._code)) is None:
+        self._fixed.demand(expr, f"'{text}'")
+        type_ = type_by_dummies(expr, self._code)
+        if type_ is None or (type_.kind is not None and self._code.declared(type_.kind)):
             raise NoHotPathError(f"it is not known of what kind '{text}' is")
         word = intrinsic_called(expr) or "power"
         return LiftedValue(self._names.fresh(f"{word}_of_strip"), type_, expr)

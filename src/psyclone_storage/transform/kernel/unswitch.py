@@ -27,6 +27,8 @@ from psyclone_storage.transform.step import Place, Reasons
 
 _LEAST_WORK = 16
 """Fewer operations are done sooner than it is found out which way points take."""
+_MOST_POINTS = 4096
+"""What is lifted has an array of so many values, which has to lie in a fast cache."""
 _ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
 
 
@@ -35,22 +37,22 @@ class UnswitchCall:
     """Take the branches of a kernel out of the loop along a row, for strips of points alike.
 
     A compiler makes no vectors of a loop with branches, as kernels have for land and borders. The
-    way with most operations is taken to be that of most points. Of each strip of `size` points it
-    is asked first whether all of them take it; then a loop without branches computes them. The
-    points of other strips take their branches one by one. Nothing is computed for a point that
-    would not be, and a point is computed by the same statements whatever strip it is in, so that
-    no bit depends on where a rank begins. A function like `sin`, whose vectors round in another
-    way, is called one by one, in a loop before.
+    way with most operations is taken to be that of most points. Along a row, points that take it
+    follow one another in a loop without branches, at most `size` of them; the others take their
+    branches one by one. Nothing is computed for a point that would not be, and all points that
+    take that way are computed by one loop, so that no bit depends on where a rank begins. A
+    function like `sin`, whose vectors round in another way, is called one by one, in a loop before.
 
     It comes behind `inline-point-call`, and before `outline`, without which a compiler does not
     know arrays apart. The loop must be along a row: the innermost one, over columns.
 
     Refused if the statements do not stand in the place of the call, or if the loop is on a device;
     if the kernel has no branches, little to do, loops or calls; and if a condition or an argument
-    of such a function depends on what the kernel or another in the loop computes.
+    of such a function depends on what the kernel or another in the loop computes, or on a function
+    that is none of the language.
 
     before: do i ...; if (mask(i, j) > 0) then; u(i, j) = ...; end if
-    after:  do i_strip ... 32; if all of mask(i, j) > 0 then; do i ...; u(i, j) = ...; else; ...
+    after:  do i_strip ... 32; do while ...; do i = first, next - 1; u(i, j) = ...; end do; ...
     """
 
     name: ClassVar[str] = "unswitch"
@@ -76,9 +78,10 @@ class UnswitchCall:
         call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
         code, place = codes_of(schedule, self.call)[0], place_of(call)
-        if self.size < 2:
-            message = f"A strip of {self.size} points is none."
-            return (Diagnostic("T057", message, place, hint="Give a size from 2, as 32."),)
+        if not 2 <= self.size <= _MOST_POINTS:
+            message = f"A strip cannot have {self.size} points."
+            hint = f"Give a size from 2 to {_MOST_POINTS}, as 32."
+            return (Diagnostic("T057", message, place, hint=hint),)
         if code.hot_path is not None:
             message = f"The branches of '{self.call}' are out of their loop already."
             return (Diagnostic("T082", message, place),)
@@ -119,7 +122,7 @@ class UnswitchCall:
 
 def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnostic]:
     """Yield what of a loop speaks against strips: what it changes, what else it calls, its work."""
-    work = 0
+    work, with_paths = 0, loop
     for call in kernel_calls(loop):
         if not call.kernel.is_builtin and not is_in_place(call):
             message = f"'{loop.uid}' also calls '{call.kernel.name}', which makes no vectors."
@@ -135,9 +138,9 @@ def _about_loop(schedule: Schedule, loop: Loop, size: int) -> Iterator[Diagnosti
                 work += work_of(code)
             else:
                 work += work_on(path)
-                loop = replaced(loop, call.uid, with_path(call, path))
-    if changed := changed_in_strips(schedule, loop):
-        names = listed([f"'{name}'" for name in changed], "and")
+                with_paths = replaced(with_paths, call.uid, with_path(call, path))
+    if changed := changed_in_strips(schedule, with_paths):
+        names = listed(changed, "and")
         message = f"A branch in '{loop.uid}' depends on {names}, which the loop changes."
         yield Diagnostic("T091", message, place_of(loop))
     if work < _LEAST_WORK:

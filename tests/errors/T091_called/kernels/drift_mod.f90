@@ -43,9 +43,9 @@ contains
     else if (tmask(i, j + 1) > 0 .and. tmask(i, j - 1) > 0) then
       alike = (depth(i + 1, j) - depth(i - 1, j)) / (depth(i + 1, j) + depth(i - 1, j))
       push = alike * (depth(i, j + 1) - depth(i, j - 1)) / (depth(i, j + 1) + depth(i, j - 1))
-      push = push + 0.5_go_wp * sqrt(depth(i, j)) + last * alike
+      push = push + 0.5_go_wp * sqrt(depth(i, j)) + last * depth(i, j)
     else
-      push = last
+      push = last * depth(i, j) * 0.5_go_wp
     end if
     speed(i, j) = last * (1.0_go_wp + push) + push * exp(-drag * area(i, j))
   end subroutine drift_code

@@ -38,100 +38,86 @@ contains
     do j = ystart, ystop
       do i_strip = xstart, xstop, 16
         block
-          integer :: last
-          logical :: alike
+          integer :: first, next, last
           real(kind=go_wp) :: exp_of_strip(16)
           last = min(i_strip + 15, xstop)
-          do i = i_strip, last
-            if (tmask(i, j) <= 0) then
-              exit
-            end if
-            if (tmask(i + 1, j) <= 0 .or. tmask(i - 1, j) <= 0) then
-              exit
-            end if
-            if (.not. (tmask(i, j + 1) > 0 .and. tmask(i, j - 1) > 0)) then
-              exit
-            end if
-            if (.not. (tmask(i, j) > 0)) then
-              exit
-            end if
-          end do
-          ! Points that all take the way with most work are computed without branches
-          if (i > last) then
-            !GCC$ novector
-            do i = i_strip, last
-              block
-                real(kind=go_wp), parameter :: drag = 0.25_go_wp
-                exp_of_strip(i - i_strip + 1) = exp(-drag * area_t(i, j))
-              end block
-            end do
-            do i = i_strip, last
-              block
-                real(kind=go_wp) :: last, alike, push
-                last = speed(i, j) * exp_of_strip(i - i_strip + 1) + 1.0_go_wp / depth(i, j)
-                alike = (depth(i + 1, j) - depth(i - 1, j)) / (depth(i + 1, j) + depth(i - 1, j))
-                push = alike * (depth(i, j + 1) - depth(i, j - 1)) / &
-                    (depth(i, j + 1) + depth(i, j - 1))
-                push = push + 0.5_go_wp * sqrt(depth(i, j)) + last * alike
-                speed(i, j) = last * (1.0_go_wp + push) + push * exp_of_strip(i - i_strip + 1)
-              end block
-              dust(i, j) = dust(i, j) - 0.125_go_wp / depth(i, j)
-            end do
-          else
-            do i = i_strip, last
-              alike = .false.
-              if (.not. tmask(i, j) <= 0) then
-                if (.not. (tmask(i + 1, j) <= 0 .or. tmask(i - 1, j) <= 0)) then
-                  if (tmask(i, j + 1) > 0 .and. tmask(i, j - 1) > 0) then
-                    alike = .true.
-                  end if
-                end if
+          first = i_strip
+          do while (first <= last)
+            do i = first, last
+              if (tmask(i, j) <= 0) then
+                exit
               end if
-              if (alike) then
+              if (tmask(i + 1, j) <= 0 .or. tmask(i - 1, j) <= 0) then
+                exit
+              end if
+              if (.not. (tmask(i, j + 1) > 0 .and. tmask(i, j - 1) > 0)) then
+                exit
+              end if
+              if (.not. (tmask(i, j) > 0)) then
+                exit
+              end if
+            end do
+            ! Points that take the way with most work are computed without branches
+            if (i > first) then
+              next = i
+              !GCC$ novector
+              do i = first, next - 1
                 block
                   real(kind=go_wp), parameter :: drag = 0.25_go_wp
+                  exp_of_strip(i - i_strip + 1) = exp(-drag * area_t(i, j))
+                end block
+              end do
+              do i = first, next - 1
+                block
                   real(kind=go_wp) :: last, alike, push
-                  last = speed(i, j) * exp(-drag * area_t(i, j)) + 1.0_go_wp / depth(i, j)
+                  last = speed(i, j) * exp_of_strip(i - i_strip + 1) + 1.0_go_wp / depth(i, j)
                   alike = (depth(i + 1, j) - depth(i - 1, j)) / (depth(i + 1, j) + depth(i - 1, j))
                   push = alike * (depth(i, j + 1) - depth(i, j - 1)) / &
                       (depth(i, j + 1) + depth(i, j - 1))
-                  push = push + 0.5_go_wp * sqrt(depth(i, j)) + last * alike
-                  speed(i, j) = last * (1.0_go_wp + push) + push * exp(-drag * area_t(i, j))
+                  push = push + 0.5_go_wp * sqrt(depth(i, j)) + last * depth(i, j)
+                  speed(i, j) = last * (1.0_go_wp + push) + push * exp_of_strip(i - i_strip + 1)
                 end block
-              else
                 block
-                  real(kind=go_wp), parameter :: drag = 0.25_go_wp
-                  real(kind=go_wp) :: last, alike, push
-                  if (.not. tmask(i, j) <= 0) then
-                    last = speed(i, j) * exp(-drag * area_t(i, j)) + 1.0_go_wp / depth(i, j)
-                    if (tmask(i + 1, j) <= 0 .or. tmask(i - 1, j) <= 0) then
-                      push = 0.0_go_wp
-                    else if (tmask(i, j + 1) > 0 .and. tmask(i, j - 1) > 0) then
-                      alike = (depth(i + 1, j) - depth(i - 1, j)) / &
-                          (depth(i + 1, j) + depth(i - 1, j))
-                      push = alike * (depth(i, j + 1) - depth(i, j - 1)) / &
-                          (depth(i, j + 1) + depth(i, j - 1))
-                      push = push + 0.5_go_wp * sqrt(depth(i, j)) + last * alike
-                    else
-                      push = last
-                    end if
-                    speed(i, j) = last * (1.0_go_wp + push) + push * exp(-drag * area_t(i, j))
-                  end if
+                  real(kind=go_wp) :: new
+                  new = 0.3_go_wp * dust(i, j) + dust(i, j) * depth(i, j) * 0.37_go_wp
+                  dust(i, j) = new + (depth(i, j) - 0.7_go_wp) * (0.25_go_wp - new) - 0.125_go_wp &
+                      / depth(i, j)
                 end block
-              end if
-              alike = .false.
-              if (tmask(i, j) > 0) then
-                alike = .true.
-              end if
-              if (alike) then
-                dust(i, j) = dust(i, j) - 0.125_go_wp / depth(i, j)
-              else
-                if (tmask(i, j) > 0) then
-                  dust(i, j) = dust(i, j) - 0.125_go_wp / depth(i, j)
+              end do
+              first = next
+            else
+              block
+                real(kind=go_wp), parameter :: drag = 0.25_go_wp
+                real(kind=go_wp) :: last, alike, push
+                if (.not. tmask(i, j) <= 0) then
+                  last = speed(i, j) * exp(-drag * area_t(i, j)) + 1.0_go_wp / depth(i, j)
+                  if (tmask(i + 1, j) <= 0 .or. tmask(i - 1, j) <= 0) then
+                    push = 0.0_go_wp
+                  else if (tmask(i, j + 1) > 0 .and. tmask(i, j - 1) > 0) then
+                    alike = (depth(i + 1, j) - depth(i - 1, j)) / &
+                        (depth(i + 1, j) + depth(i - 1, j))
+                    push = alike * (depth(i, j + 1) - depth(i, j - 1)) / &
+                        (depth(i, j + 1) + depth(i, j - 1))
+                    push = push + 0.5_go_wp * sqrt(depth(i, j)) + last * depth(i, j)
+                  else
+                    push = last * depth(i, j) * 0.5_go_wp
+                  end if
+                  speed(i, j) = last * (1.0_go_wp + push) + push * exp(-drag * area_t(i, j))
                 end if
-              end if
-            end do
-          end if
+              end block
+              block
+                real(kind=go_wp) :: new
+                if (tmask(i, j) > 0) then
+                  new = 0.3_go_wp * dust(i, j) + dust(i, j) * depth(i, j) * 0.37_go_wp
+                  dust(i, j) = new + (depth(i, j) - 0.7_go_wp) * (0.25_go_wp - new) - 0.125_go_wp &
+                      / depth(i, j)
+                else
+                  dust(i, j) = 0.3_go_wp * dust(i, j) + 0.1_go_wp
+                end if
+              end block
+              first = first + 1
+            end if
+          end do
         end block
       end do
     end do

@@ -1,4 +1,4 @@
-!> What falls to the ground in the sea, and lies there.
+!> What falls to the ground in the sea, and what is blown from land.
 module settle_mod
 
   use argument_mod
@@ -31,9 +31,13 @@ contains
     real(go_wp), intent(inout) :: dust(:, :)
     real(go_wp), intent(in) :: depth(:, :)
     integer, intent(in) :: tmask(:, :)
+    real(go_wp) :: new
 
     if (tmask(i, j) > 0) then
-      dust(i, j) = dust(i, j) - 0.125_go_wp / depth(i, j)
+      new = 0.3_go_wp * dust(i, j) + dust(i, j) * depth(i, j) * 0.37_go_wp
+      dust(i, j) = new + (depth(i, j) - 0.7_go_wp) * (0.25_go_wp - new) - 0.125_go_wp / depth(i, j)
+    else
+      dust(i, j) = 0.3_go_wp * dust(i, j) + 0.1_go_wp
     end if
   end subroutine settle_code
 
