@@ -231,7 +231,8 @@ def test_several_values_at_a_dof_are_brought_all() -> None:
 def test_data_that_do_not_fit_are_refused() -> None:
     model = Model()
     short = Field(model.to, "short", dtype=np.float32)
-    with pytest.raises(TypeError, match="'short' has values of the type float32"):
+    wrong = "'short', which is passed for 'out', has values of the type float32, but .* float64"
+    with pytest.raises(TypeError, match=wrong):
         model.routine(short, *model.data[1:])
     with pytest.raises(TypeError, match="takes 3 data, not 2"):
         model.routine(*model.data[:2])

@@ -8,6 +8,7 @@ what is known goes when one of the data goes.
 from __future__ import annotations
 
 import ctypes
+import inspect
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from operator import is_
@@ -81,7 +82,7 @@ class MeshRoutine:
         check_data(data, [data[at] for at in self.written])
         if len(data) != len(self.types):
             raise TypeError(f"The invoke takes {len(self.types)} data, not {len(data)}.")
-        check_types(data, self.types, self._setup.__code__.co_varnames)
+        check_types(data, self.types, tuple(inspect.signature(self._setup).parameters))
         for datum in data:
             if self.device is not None and datum.storage.device is None:
                 raise ValueError(

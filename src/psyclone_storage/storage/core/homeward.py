@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from psyclone_storage.storage.core.ending import fail_at_end
-from psyclone_storage.storage.core.errors import AccessConflictError
+from psyclone_storage.storage.core.errors import AccessConflictError, PoisonedDataError
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import host_space
 
@@ -24,8 +24,9 @@ def write_back(buffer: CoherentBuffer) -> None:
     if failure is None:
         try:
             buffer.acquire(host_space(), AccessMode.READ, Policy.RAISE).release()
-        except AccessConflictError as error:
-            failure = error
+        except (AccessConflictError, PoisonedDataError) as error:
+            # That a task has failed may be known only now.
+            failure = buffer.poisoned or error
         except BaseException:
             fail_at_end()
             raise
@@ -41,4 +42,5 @@ def write_back(buffer: CoherentBuffer) -> None:
 def _why(failure: BaseException) -> str:
     if isinstance(failure, AccessConflictError):
         return str(failure)
-    return f"the task that wrote them failed ({failure!r})."
+    notes = "".join(f" {note}" for note in getattr(failure, "__notes__", ()))
+    return f"the task that wrote them failed ({failure!r}).{notes}"
