@@ -1,18 +1,18 @@
 !> Owns how code with OpenACC brings to the host what an exchange of LFRic sends: one transfer of
-!> what is packed on the device. The list of what is sent, which never changes, stays there. It needs
-!> no storage.
+!> what is packed on the device. It needs no storage.
 module lfric_fetch_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
   use constants_mod, only: i_def
   use function_space_mod, only: function_space_type
-  use lfric_sent_dofs_mod, only: count_sent_lists, sent_list, sent_list_to_depth
+  use lfric_sent_dofs_mod, only: sent_to_depth
+  use storage_parts_mod, only: box_type
 
   implicit none
   private
 
-  public :: fetch_sent, release_sent
+  public :: fetch_sent
 
   interface fetch_sent
     module procedure fetch_real64, fetch_real32, fetch_int32
@@ -56,17 +56,22 @@ contains
     include 'fetch_body.inc'
   end subroutine fetch_int32
 
-  !> Give up what the device in use has of the lists of what is sent, before meshes are freed: they
-  !> go there once, and are brought anew if they are needed again.
-  subroutine release_sent()
-    integer(i_def), pointer, contiguous :: dofs(:)
-    integer :: number
+  !> Return the dofs of runs.
+  pure function dofs_in(runs) result(dofs)
+    type(box_type), intent(in) :: runs(:)
+    integer(i_def), allocatable :: dofs(:)
 
-    do number = 1, count_sent_lists()
-      dofs => sent_list(number)
-      if (.not. associated(dofs)) cycle
-      !$acc exit data delete(dofs) finalize
+    integer(i_def) :: dof
+    integer :: n, next
+
+    allocate (dofs(sum(runs%last(1) - runs%first(1) + 1)))
+    next = 0
+    do n = 1, size(runs)
+      do dof = int(runs(n)%first(1), i_def), int(runs(n)%last(1), i_def)
+        next = next + 1
+        dofs(next) = dof
+      end do
     end do
-  end subroutine release_sent
+  end function dofs_in
 
 end module lfric_fetch_mod

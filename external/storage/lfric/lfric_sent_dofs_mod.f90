@@ -17,18 +17,15 @@ module lfric_sent_dofs_mod
   implicit none
   private
 
-  public :: sent_to_depth, sent_list_to_depth, received_to_depth
-  public :: count_sent_lists, sent_list
+  public :: sent_to_depth, received_to_depth
 
   integer, parameter :: key_length = 12
 
-  !> What is sent of all fields on spaces that are alike, to a depth, as runs and, once somebody has
-  !> asked for it, as a list that stays where it is. LFRic takes spaces for alike by the first six
-  !> numbers of the key; of these a mesh's belongs to no other one.
+  !> What is sent of all fields on spaces that are alike, to a depth. LFRic takes spaces for alike
+  !> by the first six numbers of the key.
   type :: strips_type
     integer(i_def) :: key(key_length) = -1
     type(box_type), allocatable :: sent(:)
-    integer(i_def), pointer, contiguous :: list(:) => null()
   end type strips_type
 
   type(strips_type), allocatable, save :: known(:)
@@ -47,35 +44,6 @@ contains
     place = place_of(space, depth)
     allocate (sent, source=known(place)%sent)
   end function sent_to_depth
-
-  !> Return the dofs that an exchange of a field sends, one by one: the same array at each call, which
-  !> nobody changes or frees.
-  function sent_list_to_depth(space, depth) result(list)
-    type(function_space_type), pointer, intent(in) :: space
-    integer(i_def), intent(in) :: depth
-    integer(i_def), pointer, contiguous :: list(:)
-
-    integer :: place
-
-    place = place_of(space, depth)
-    if (.not. associated(known(place)%list)) known(place)%list => new_list(known(place)%sent)
-    list => known(place)%list
-  end function sent_list_to_depth
-
-  !> Return how many lists there may be by now.
-  function count_sent_lists() result(lists)
-    integer :: lists
-
-    lists = number_known
-  end function count_sent_lists
-
-  !> Return one of them, null if nobody has asked for it.
-  function sent_list(number) result(list)
-    integer, intent(in) :: number
-    integer(i_def), pointer, contiguous :: list(:)
-
-    list => known(number)%list
-  end function sent_list
 
   !> Return the run of dofs that an exchange of a field receives.
   function received_to_depth(space, depth) result(received)
@@ -180,23 +148,5 @@ contains
       if (is_there(dof)) runs(n)%last(1) = int(dof, c_int64_t)
     end do
   end function runs_of
-
-  !> Return a new array of the dofs of runs.
-  function new_list(runs) result(dofs)
-    type(box_type), intent(in) :: runs(:)
-    integer(i_def), pointer, contiguous :: dofs(:)
-
-    integer(i_def) :: dof
-    integer :: n, next
-
-    allocate (dofs(sum(runs%last(1) - runs%first(1) + 1)))
-    next = 0
-    do n = 1, size(runs)
-      do dof = int(runs(n)%first(1), i_def), int(runs(n)%last(1), i_def)
-        next = next + 1
-        dofs(next) = dof
-      end do
-    end do
-  end function new_list
 
 end module lfric_sent_dofs_mod

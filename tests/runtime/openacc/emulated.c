@@ -6,6 +6,9 @@
  * are done at once. What is missing where it has to be present ends the program, and so does what
  * is not known here.
  *
+ * A region finds the descriptors of its own call. Those that libgomp enters with data, and does not
+ * update while they are present, are not entered here: what this gets wrong is not found.
+ *
  * `emulated_moves` says how often values went to the device, how many bytes, the same of what came
  * back, and how many arguments of regions, as scalars and results of sums, were copied for them. */
 #include <stddef.h>
