@@ -29,6 +29,13 @@ module array_table_mod
   !> fields that have ended may have left something; others may have arrays in it.
   integer, parameter, public :: just_allocated = 0, has_one_owner = 1, may_be_shared = 2
 
+  !> What messages call the array of a field, which has the name of that before its extents.
+  type, extends(array_name_type) :: field_name_type
+    type(wrapped_array_type), pointer :: field => null()
+  contains
+    procedure, public :: text => text_of_field
+  end type field_name_type
+
   type(address_table_type), save :: table
 
   !> How many arrays are in the table that belong to nobody, whose end nobody has to tell.
@@ -157,7 +164,7 @@ contains
   end subroutine look_up
 
   !> Free what is known of an array, or the device's memory alone while it is pending. What is a
-  !> component of a field leaves the table, and is the field's to free.
+  !> component of a field leaves the table, and is the field's to free, as are its guests'.
   !>
   !> Stops with 201 if somebody uses it, with the sentence that is given.
   subroutine remove(array, sentence)
@@ -168,6 +175,7 @@ contains
     if (array%is_used() .or. array%users > 0) call array%stop_at(error_access_conflict, sentence)
     call table%leave(array%address)
     if (array%owner == of_field) then
+      call free_guests(array)
       call array%leave_latch()
       return
     end if
@@ -184,7 +192,7 @@ contains
   !>
   !> Stops with 201 if it is used or a field's, with 200 if only a device has its values.
   subroutine make_room(name, bytes, memory)
-    type(array_name_type), intent(in) :: name
+    class(array_name_type), intent(in) :: name
     integer(c_size_t), intent(in) :: bytes
     integer, intent(in) :: memory
 
@@ -210,7 +218,7 @@ contains
   !> Free what is known of an array for another one in its memory, or refuse it.
   subroutine give_way(array, name, memory)
     type(wrapped_array_type), pointer, intent(inout) :: array
-    type(array_name_type), intent(in) :: name
+    class(array_name_type), intent(in) :: name
     integer, intent(in) :: memory
 
     logical :: may_have_ended
@@ -221,15 +229,53 @@ contains
       call check_values(array)
       if (array%owner == of_field .or. array%owner == of_stamped_field) then
         call array%stop_at(error_access_conflict, '"' // name%text() // '" is given a ' // &
-                           'storage, and lies in the memory of a field that has one: pass the ' // &
-                           'whole field, or a copy of the part, or free the field before; ' // &
-                           'override_data lends memory to fields of one space and one depth ' // &
-                           'of halo at a time.')
+                           'storage, and lies in the memory of a field ' // &
+                           reason_of_refusal(array, name))
       end if
     end if
     call remove(array, 'An array is asked for its storage, and another one that lies in the ' // &
                 'same memory is used: end that before.')
   end subroutine give_way
+
+  !> Return why the array of a field does not give way to another one, and what to do.
+  function reason_of_refusal(array, name) result(reason)
+    type(wrapped_array_type), intent(in) :: array
+    class(array_name_type), intent(in) :: name
+    character(:), allocatable :: reason
+
+    character(20) :: count
+
+    reason = 'that has one: pass the whole field, or a copy of the part, or free the field ' // &
+             'before; override_data lends memory to fields of one space and one depth of halo ' // &
+             'at a time.'
+    select type (name)
+    type is (field_name_type)
+      if (.not. has_same_dofs(name%field, array)) return
+      if (.not. c_associated(name%address, array%address)) return
+      reason = 'of the same space and depth of halo that has '
+      if (name%field%storage%get_element() /= array%storage%get_element()) then
+        reason = reason // 'elements of another type: override_data lends memory to fields of ' // &
+                 'one type at a time; free the field before.'
+      else
+        write (count, '(i0)') product(array%storage%get_extents())
+        reason = reason // trim(count) // ' elements: lend both the same number of elements ' // &
+                 '(override_data), or free the field before.'
+      end if
+    end select
+  end function reason_of_refusal
+
+  !> Return the name of a field's array as messages have it.
+  pure function text_of_field(self) result(text)
+    class(field_name_type), intent(in) :: self
+    character(:), allocatable :: text
+
+    type(array_name_type) :: place
+
+    place%kind = self%field%storage%get_name() // ', a field'
+    place%address = self%address
+    place%extents = self%field%storage%get_extents()
+    text = place%text()
+  end function text_of_field
 
   !> Stop with 200 if only a device has values of an array that another one is to have.
   subroutine check_values(array)
@@ -303,6 +349,7 @@ contains
     type(wrapped_array_type), pointer :: host
 
     array%owner = of_field
+    array%lent = lent
     if (present(layout)) array%layout = layout
     if (present(is_whole)) then
       if (.not. is_whole) return
@@ -312,41 +359,37 @@ contains
     if (array%bytes == 0) return
     call table%lock()
     host => arrays_at(array%address)
-    array%guest = lent .and. device_has_memory .and. is_of_same_field(array, host)
-    if (.not. array%guest) call enter_alone(array, lent)
+    if (lent .and. device_has_memory .and. is_of_same_field(array, host)) then
+      call be_guest(array, host)
+    else
+      call enter_alone(array)
+    end if
     call table%unlock()
   end subroutine enter_field
 
   !> Return the array whose storage that of a field is: its own, or, of a guest, that of the field
-  !> whose memory it has. If that has ended, the guest has its own from then on.
-  !>
-  !> Stops with 200 or 201 as `enter_field` does.
+  !> whose memory it has.
   function array_used_by(array) result(used)
     type(wrapped_array_type), target, intent(inout) :: array
     type(wrapped_array_type), pointer :: used
 
-    used => array
-    if (.not. array%guest) return
     call table%lock()
-    used => arrays_at(array%address)
-    if (.not. is_of_same_field(array, used)) then
-      call enter_alone(array, lent=.true.)
-      array%guest = .false.
-      used => array
-    end if
+    used => array
+    if (array%guest) used => arrays_at(array%address)
     call table%unlock()
   end function array_used_by
 
   !> Enter the array of a field that nobody else has, or refuse it, while the table is locked.
-  subroutine enter_alone(array, lent)
+  subroutine enter_alone(array)
     type(wrapped_array_type), target, intent(inout) :: array
-    logical, intent(in) :: lent
+
+    type(field_name_type) :: name
 
     ! Where host and device are one, fields may have one memory.
-    if (device_has_memory .or. .not. lent) then
-      call make_room(array_name_type(array%storage%get_name() // ', a field', array%address, &
-                                     array%storage%get_extents()), &
-                     array%bytes, merge(may_be_shared, just_allocated, lent))
+    if (device_has_memory .or. .not. array%lent) then
+      name%field => array
+      name%address = array%address
+      call make_room(name, array%bytes, merge(may_be_shared, just_allocated, array%lent))
     end if
     call table%enter(array%address, c_loc(array))
   end subroutine enter_alone
@@ -360,28 +403,91 @@ contains
 
     is_of_same_field = .false.
     if (.not. associated(other)) return
-    if (other%owner /= of_field .or. .not. c_associated(array%layout, other%layout)) return
-    if (other%storage%get_halo_depth() /= array%storage%get_halo_depth()) return
+    if (.not. has_same_dofs(array, other)) return
     is_of_same_field = other%storage%is_like(array%storage%get_element(), &
                                              array%storage%get_extents())
   end function is_of_same_field
 
-  !> Take the array of a field from the table, before the field is gone.
+  !> Say whether an array is that of a field which has the same dofs as another one, and as deep a
+  !> halo.
+  function has_same_dofs(array, other)
+    type(wrapped_array_type), intent(in) :: array, other
+    logical :: has_same_dofs
+
+    has_same_dofs = other%owner == of_field .and. c_associated(array%layout, other%layout)
+    if (.not. has_same_dofs) return
+    has_same_dofs = other%storage%get_halo_depth() == array%storage%get_halo_depth()
+  end function has_same_dofs
+
+  !> Take the array of a field from the table, before the field is gone. If its memory was lent to
+  !> it, one of its guests has its place from then on, with a storage of its own, and the others are
+  !> guests of that.
   !>
   !> Stops with 201 if somebody uses it.
   subroutine leave_field(array)
     type(wrapped_array_type), target, intent(inout) :: array
 
+    type(wrapped_array_type), pointer :: heir
+
     if (array%is_used()) then
       call array%stop_at(error_access_conflict, 'A field is freed while it is used: end that ' // &
                          'before.')
     end if
-    if (array%bytes == 0 .or. array%guest) return
+    if (array%bytes == 0) return
     call table%lock()
-    if (c_associated(table%item_at(array%address), c_loc(array))) then
-      call table%leave(array%address)
+    if (array%guest) then
+      call leave_host(array)
+    else if (c_associated(table%item_at(array%address), c_loc(array))) then
+      heir => array%next_guest
+      if (associated(heir) .and. array%lent) then
+        heir%guest = .false.
+        call table%enter(array%address, c_loc(heir))
+      else
+        call free_guests(array)
+        call table%leave(array%address)
+      end if
     end if
     call table%unlock()
   end subroutine leave_field
+
+  !> Let an array be a guest of another one.
+  subroutine be_guest(array, host)
+    type(wrapped_array_type), target, intent(inout) :: array
+    type(wrapped_array_type), intent(inout) :: host
+
+    array%guest = .true.
+    array%next_guest => host%next_guest
+    host%next_guest => array
+  end subroutine be_guest
+
+  !> Let a guest be none any more, before it is gone.
+  subroutine leave_host(array)
+    type(wrapped_array_type), target, intent(inout) :: array
+
+    type(wrapped_array_type), pointer :: before
+
+    before => arrays_at(array%address)
+    do while (.not. associated(before%next_guest, array))
+      before => before%next_guest
+    end do
+    before%next_guest => array%next_guest
+    array%guest = .false.
+  end subroutine leave_host
+
+  !> Let the guests of an array whose memory is gone have storages of their own, which nobody finds.
+  subroutine free_guests(array)
+    type(wrapped_array_type), intent(inout) :: array
+
+    type(wrapped_array_type), pointer :: guest, next
+
+    next => array%next_guest
+    nullify (array%next_guest)
+    do while (associated(next))
+      guest => next
+      next => guest%next_guest
+      nullify (guest%next_guest)
+      guest%guest = .false.
+    end do
+  end subroutine free_guests
 
 end module array_table_mod

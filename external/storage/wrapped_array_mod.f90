@@ -35,14 +35,17 @@ module wrapped_array_mod
   !> A storage that is `gone` from the table stays in memory while some thread looked it up last:
   !> there are `pending` of them. Those who use it now are of one thread, or of `no_thread` alone.
   !> What it is entered as, and for whom, is for the table: `users` have begun to use it and not
-  !> ended; what is `forgotten` meanwhile goes behind the last of them. A `guest` was lent memory that
-  !> a field with the same `layout` has, and uses that one's storage.
+  !> ended; what is `forgotten` meanwhile goes behind the last of them. A `guest` was lent memory
+  !> that a field with the same `layout` has, and uses that one's storage; who has guests, in memory
+  !> of its own or `lent` to it as well, knows the first, and each the next.
   type, public, extends(watched_storage_type) :: wrapped_array_type
     integer, public :: owner = of_nobody
     integer(c_int64_t), public :: stamp = 0
     integer, public :: users = 0
     logical, public :: forgotten = .false.
     logical, public :: guest = .false.
+    logical, public :: lent = .false.
+    type(wrapped_array_type), pointer, public :: next_guest => null()
     type(c_ptr), public :: layout = c_null_ptr
     integer, public :: pending = 0
     logical, public :: gone = .false.

@@ -144,6 +144,11 @@ NOTICED = {
     "lent elsewhere by a device": "R200: An array is asked for its storage, and only the",
     "lent to another space": LENT,
     "lent with another halo": LENT,
+    "lent elsewhere behind the first": LENT.replace("none", "another"),
+    "lent a longer part": (
+        'R201: "longer, a field of ([0-9]+) elements at 0x[0-9A-F]+" is given a storage, and lies '
+        "in the memory of a field of the same space and depth of halo that has [0-9]+ elements: "
+    ),
     "lent and written by both": 'R201: "none" cannot give read access',
     "lent and freed while it is held": "R201: A field is freed while it is used",
 }

@@ -3,7 +3,7 @@
 !> with one, what stops the program.
 program one_storage
 
-  use, intrinsic :: iso_c_binding, only: c_int64_t
+  use, intrinsic :: iso_c_binding, only: c_int64_t, c_size_t
   use checks_mod, only: check, deepest, finish_checks, new_mesh, space, start_checks
   use constants_mod, only: i_def, r_def
   use field_mod, only: field_proxy_type, field_type
@@ -20,6 +20,20 @@ program one_storage
                                 wrapped_array_type
 
   implicit none
+
+  !> What the C library counts of its memory.
+  type, bind(c) :: memory_type
+    integer(c_size_t) :: arena, free_blocks, fast_blocks, mapped_blocks, mapped, unused, in_fast, &
+                         used, free, top
+  end type memory_type
+
+  interface
+    !> Return the counts; `used` are the bytes that have been allocated and not freed.
+    function count_memory() result(counts) bind(c, name='mallinfo2')
+      import :: memory_type
+      type(memory_type) :: counts
+    end function count_memory
+  end interface
 
   integer(i_def), parameter :: spaces(3) = [W0, W2, W3]
   type(mesh_type), pointer :: mesh
@@ -41,8 +55,10 @@ program one_storage
     do n = 1, size(spaces)
       call check_both_ways(space(mesh, spaces(n)), told == 1)
       call check_lent(space(mesh, spaces(n)))
+      call check_left_alone(space(mesh, spaces(n)))
     end do
   end do
+  call check_memory(space(mesh, W2))
   do n = 1, size(spaces)
     do depth = 1, deepest
       call check_exchanges(space(mesh, spaces(n)), depth)
@@ -291,13 +307,96 @@ contains
     call check(are(memory(2:), 18.0_r_def) .and. nint(memory(1)) == 22, 'all have left theirs')
   end subroutine check_lent
 
+  !> When the first of the fields with one memory has ended, another one of them is what is found
+  !> by the address, at once; one that has ended before is not.
+  subroutine check_left_alone(fs)
+    type(function_space_type), pointer, intent(in) :: fs
+
+    type(field_type), target :: fields(4)
+    type(field_proxy_type) :: proxies(4)
+    type(wrapped_array_type), pointer :: storage
+    real(r_def), allocatable, target :: memory(:)
+    integer :: n
+
+    allocate (memory(fs%get_undf()), source=1.0_r_def)
+    do n = 1, 4
+      call fields(n)%initialise(fs, override_data=memory, halo_depth=deepest)
+      proxies(n) = fields(n)%get_proxy()
+    end do
+    call add_by_field(proxies(1), 1.0_r_def)
+    call fields(3)%field_final()
+    call fields(1)%field_final()
+    storage => storage_of(proxies(2)%data)
+    call storage%begin_exchange()
+    call proxies(2)%halo_exchange(1)
+    call storage%end_exchange()
+    call check(.not. proxies(4)%is_dirty(1), 'an exchange within another one of the heir')
+    call fields(2)%field_final()
+    call add_by_address(proxies(4), 2.0_r_def)
+    call proxies(4)%bring_to_host()
+    call check(are(memory, 4.0_r_def), 'what is written by the address of the last')
+    call fields(1)%initialise(fs, override_data=memory, halo_depth=deepest)
+    proxies(1) = fields(1)%get_proxy()
+    call add_by_field(proxies(4), 4.0_r_def)
+    call fields(4)%field_final()
+    call add_by_address(proxies(1), 8.0_r_def)
+    call fields(1)%field_final()
+    call check(are(memory, 16.0_r_def), 'who ended may come back, and be the last')
+    do n = 1, 2
+      call fields(n)%initialise(fs, halo_depth=deepest)
+      proxies(n) = fields(n)%get_proxy()
+    end do
+    call fields(3)%initialise(fs, override_data=proxies(1)%data, halo_depth=deepest)
+    call fields(1)%field_final()
+    call fields(3)%field_final()
+    call add_by_field(proxies(2), 1.0_r_def)
+    call proxies(2)%bring_to_host()
+    call check(are(proxies(2)%data, 1.0_r_def), 'who lends its own memory may end first')
+  end subroutine check_left_alone
+
+  !> Fields that end, and storages that are released, give all memory back.
+  subroutine check_memory(fs)
+    type(function_space_type), pointer, intent(in) :: fs
+
+    type(memory_type) :: before, after
+    type(field_type), target :: fields(3)
+    type(field_proxy_type) :: proxy
+    type(wrapped_array_type), pointer :: storage
+    real(r_def), allocatable, target :: memory(:), alone(:)
+    real(r_def), pointer, contiguous :: values(:)
+    integer :: round, n
+
+    allocate (memory(fs%get_undf()), alone(7), source=0.0_r_def)
+    ! The C library keeps a few blocks of each size that have been freed, and counts them as used.
+    do round = 1, 40
+      if (round == 20) before = count_memory()
+      do n = 1, 2
+        call fields(n)%initialise(fs, 'lent', memory, halo_depth=deepest)
+      end do
+      call fields(3)%initialise(fs, 'own', halo_depth=deepest)
+      do n = 1, 3
+        proxy = fields(n)%get_proxy()
+        call add_by_field(proxy, 1.0_r_def)
+        call fields(n)%field_final()
+      end do
+      storage => storage_of(alone)
+      call storage%acquire(space_device, access_read, values)
+      call storage%release(space_device)
+      call release_storage(storage)
+    end do
+    after = count_memory()
+    call check(after%used == before%used, 'all memory is given back')
+    call check(are(memory, 80.0_r_def), 'what many fields have written')
+  end subroutine check_memory
+
   !> Do something that would give a wrong answer.
   subroutine use_wrongly(what, fs, other_fs)
     character(*), intent(in) :: what
     type(function_space_type), pointer, intent(in) :: fs, other_fs
 
-    type(field_type), target :: field, other
+    type(field_type), target :: field, other, another
     type(field_proxy_type) :: proxy, other_proxy
+    real(r_def), allocatable, target :: memory(:)
     real(r_def), pointer, contiguous :: values(:)
 
     call field%initialise(fs)
@@ -325,6 +424,16 @@ contains
     case ('lent with another halo')
       call proxy%bring_to_host()
       call other%initialise(fs, override_data=proxy%data, halo_depth=2)
+    case ('lent a longer part')
+      allocate (memory(fs%get_undf() + 100))
+      call other%initialise(fs, override_data=memory(:fs%get_undf()))
+      call another%initialise(fs, 'longer', memory)
+    case ('lent elsewhere behind the first')
+      allocate (memory(fs%get_undf()))
+      call field%initialise(fs, override_data=memory)
+      call other%initialise(fs, override_data=memory)
+      call field%field_final()
+      call another%initialise(other_fs, 'another', memory)
     case ('lent and written by both')
       call other%initialise(fs, override_data=proxy%data)
       other_proxy = other%get_proxy()
