@@ -21,8 +21,8 @@ module storage_tables_mod
   public :: acquire_table, release_table, forget_table
 
   !> Begin to read an array in a space, where its values are from then on: `values` are those that
-  !> code for the space reads, until `release_table`. With `alike`, they are those of a copy that has
-  !> the same values, of this array or another one.
+  !> code for the space reads, until `release_table`. With `alike`, they are those of a copy that
+  !> has the same values, of this array or another one.
   interface acquire_table
     module procedure acquire_int32_1, acquire_int32_2, acquire_int32_3, acquire_int32_4, &
                      acquire_real32_1, acquire_real32_2, acquire_real32_3, acquire_real32_4, &
