@@ -1,7 +1,7 @@
-!> Owns how columnwise operators number the dofs of a column, and which entries of a matrix there are.
+!> Owns how columnwise operators number the dofs of a column, and which entries a matrix has.
 !>
-!> Rows and columns of a matrix are the dofs of a column in the order of height: layer by layer those
-!> at its bottom, then those within. Entry (i, j) can differ from zero only if
+!> Rows and columns of a matrix are the dofs of a column in the order of height: layer by layer
+!> those at its bottom, then those within. Entry (i, j) can differ from zero only if
 !>
 !>     -gamma_m <= alpha i - beta j <= gamma_p.
 module column_band_mod

@@ -2,8 +2,8 @@
 !>
 !> It maps between spaces that are not shared between columns. Entry (i, j) of a matrix, if it is
 !> in the band (see `column_band_mod`), is kept at `columnwise_matrix(j - j_minus + 1, i, cell)`,
-!> where j_minus is the least j in the band, (alpha i - gamma_p) / beta rounded up. Matrices are there
-!> for owned cells and all halos, and are never exchanged.
+!> where j_minus is the least j in the band, (alpha i - gamma_p) / beta rounded up. Matrices are
+!> there for owned cells and all halos, and are never exchanged.
 module columnwise_operator_mod
 
   use, intrinsic :: iso_c_binding, only: c_int

@@ -230,6 +230,9 @@ KINDS: Mapping[str, KindParameter] = {
 }
 """Kinds of which more is known than that `constants_mod` has them."""
 
+SOMETIMES_SINGLE = frozenset({"r_solver", "r_tran"})
+"""Kinds of reals that have four bytes in some builds of LFRic, and eight in others."""
+
 REAL = ScalarType(Intrinsic.REAL, "r_def")
 INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
 LOGICAL = ScalarType(Intrinsic.LOGICAL, "l_def")

@@ -78,8 +78,8 @@ def test_words_are_those_of_the_library(word: str) -> None:
 @pytest.mark.parametrize(
     ("name", "takes"),
     [
-        (lfric.ACQUIRE_TABLE, "array, space, values"),
-        (lfric.RELEASE_TABLE, "array, space"),
+        (lfric.ACQUIRE_TABLE, "array, space, values, alike"),
+        (lfric.RELEASE_TABLE, "array, space, alike"),
         (lfric.FORGET_TABLE, "array, unless_told"),
     ],
 )

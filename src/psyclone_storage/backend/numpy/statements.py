@@ -23,7 +23,7 @@ from psyclone_storage.backend.numpy.printer import indented, laid_out
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, literal, plain
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.infrastructures.lfric import SINGLE_KINDS
+from psyclone_storage.infrastructures.lfric import SINGLE_KINDS, SOMETIMES_SINGLE
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
@@ -422,7 +422,7 @@ class ProcedureWriter:
     def _has_singles(self, declared: Declare) -> bool:
         """Return whether a variable of Fortran has four bytes; kernels in Python widen elements."""
         kind = declared.type.kind_key if isinstance(declared.type, ScalarType) else None
-        in_fortran = bool(self.code.module.procedures) and kind in _SOMETIMES_SINGLE
+        in_fortran = bool(self.code.module.procedures) and kind in SOMETIMES_SINGLE
         return in_fortran or kind in SINGLE_KINDS
 
     def _is_single(self, expr: Literal) -> bool:
@@ -480,7 +480,7 @@ class ProcedureWriter:
     @staticmethod
     def _is_double(kind: Expr) -> bool:
         kind = kind.value if isinstance(kind, Keyword) else kind
-        return not (isinstance(kind, Name) and kind.key in SINGLE_KINDS | _SOMETIMES_SINGLE)
+        return not (isinstance(kind, Name) and kind.key in SINGLE_KINDS | SOMETIMES_SINGLE)
 
     # ------------------------------------------------------------------ elements
 
@@ -574,7 +574,6 @@ class ProcedureWriter:
 
 
 _ROUNDS = {"int": "", "floor": "np.floor", "ceiling": "np.ceil"}
-_SOMETIMES_SINGLE = frozenset({"r_solver", "r_tran"})
 _LARGEST_IN_BOTH, _FRACTIONS_IN_BOTH = 2.0**20, 2.0**10
 
 

@@ -12,10 +12,10 @@ from psyclone_storage.runtime.lfric.kinds import dtype_of
 from psyclone_storage.runtime.lfric.known import Known
 from psyclone_storage.runtime.lfric.library import Array, HeldObject, numbers_of
 from psyclone_storage.runtime.lfric.matrices import Matrices
+from psyclone_storage.runtime.lfric.names import SOLVER_KIND
 from psyclone_storage.runtime.lfric.space import FunctionSpace
 
 _FOR_ASSEMBLY, _AS_GIVEN, _FOR_PRODUCT, _FOR_SUM = range(4)
-_KIND = "r_solver"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class ColumnwiseOperator(Matrices):
             made_of.right,
         )
         self.described: dict[str, Any] = mesh.library.listed("describe_columns", self.held)
-        self._make((self.bandwidth, self.nrow, mesh.ncells_2d), dtype_of(_KIND))
+        self._make((self.bandwidth, self.nrow, mesh.ncells_2d), dtype_of(SOLVER_KIND))
 
     @property
     def band(self) -> Band:

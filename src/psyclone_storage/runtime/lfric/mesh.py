@@ -18,6 +18,7 @@ from psyclone_storage.runtime.lfric.cells import (
     Plane,
     Surface,
 )
+from psyclone_storage.runtime.lfric.names import SPACE_OF_CELLS
 from psyclone_storage.runtime.lfric.space import FunctionSpace
 from psyclone_storage.runtime.ranks import Ranks
 
@@ -161,7 +162,7 @@ class ColumnMesh(MeshCells):
         Raises:
             ValueError: there is no such shape, or the extent is below 0.
         """
-        space = self.space("w3")
+        space = self.space(SPACE_OF_CELLS)
         dofs = space.stencil(shape, extent)
         cell_of_dof = np.zeros(space.undf + 1, np.int32)
         cell_of_dof[space.dofmap[0]] = np.arange(1, space.dofmap.shape[1] + 1)
