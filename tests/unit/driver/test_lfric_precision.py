@@ -33,6 +33,13 @@ pytestmark = pytest.mark.skipif(
 SHARE = 0.7
 
 
+def pick(y, m, k):
+    """Return elements of two precisions: one is never taken."""
+    if y[0, k] > 1.0e3:
+        return y[0, k]
+    return m[0, 0, k]
+
+
 @kernel(operates_on=CELL_COLUMN)
 def mix(
     x: field[GH_READWRITE, W3],
@@ -43,6 +50,9 @@ def mix(
     """Compute by all that gives a real, with numbers that are written out."""
     total = 0.0 * (x[0, 0] + y[0, 0] + m[0, 0, 0])
     for k in layers():
+        total += pick(y, m, k)
+        x[0, k] += np.float64(SHARE) * y[0, k] + np.float64(k) * m[0, 0, k] * 0.1
+        x[0, k] += (1 if y[0, k] > 0.5 else 3) * m[0, 0, k] * 0.1 * (1.0 + m[0, 0, k])
         total += 0.1 * x[0, k] * y[0, k] + m[0, 0, k]
         n = k + 1
         x[0, k] = max(a, 0.25) * x[0, k] + np.sqrt(y[0, k]) / n * SHARE + abs(x[0, k]) ** 2

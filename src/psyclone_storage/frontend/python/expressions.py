@@ -414,7 +414,7 @@ def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
               for one, before in ((first, before_first), (second, before_second))]  # fmt: skip
     branch = Branch(test.expr, bodies[0], place=place)
     scope.before.append(If((branch,), bodies[1], extent=place))
-    return TypedExpression(value, first.type)
+    return TypedExpression(value, first.type, rounded.kept((first, second)))
 
 
 def chosen(
@@ -483,12 +483,8 @@ def _count(function: TypedFunction) -> str:
 def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
     if function.takes is Signature.TO_SINGLE:
         return _to_single(scope, node)
-    if function.takes is Signature.TO_REAL and (inner := _single(scope, node.args[0])) is not None:
-        single = read_number(scope, inner)
-        if single.type is None:
-            return UNKNOWN
-        scope.called.setdefault(function.name, scope.tree.span(node))
-        return as_real(scope, TypedExpression(nodes.call("real", single.expr), _WHOLE))
+    if function.takes in (Signature.TO_REAL, Signature.TO_DOUBLE):
+        return _to_real(scope, node, function)
     if function.takes is Signature.CHOICE:
         test, first, second = node.args
         values = read(scope, first), read(scope, second)
@@ -501,9 +497,6 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         case Signature.POWER:
             made = power(scope, node, args[0], args[1])
             return _bounded(scope, node, ast.BinOp(node.args[0], ast.Pow(), node.args[1]), made)
-        case Signature.TO_REAL:
-            made = as_real(scope, args[0])
-            return replace(made, expr=precision.widened(scope, made.expr))
         case Signature.TO_WHOLE:
             if args[0].type is _WHOLE:
                 return args[0]
@@ -517,6 +510,20 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
     if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
         args = [*precision.alike(scope, tuple(as_real(scope, arg) for arg in args))]
     return replace(_of_numbers(scope, function.name, args), within=within)
+
+
+def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
+    """Return a number as a real one, which may be rounded to single precision before."""
+    inner = _single(scope, node.args[0])
+    found = read_number(scope, node.args[0] if inner is None else inner)
+    if found.type is None:
+        return UNKNOWN
+    scope.called.setdefault(function.name, scope.tree.span(node))
+    if inner is not None:
+        found = TypedExpression(nodes.call("real", found.expr), _WHOLE)
+    made = as_real(scope, found)
+    to_kind = precision.double if function.takes is Signature.TO_DOUBLE else precision.widened
+    return replace(made, expr=to_kind(scope, made.expr))
 
 
 def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:

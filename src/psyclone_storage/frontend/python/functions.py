@@ -27,6 +27,7 @@ class Signature(Enum):
     NUMBERS = "numbers, and gives one of their type"
     TO_WHOLE = "a number, and gives a whole number"
     TO_REAL = "a number, and gives a real"
+    TO_DOUBLE = "a number, and gives a real that has the usual kind whatever it meets"
     TO_SINGLE = "a number, and gives it rounded to single precision"
     CHOICE = "a condition and two numbers, and gives one of these"
     POWER = "a base and an exponent"
@@ -96,7 +97,7 @@ NUMPY: Mapping[str, TypedFunction] = (
         "power": TypedFunction("**", Signature.POWER, 2, 2),
         "where": TypedFunction("merge", Signature.CHOICE, 3, 3),
         "float32": TypedFunction("real", Signature.TO_SINGLE),
-        "float64": TypedFunction("real", Signature.TO_REAL),
+        "float64": TypedFunction("real", Signature.TO_DOUBLE),
     }
 )
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}

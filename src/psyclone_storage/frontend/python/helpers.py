@@ -29,7 +29,7 @@ from psyclone_storage.frontend.python.module_names import (
     constants_of,
     without_text,
 )
-from psyclone_storage.frontend.python.precision import fresh_local, of_local
+from psyclone_storage.frontend.python.precision import fresh_local, of_local, of_one
 from psyclone_storage.frontend.python.rounded import bracketed
 from psyclone_storage.frontend.python.scope import (
     A_VALUE,
@@ -44,6 +44,7 @@ from psyclone_storage.frontend.python.statements import ANNOTATIONS, read_block
 from psyclone_storage.frontend.python.tree import MAX_DEPTH, Tree, depth_of
 from psyclone_storage.ir.expr import Name, walk
 from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Line
 
@@ -354,11 +355,17 @@ def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
         what = f"'{node.name}' may end without a value, which is needed."
         return inner.refuse("P051", what, inner.tree.name_of(node), "Return one on every way.")
     returns = _Returns(inner, node)
-    inner.before += read_block(inner, returns.put_in_place())
-    result = inner.local(returns.result)
+    lines = read_block(inner, returns.put_in_place())
+    inner.before += lines
+    result, name = inner.local(returns.result), Name(inner.code(returns.result))
     if result is None or result.type is None:
         return UNKNOWN
-    return TypedExpression(Name(inner.code(returns.result)), result.type)
+    if result.type is Intrinsic.REAL:
+        given = (
+            one.value for one in walk_lines(lines) if isinstance(one, Assign) and one.target == name
+        )
+        inner.locals[name.text] = replace(result, real=of_one(inner, given))
+    return TypedExpression(name, result.type)
 
 
 _ONE_TYPE = "What a function gives has one type. Write '0.0', not '0', for a real number."

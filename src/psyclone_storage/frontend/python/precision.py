@@ -21,7 +21,6 @@ from psyclone_storage.ir.expr import (
     Literal,
     Name,
     Unary,
-    walk,
 )
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
@@ -29,6 +28,7 @@ _REAL = Intrinsic.REAL
 _ROUNDS = "aint"
 """What whole numbers are as reals, which meet others as whole numbers do."""
 _CHOOSES = "merge"
+_TO_WHOLE = ("int", "floor", "ceiling")
 
 
 def type_of(scope: KernelScope, expr: Expr) -> ScalarType | None:
@@ -37,7 +37,8 @@ def type_of(scope: KernelScope, expr: Expr) -> ScalarType | None:
         case Name(text) | Element(Name(text), _):
             return _declared(scope, text)
         case CallFunction(Name("real"), (inner, Name(kind))):
-            return ScalarType(_REAL, kind) if _has_reals(scope, inner) else None
+            is_real = _has_kind(inner) or _has_reals(scope, inner)
+            return ScalarType(_REAL, kind) if is_real else None
         case CallFunction(Name(function), args):
             args = args[:-1] if function == _CHOOSES else args
             return None if function == _ROUNDS else _larger(scope, args)
@@ -63,11 +64,35 @@ def _larger(scope: KernelScope, parts: Iterable[Expr]) -> ScalarType | None:
 
 
 def _has_reals(scope: KernelScope, expr: Expr) -> bool:
-    return any(
-        (isinstance(part, Literal) and part.intrinsic is _REAL)
-        or (isinstance(part, Name) and _declared(scope, part.text) is not None)
-        for part in walk(expr)
-    )
+    """Return whether a number is made of reals; conditions and indices make none."""
+    match expr:
+        case Literal():
+            return expr.intrinsic is _REAL
+        case Name(text) | Element(Name(text), _):
+            return _is_real(scope, text)
+        case CallFunction(Name(function), args):
+            args = args[:-1] if function == _CHOOSES else args
+            return function not in _TO_WHOLE and any(_has_reals(scope, one) for one in args)
+        case Unary(_, operand):
+            return _has_reals(scope, operand)
+        case Binary(_, left, right):
+            return _has_reals(scope, left) or _has_reals(scope, right)
+    return False
+
+
+def _is_real(scope: KernelScope, name: str) -> bool:
+    if name in scope.imported:
+        return scope.imported[name].type is _REAL
+    if name in scope.used:
+        return scope.used[name][0] is _REAL
+    return _declared(scope, name) is not None
+
+
+def _has_kind(expr: Expr) -> bool:
+    match expr:
+        case CallFunction(Name("real"), (_, Name())):
+            return True
+    return False
 
 
 Pair = tuple[TypedExpression, TypedExpression]
@@ -116,6 +141,19 @@ def of_kind(expr: Expr, wanted: ScalarType) -> Expr:
 def widened(scope: KernelScope, expr: Expr) -> Expr:
     """Return a real number of the usual kind: whole numbers that come of it have room there."""
     return of_kind(expr, scope.real) if type_of(scope, expr) == scope.single is not None else expr
+
+
+def double(scope: KernelScope, expr: Expr) -> Expr:
+    """Return a number as a real one of the usual kind, which keeps it when it meets others."""
+    made = widened(scope, expr)
+    while scope.single is not None and type_of(scope, made) is None:
+        made = of_kind(made, scope.real)
+    return made
+
+
+def of_one(scope: KernelScope, values: Iterable[Expr]) -> ScalarType:
+    """Return of which reals a local is that gets one of some values."""
+    return _larger(scope, values) or scope.of_locals
 
 
 def of_local(scope: KernelScope, value: Expr) -> ScalarType:

@@ -142,6 +142,15 @@ def chosen(
     return replace(worst, expr=made)
 
 
+def kept(values: Sequence[TypedExpression]) -> WideNumber | None:
+    """Return what a local makes of one of some whole numbers, which Python goes on to compute with.
+
+    None if all have 32 bits; if not, what the number is as a real one is lost.
+    """
+    wide = next((one.wide for one in values if one.wide is not None), None)
+    return None if wide is None else replace(wide, expr=UNKNOWN.expr, how=Exactness.LOST)
+
+
 def combined(
     scope: KernelScope, node: ast.AST, op: ast.operator, operands: Sequence[TypedExpression]
 ) -> WideNumber | None:

@@ -30,6 +30,7 @@ from psyclone_storage.ir.expr import (
     Unary,
     integer_value,
     spell,
+    walk,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
@@ -87,15 +88,14 @@ class _Assignment:
         for one in ast.walk(value):
             if isinstance(one, ast.Subscript) and has_slice(one.slice):
                 self._check_lengths(one, wanted)
-        kept = self._is_changed_meanwhile(value)
         counters = self._counters(wanted)
         found = read(self.scope, self._element(value, counters))
-        into = self.scope.access.target(self.scope, self._target(counters), found)
+        into = self._into(wanted, counters, found)
         if into is None or found.type is None:
             return []
         found = self._converted(into, found)
         place = self.scope.tree.span(self.node)
-        if not kept:
+        if all(one == into for one in _elements_of(into, found.expr)):
             return self._loops(wanted, counters, Assign(into, found.expr, place=place))
         between = self._room(wanted, counters, found)
         return [
@@ -107,7 +107,7 @@ class _Assignment:
         """Return the loops that give one number to all elements."""
         found = read(self.scope, value)
         counters = self._counters(wanted)
-        into = self.scope.access.target(self.scope, self._target(counters), found)
+        into = self._into(wanted, counters, found)
         if into is None or found.type is None:
             return []
         found = self._converted(into, found)
@@ -171,19 +171,6 @@ class _Assignment:
         hint = "It has to be the same for all that is known when the kernel is compiled."
         raise self._refuse("P054", what, node, hint)
 
-    def _is_changed_meanwhile(self, value: ast.expr) -> bool:
-        """Return whether the right side has other elements of the array than the one it sets."""
-        array, index = self._array(self.target), ast.dump(self.target.slice)
-        return any(
-            isinstance(one, ast.Subscript)
-            and self._array(one) == array
-            and ast.dump(one.slice) != index
-            for one in ast.walk(value)
-        )
-
-    def _array(self, node: ast.Subscript) -> str:
-        return self.scope.code(node.value.id) if isinstance(node.value, ast.Name) else ""
-
     # ------------------------------------------------------------------------ slices
 
     def _slices(self, node: ast.Subscript) -> list[_Slice]:
@@ -243,8 +230,23 @@ class _Assignment:
             names.append(name)
         return names
 
-    def _target(self, counters: Sequence[str]) -> ast.Subscript:
-        return _with_counters(self.target, counters)
+    def _into(
+        self, wanted: Sequence[_Slice], counters: Sequence[str], found: TypedExpression
+    ) -> Element | None:
+        """Return the element that is set; functions may not give elements that say which it is."""
+        target = _with_counters(self.target, counters)
+        into = self.scope.access.target(self.scope, target, found)
+        if not isinstance(into, Element):
+            return None
+        for one in (*into.items, *(part.length for part in wanted)):
+            if _elements_of(into, one):
+                called = (
+                    node for node in ast.walk(self.target.slice) if isinstance(node, ast.Call)
+                )
+                place = next(called, self.target)
+                what = f"'{self.scope.text(place)}' says which elements change."
+                raise self._refuse("P051", what, place, "Give it to a local before.")
+        return into
 
     def _element(self, value: ast.expr, counters: Sequence[str]) -> ast.expr:
         """Return the right side for one element."""
@@ -285,6 +287,11 @@ class _Assignment:
             first, last = nodes.whole(0), _before(one.length)
             body = [Do(counter, first, last, tuple(body), place=place, extent=place)]
         return body
+
+
+def _elements_of(into: Element, expr: Expr) -> list[Element]:
+    """Return the elements in an expression that are of the array whose element is set."""
+    return [part for part in walk(expr) if isinstance(part, Element) and part.base == into.base]
 
 
 def _before(length: Expr) -> Expr:

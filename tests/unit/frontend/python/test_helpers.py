@@ -47,6 +47,11 @@ def twice(n):
     return 2 * n
 
 
+def kept(x):
+    n = int(x)
+    return n
+
+
 def endless(n):
     return through(n)
 
@@ -263,6 +268,11 @@ def test_modules_have_words_and_variables_of_their_own(line: str, called: str) -
         ("SLOPE = 2.0\nput(new, old, 1)", [("P052", "SLOPE")]),
         ("x = absent.speed(rate)", [("P051", "absent.speed")]),
         ("x = slope", [("P053", "slope")]),
+        ("x = 0.5 * (int(rate) if step > 1 else kept(rate))", [("P054", "int(rate)")]),
+        ("new[0, 0] = abs(kept(rate) if step > 1 else -int(rate))", [("P054", "int(rate)")]),
+        ("x = (int(rate) if step > 1 else kept(rate)) < 0.5", [("P054", "int(rate)")]),
+        ("n = int(rate) if step > 1 else kept(rate)\nx = 0.5 * n", []),
+        ("x = 0.5 * (step if step > 1 else kept(rate))", []),
         ("print(rate)", [("P051", "print(rate)")]),
     ],
 )

@@ -16,7 +16,22 @@ from unit.backend.numpy.test_columns import computed, module_of
 from unit.frontend.python.test_columns import HEAD, PROJECT, code_of
 from unit.frontend.python.test_helpers import shown
 
-OWN = f"import math\nimport numpy as np\n{PROJECT}"
+FUNCTIONS = """
+def first(a):
+    return a[0]
+
+
+def number(n, at):
+    return n[at] + 1
+
+
+def kept(n):
+    m = n[0]
+    return m
+
+
+"""
+OWN = f"import math\nimport numpy as np\n{PROJECT.replace(HEAD, HEAD + FUNCTIONS)}"
 ARRAYS = (
     "a = np.zeros(4)\nb = np.zeros(6)\nc = np.zeros((4, 3))\nd = np.zeros(len(layers()))\n"
     "n = np.zeros(4, dtype=int)\nm = count + 1\n"
@@ -54,6 +69,40 @@ def lines_of(body: str) -> list[str]:
             [
                 "do element = 0, 3", "kept(element + 1) = a(element + 1) / a(1)", "end",
                 "do element = 0, 3", "a(element + 1) = kept(element + 1)", "end",
+            ],
+        ),
+        (
+            "a[:] = a[:] / first(a)",
+            [
+                "do element = 0, 3", "kept(element + 1) = a(element + 1) / a(1)", "end",
+                "do element = 0, 3", "a(element + 1) = kept(element + 1)", "end",
+            ],
+        ),
+        (
+            "n[:2] = n[:2] * kept(n)",
+            [
+                "kept_m = n(1)", "kept_value = kept_m",
+                "do element = 0, 1", "n(element + 1) = n(element + 1) * kept_value", "end",
+            ],
+        ),
+        (
+            "n[:2] = n[number(n, 0):number(n, 0) + 2]",
+            [
+                "do element = 0, 1", "kept(element + 1) = n(element + (n(1) + 1) + 1)", "end",
+                "do element = 0, 1", "n(element + 1) = kept(element + 1)", "end",
+            ],
+        ),
+        ("a[0:4] *= a[:]", ["do element = 0, 3", "a(element + 1) = a(element + 1) * a(element + 1)",
+                            "end"]),
+        ("c[number(n, 0), :] = 1.0", [
+            "do element = 0, 2", "c(n(1) + 2, element + 1) = 1.0", "end",
+        ]),
+        (
+            "n[kept(n):] = 1",
+            [
+                "kept_m = n(1)", "kept_value = kept_m",
+                "kept_m_1 = n(1)", "kept_value_1 = kept_m_1",
+                "do element = 0, 4 - kept_value - 1", "n(element + kept_value_1 + 1) = 1", "end",
             ],
         ),
         ("a[:] = a[0] + 1", [
@@ -116,6 +165,9 @@ def test_loops(body: str, wanted: list[str]) -> None:
         ("a[0:m:2] = 0.0", [("P051", "0:m:2")]),
         ("a[n[0]:3] = 0.0", [("P051", "n[0]")]),
         ("c[n[0], :] = 0.0", [("P051", "n[0]")]),
+        ("n[number(n, 0):4] = 0", [("P051", "number(n, 0)")]),
+        ("n[:number(n, 0)] = 0", [("P051", "number(n, 0)")]),
+        ("n[number(n, 0):number(n, 0) + 2] += 1", [("P051", "number(n, 0)")]),
         ("a[0:m] = a[1:m + 1]", [("P054", "a[0:m]")]),
         ("a[:2] = math.sqrt(b[:2])", [("P051", "math.sqrt(b[:2])")]),
         ("a[:2] = max(b[:2], 0.0)", [("P051", "max(b[:2], 0.0)")]),
@@ -150,7 +202,26 @@ def test_functions_set_slices_of_what_they_are_passed() -> None:
     ]  # fmt: skip
 
 
-def _sliced(random: Random, shape: tuple[int, ...]) -> str:
+CALLS = ("first(a)", "corner(a, c)", "halved(c, 1)", "min(first(a), 2.0)")
+CALLED = """
+
+def first(a):
+    return a[0]
+
+def corner(a, c):
+    return c[at(c), 3] - first(a)
+
+def at(c):
+    return 0 if c[0, 0] > 0.0 else 2
+
+def halved(c, i):
+    if c[i, i] > c[0, 1]:
+        return 0.5 * c[i, 0]
+    return c[0, 1]
+"""
+
+
+def _sliced(random: Random, shape: tuple[int, ...], *, is_set: bool = False) -> str:
     """Return an element, or a slice, of one of two arrays that has a shape."""
     if len(shape) == 2:
         at = [random.randrange(0, 5 - shape[0]), random.randrange(0, 5 - shape[1])]
@@ -159,7 +230,8 @@ def _sliced(random: Random, shape: tuple[int, ...]) -> str:
     part = f"{at}:{at + shape[0]}"
     if shape[0] == 2:
         part = random.choice([part, "::2", "1::2", "0:3:2"])
-    return random.choice([f"a[{part}]", f"c[{row}, {part}]", f"c[{part}, {row}]"])
+    rows = [f"a[{part}]", f"c[{row}, {part}]", f"c[{part}, {row}]"]
+    return random.choice(rows if is_set else [*rows, f"c[at(c), {part}]"])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -168,11 +240,14 @@ def test_values_are_those_of_numpy(seed: int, tmp_path: Path) -> None:
     lines = ["a = np.zeros(4)", "c = np.zeros((4, 4))", "a[1:] = y[0, :3]", "c[2, :] = y[0, 2:6]"]
     for _ in range(40):
         shape = tuple(random.randrange(1, 4) for _ in range(random.choice([1, 1, 2])))
-        terms = [_sliced(random, shape), random.choice([_sliced(random, shape), "a[1]", "c[2, 1]"])]
+        others = [_sliced(random, shape), "a[1]", "c[2, 1]", *CALLS]
+        terms = [_sliced(random, shape), random.choice(others)]
         sign = random.choice(["=", "+=", "-="])
-        lines.append(f"{_sliced(random, shape)} {sign} 0.5 * ({' + '.join(terms)}) + n")
+        lines.append(
+            f"{_sliced(random, shape, is_set=True)} {sign} 0.5 * ({' + '.join(terms)}) + n"
+        )
     lines += ["x[0, 1:5] = a[:] + c[1, :]", "x[0, 0] = c[3, 0]", "x[0, 5] += c[0, 3] * a[0]"]
-    text = KERNEL.format(space="W3") + "".join(f"    {line}\n" for line in lines)
+    text = KERNEL.format(space="W3") + "".join(f"    {line}\n" for line in lines) + CALLED
     module: dict[str, Any] = {"__name__": "work_mod"}
     file = str(tmp_path / "work_mod.py")
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
