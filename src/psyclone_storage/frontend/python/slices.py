@@ -131,6 +131,10 @@ class _Assignment:
                 what = f"'{self.scope.text(one)}' says which elements change."
                 raise self._refuse("P051", what, one, "Give it to a local before.")
 
+    def _calls(self, node: ast.AST) -> bool:
+        helpers = self.scope.helpers
+        return isinstance(node, ast.Call) and bool(helpers and helpers.is_called(self.scope, node))
+
     def _check_operations(self, node: ast.expr) -> None:
         """Refuse what Python does not do element by element."""
         if not has_slice(node):
@@ -240,10 +244,7 @@ class _Assignment:
             return None
         for one in (*into.items, *(part.length for part in wanted)):
             if _elements_of(into, one):
-                called = (
-                    node for node in ast.walk(self.target.slice) if isinstance(node, ast.Call)
-                )
-                place = next(called, self.target)
+                place = next(filter(self._calls, ast.walk(self.target.slice)), self.target)
                 what = f"'{self.scope.text(place)}' says which elements change."
                 raise self._refuse("P051", what, place, "Give it to a local before.")
         return into

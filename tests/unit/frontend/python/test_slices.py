@@ -166,6 +166,7 @@ def test_loops(body: str, wanted: list[str]) -> None:
         ("a[n[0]:3] = 0.0", [("P051", "n[0]")]),
         ("c[n[0], :] = 0.0", [("P051", "n[0]")]),
         ("n[number(n, 0):4] = 0", [("P051", "number(n, 0)")]),
+        ("n[abs(m):number(n, 0)] = 0", [("P051", "number(n, 0)")]),
         ("n[:number(n, 0)] = 0", [("P051", "number(n, 0)")]),
         ("n[number(n, 0):number(n, 0) + 2] += 1", [("P051", "number(n, 0)")]),
         ("a[0:m] = a[1:m + 1]", [("P054", "a[0:m]")]),
