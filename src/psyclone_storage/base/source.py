@@ -62,12 +62,15 @@ class CalledText:
     """A function that another one calls: its text, and the module that has its variables.
 
     That is empty where it is the module of a kernel. `around` are variables of the function around
-    it.
+    it, `defaults` the numbers that its arguments are by default, None for what is none, and `wraps`
+    names the function that it wraps.
     """
 
     source: SourceText
     module: str
     around: tuple[str, ...]
+    defaults: tuple[tuple[str, float | None], ...]
+    wraps: str
 
 
 @dataclass(frozen=True, slots=True)

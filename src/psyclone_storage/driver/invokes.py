@@ -17,7 +17,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
-from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, fields
 from psyclone_storage.driver.kept_invokes import MODULES, kept_invoke
 from psyclone_storage.driver.tracing import (
@@ -30,8 +29,10 @@ from psyclone_storage.driver.tracing import (
     passed_as,
 )
 from psyclone_storage.frontend.python.surroundings import (
-    LinkedFunction,
-    linked_functions,
+    Looks,
+    changed_numbers,
+    linked_now,
+    looks_for,
     place_of,
 )
 
@@ -54,8 +55,8 @@ class _LastCall:
 
     `objects` gets those of the values that are no numbers, of which `ids` are the identities, and
     `taken` those that the routine takes. It is forgotten when one of them goes, which is `watched`:
-    what is at its place then may have values of another type. `bound` is what names in kernels that
-    call functions stood for.
+    what is at its place then may have values of another type. `bound` is what was looked at to read
+    the kernels.
     """
 
     asked: TracingRequest
@@ -68,7 +69,7 @@ class _LastCall:
     compiled: Compiled
     taken: Callable[[list[Any]], tuple[Any, ...]]
     watched: list[weakref.ref[Any]]
-    bound: list[tuple[Callable[[], Any], Any]]
+    bound: Looks
 
     def was(
         self, asked: TracingRequest, label: str, calls: Sequence[TracedCall], values: list[Any]
@@ -82,7 +83,7 @@ class _LastCall:
             and self.lengths == [*map(len, map(_ARGS, calls))]
             and self.label == label
             and self.compiled.holds(values)
-            and (not self.bound or all(look() is value for look, value in self.bound))
+            and self.bound.hold()
         )
 
 
@@ -114,6 +115,21 @@ def run_invoke(
         compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
         _last_calls().pop(place, None)
         compiled.routine(*_taken(compiled, values))
+    except (TypeError, OverflowError) as error:
+        for call in calls:
+            _note_other_numbers(error, call.kernel, asked.api)
+        raise
+
+
+def _note_other_numbers(error: Exception, kernel: TracedKernel, api: str) -> None:
+    """Name the variables of modules that have values of other types than those compiled for."""
+    function = getattr(kernel, "function", None)
+    linked = None if function is None else linked_now(function, MODULES[api])
+    for name, was, now in changed_numbers(linked or ()):
+        error.add_note(
+            f"'{name}', which the kernel '{kernel.name}' uses, was {was} when it was compiled and "
+            f"is {now!r} now: give it a value of that type, or define the kernel again."
+        )
 
 
 def _taken(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
@@ -167,7 +183,7 @@ def _keep_last(
         compiled,
         itemgetter(*compiled.order),
         _watched(place, getter(values)),
-        [one for call in calls for part in _linked(call.kernel, asked.api) for one in part.bound],
+        _looks(calls, asked.api),
     )
 
 
@@ -236,12 +252,7 @@ def _found(
         return found
     from psyclone_storage.driver.traced import compile_invoke  # noqa: PLC0415
 
-    try:
-        made = compile_invoke(calls, label, where, asked, apart=apart)
-    except CompileError:
-        # A function that is missing may be defined before the next call.
-        _may_call.cache_clear()
-        raise
+    made = compile_invoke(calls, label, where, asked, apart=apart)
     if kept is not None:
         kept.keep(made)
     return made
@@ -285,26 +296,25 @@ def _key(
     ])  # fmt: skip
     kernels = tuple([
         one for call in calls
-        for one in (call.kernel, len(call.args), _linked(call.kernel, asked.api))
+        for one in (call.kernel, len(call.args), _text_of(call.kernel, asked.api))
     ])  # fmt: skip
     return id(frame.f_code), frame.f_lasti, kernels, kinds, label, asked
 
 
-def _linked(kernel: TracedKernel, api: str) -> tuple[LinkedFunction, ...]:
-    """Return a kernel with the functions that it calls now; nothing if it calls none."""
+def _text_of(kernel: TracedKernel, api: str) -> int:
+    """Return the identity, which is kept, of a kernel's text with all that it calls; 0 of none."""
     function = getattr(kernel, "function", None)
-    if function is None or not _may_call(function, MODULES[api]):
-        return ()
-    return linked_functions(function, MODULES[api])
+    linked = None if function is None else linked_now(function, MODULES[api])
+    return 0 if linked is None else id(linked)
 
 
-@cache
-def _may_call(function: Callable[..., Any], module: str) -> bool:
-    """Return whether a kernel calls a function of the author's."""
-    try:
-        return len(linked_functions(function, module)) > 1
-    except (OSError, TypeError):
-        return False
+def _looks(calls: Sequence[TracedCall], api: str) -> Looks:
+    """Return what is looked at to read the kernels of calls, which can be read."""
+    looks = Looks()
+    for call in calls:
+        if (function := getattr(call.kernel, "function", None)) is not None:
+            looks.add(looks_for(function, MODULES[api]))
+    return looks
 
 
 def _known_parts(first: dict[int, Hashable], at: int, several: Sequence[Any]) -> Hashable:

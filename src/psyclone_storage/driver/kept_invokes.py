@@ -38,7 +38,6 @@ from psyclone_storage.driver.tracing import (
 from psyclone_storage.frontend.python.surroundings import (
     CallPlace,
     linked_functions,
-    read_function,
 )
 
 Asked = tuple[Sequence[TracedCall], str, CallPlace, TracingRequest]
@@ -135,12 +134,12 @@ def _kernel(kernel: TracedKernel, module: str) -> Hashable:
     numbers = {one.function: number for number, one in enumerate(linked)}
     texts = []
     for one in linked:
-        read = read_function(one.function, module)
+        read = one.text
         if read.odd:
             return None
         calls = [(name, numbers.get(called)) for name, called in one.calls]
         texts.append((read.file, read.first, read.text, read.name, read.module, read.around,
-                      read.statements, tuple(calls)))  # fmt: skip
+                      read.statements, read.defaults, read.wraps, tuple(calls)))  # fmt: skip
     return tuple(texts)
 
 

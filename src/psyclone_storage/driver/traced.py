@@ -51,7 +51,7 @@ from psyclone_storage.frontend.python.surroundings import (
     CallPlace,
     LinkedFunction,
     linked_functions,
-    read_function,
+    linked_now,
 )
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
 from psyclone_storage.ir.expr import (
@@ -178,30 +178,24 @@ def _parsed(
 ) -> Any:
     """Return a kernel as it is while what it calls is the same."""
     dialect = _DIALECTS[api]
-    source, read = source_of(dialect, function), read_function(function, dialect.module)
+    source = source_of(dialect, function)
+    read = linked_functions(function, dialect.module)[0].text
     return replace(read_kernel(dialect, source, read.name), module=read.module)
 
 
 def _kernel(live: TracedKernel, compiler: Compiler, api: str) -> Kernel:
-    file, function = getattr(live, "file", None), getattr(live, "function", None)
+    file: Any = getattr(live, "file", None)
+    function: Any = getattr(live, "function", None)
     if function is None and file is None:
         found = compiler.api.builtin(live.name)
         if found is None:
             raise TypeError(f"'{live.name}' is no kernel, and no built-in.")
         return found
     if file is None:
-        parsed = _parsed(function, api, _linked_now(function, api))
+        parsed = _parsed(function, api, linked_now(function, _DIALECTS[api].module))
     else:
         parsed = compiler.target.language.read_kernel(read_source(file), live.name)
     return compiler.api.interpret(parsed, compiler.settings)
-
-
-def _linked_now(function: Any, api: str) -> tuple[LinkedFunction, ...] | None:
-    """Return what a kernel calls now; None where its text is not to be had."""
-    try:
-        return linked_functions(function, _DIALECTS[api].module)
-    except (OSError, TypeError):
-        return None
 
 
 def _scope(source: SourceText) -> Scope:

@@ -107,5 +107,7 @@ def test_what_is_not_found(folder: Path) -> None:
     assert "'missing' is no function" in found
     assert "--> tools.py:2:12" in found
     assert "--> flow_mod.py:15:17" in found
+    (folder / "tools.py").write_text("def other(x):\n    return x\n")
+    assert "The module '.tools' has no function 'half' that a kernel can call." in refused(folder)
     (folder / "tools.py").write_text("def half(x):\n    return x +\n")
     assert "error[P050]" in refused(folder)

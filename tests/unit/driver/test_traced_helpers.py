@@ -176,3 +176,130 @@ def test_functions_that_call_each_other() -> None:
 
     with pytest.raises(CompileError, match="'again' calls itself"):
         invoke(fill(Field(Grid((4, 3)))))
+
+
+_HEAD = """
+import functools
+import math
+from math import sqrt
+from psyclone_storage.gocean import *
+def own(x): return 2.0 * x
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def change(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
+    new[0, 0] = {}
+"""
+
+
+class Cells:
+    """A notebook whose kernel gives the value of an expression, of 4.0 at each point."""
+
+    count = 0
+
+    def __init__(self, text: str) -> None:
+        self.module = ModuleType("names_of_now")
+        self.names: dict[str, Any] = self.module.__dict__
+        self.do(_HEAD.format(text))
+        grid = Grid((4, 3), periodic=(True, True))
+        self.fields = Field(grid), Field(grid, values=np.full((4, 3), 4.0))
+
+    def do(self, text: str) -> Cells:
+        """Run a cell."""
+        Cells.count += 1
+        file = f"<names cell {Cells.count}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        exec(compile(text, file, "exec"), self.names)
+        return self
+
+    def run(self) -> float:
+        """Return what the kernel gives now."""
+        invoke(self.names["change"](*self.fields))
+        return float(self.fields[0].values[0, 0])
+
+
+_OTHER_MATH = """
+import types
+math = types.ModuleType("other_math")
+def root(v): return v + 10.0
+math.sqrt = root
+"""
+_OTHER_CODE = """
+def other(v): return v * 100.0
+own.__code__ = other.__code__
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "cell", "after"),
+    [
+        ("sqrt(old[0, 0])", 2.0, "def sqrt(v): return v + 10.0", 14.0),
+        ("abs(old[0, 0])", 4.0, "def abs(v): return v + 10.0", 14.0),
+        ("math.sqrt(old[0, 0])", 2.0, _OTHER_MATH, 14.0),
+        ("own(old[0, 0])", 8.0, "own = math.sqrt", 2.0),
+        ("own(old[0, 0])", 8.0, "from math import sqrt as own", 2.0),
+        ("own(old[0, 0])", 8.0, _OTHER_CODE, 400.0),
+    ],
+)
+def test_names_that_get_another_meaning(text: str, before: float, cell: str, after: float) -> None:
+    configure(target="numpy")
+    cells = Cells(text)
+    # By a call that is new, and by one that is like the last.
+    assert [cells.run(), cells.run()] == [before, before]
+    cells.do(cell)
+    assert [cells.run(), cells.run()] == [after, after]
+
+
+def test_a_name_of_the_language_that_is_given_back() -> None:
+    configure(target="numpy")
+    cells = Cells("abs(old[0, 0])")
+    assert cells.run() == 4.0
+    assert cells.do("def abs(v): return v + 10.0").run() == 14.0
+    assert cells.do("del abs").run() == 4.0
+
+
+def test_defaults_are_those_of_now() -> None:
+    configure(target="numpy")
+    cells = Cells("own(old[0, 0])").do("def own(v, by=2.0, *, and_by=1.0): return v * by * and_by")
+    assert cells.run() == 8.0
+    assert cells.do("own.__defaults__ = (-5.0,)").run() == -20.0
+    assert cells.do("own.__kwdefaults__ = {'and_by': 0.5}").run() == -10.0
+    assert cells.do("own.__kwdefaults__['and_by'] = 0.5; own.__defaults__ = (3,)").run() == 6.0
+    cells.do("own.__defaults__ = None")
+    with pytest.raises(CompileError, match="'own' is given no 'by'"):
+        cells.run()
+    cells.do("own.__defaults__ = ('a',)")
+    with pytest.raises(CompileError, match="is no number"):
+        cells.run()
+
+
+@pytest.mark.parametrize("how", ["@functools.wraps(f)\n    ", ""])
+def test_wrappers_are_refused(how: str) -> None:
+    text = f"def twice(f):\n    {how}def inner(x): return 2.0 * f(x)\n    return inner\n"
+    after = "" if how else "functools.update_wrapper(wrapped, own)\n"
+    cells = Cells("wrapped(old[0, 0])").do(f"{text}wrapped = twice(own)\n{after}")
+    with pytest.raises(CompileError, match="P051: 'inner' wraps 'own'") as caught:
+        cells.run()
+    (note,) = caught.value.__notes__
+    assert "def inner" not in note
+    assert "new[0, 0] = wrapped(old[0, 0])" in note
+    cells.do("change = kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)"
+             "(functools.update_wrapper(lambda new, old: None, change.function))")  # fmt: skip
+    with pytest.raises(CompileError, match="P051: The function of this kernel"):
+        cells.run()
+
+
+def test_a_function_within_another_is_no_loop() -> None:
+    cells = Cells("own(old[0, 0])")
+    cells.do("def own(v):\n    def q(z):\n        return z\n    return q(v)")
+    with pytest.raises(CompileError, match="A kernel cannot have this statement"):
+        cells.run()
+
+
+def test_variables_of_another_type_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = Cells("old[0, 0] * COUNT").do("COUNT = 2")
+    monkeypatch.setitem(sys.modules, "names_of_now", cells.module)
+    assert cells.run() == 8.0
+    cells.do("COUNT = 2.5")
+    with pytest.raises(TypeError) as caught:
+        cells.run()
+    (note,) = caught.value.__notes__
+    assert "'COUNT', which the kernel 'change' uses, was 2 when" in note

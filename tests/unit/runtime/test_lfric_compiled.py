@@ -234,6 +234,9 @@ def test_data_that_do_not_fit_are_refused() -> None:
     wrong = "'short', which is passed for 'out', has values of the type float32, but .* float64"
     with pytest.raises(TypeError, match=wrong):
         model.routine(short, *model.data[1:])
+    whole = Field(model.to, "whole", dtype=np.int32)
+    with pytest.raises(TypeError, match="or let the metadata of the kernel name the type"):
+        model.routine(whole, *model.data[1:])
     with pytest.raises(TypeError, match="takes 3 data, not 2"):
         model.routine(*model.data[:2])
     with pytest.raises(TypeError, match="not a int"):

@@ -15,10 +15,11 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.python import nodes, precision, rounded
 from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
-from psyclone_storage.frontend.python.imports import dotted
+from psyclone_storage.frontend.python.imports import dotted, imported_from
 from psyclone_storage.frontend.python.rounded import as_real, as_real_if_rounded
 from psyclone_storage.frontend.python.scope import UNKNOWN, Exactness, KernelScope, TypedExpression
 from psyclone_storage.ir.expr import Expr, Name, integer_value
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
 
@@ -129,10 +130,11 @@ def _bounded(
 def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
     name = node.id
     if (dummy := scope.arguments.get(name)) is not None:
-        if dummy.rank:
+        if dummy.rank or dummy.role is Role.DOF_VALUE:
             what = f"'{name}' is looked at as a whole."
-            return scope.refuse("P051", what, node, scope.access.hint)
-        return TypedExpression(Name(name), dummy.type.intrinsic)
+            hint = scope.access.hint if dummy.rank else f"Write '{name}[0]', its value at the dof."
+            return scope.refuse("P051", what, node, hint)
+        return TypedExpression(Name(scope.code(name)), dummy.type.intrinsic)
     if (value := scope.values.get(name)) is not None:
         return value
     if name in scope.assigned or scope.local(name) is not None:
@@ -461,7 +463,10 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     if function is None or name in scope.arguments or name in scope.values:
         what = f"'{name}' is no function that a kernel can call."
         hint = "A kernel calls the functions of numbers, as 'sqrt', and functions of its modules."
-        if name in scope.offered.bound:
+        if module := imported_from(scope.tree, name):
+            what = f"The module '{module}' has no function '{name}' that a kernel can call."
+            hint = "Define it there, by 'def': a kernel calls functions in Python."
+        elif name in scope.offered.bound:
             hint = "The module gives this name a meaning of its own, which a kernel cannot call."
         hint = did_you_mean(name, set(ALL) - scope.offered.bound) or hint
         return scope.refuse("P051", what, node.func, hint)

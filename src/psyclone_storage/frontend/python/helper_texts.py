@@ -7,18 +7,19 @@ name stands for there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import CalledText, SourceText
-from psyclone_storage.frontend.python.imports import dotted, imports_in, names_of
+from psyclone_storage.frontend.python.imports import NUMERIC, dotted, imports_in, names_of
 from psyclone_storage.frontend.python.scope import KernelScope
 from psyclone_storage.frontend.python.tree import Tree, read_tree
 
 ModuleTexts = Callable[[str, SourceText], tuple[SourceText, ...]]
 """The files that may be a module which a file imports: none, the one, or several."""
 _MANY = 20
+WRAPS = "A function is read, not run: write what the wrapper does into a function of its own."
 
 
 def no_modules(_name: str, _importing: SourceText) -> tuple[SourceText, ...]:
@@ -31,13 +32,17 @@ class HelperText:
     """A function: its definition, the file with it, and the module that has its variables.
 
     That is empty for the module of who calls, and None where it is not known. `around` are
-    variables of the function around it, which are no variables of a module.
+    variables of the function around it, which are no variables of a module. Of what a program has
+    that runs, `defaults` are the numbers that arguments are by default, None for what is none, and
+    `wraps` names the function that it wraps.
     """
 
     tree: Tree
     node: ast.FunctionDef
     module: str | None = ""
     around: tuple[str, ...] = ()
+    defaults: Mapping[str, float | None] | None = None
+    wraps: str = ""
 
 
 class RefusedError(Exception):
@@ -78,7 +83,10 @@ def _linked(called: CalledText | None) -> HelperText | None:
         return None
     tree = read_tree(called.source)
     found = [one for one in tree.module.body if isinstance(one, ast.FunctionDef)]
-    return HelperText(tree, found[0], called.module, called.around) if found else None
+    if not found:
+        return None
+    rest = dict(called.defaults), called.wraps
+    return HelperText(tree, found[0], called.module, called.around, *rest)
 
 
 def names_helper(scope: KernelScope, node: ast.expr) -> bool:
@@ -157,14 +165,11 @@ def _imported(
             raise RefusedError
         if texts:
             return Wanted(read_tree(texts[0]), name, None if dots else module)
-        if module.partition(".")[0] not in _NUMERIC:
+        if module.partition(".")[0] not in NUMERIC:
             what = f"The module '{module}' of the function '{name}' is not found."
             scope.refuse("P051", what, call.func, "Name its folder by '-d'.")
             raise RefusedError
     return None
-
-
-_NUMERIC = ("math", "numpy")
 
 
 def is_kernel(helper: HelperText, words: str) -> bool:

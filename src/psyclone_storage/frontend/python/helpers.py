@@ -7,6 +7,7 @@ types of what is passed. It returns once on each way, and not from within a loop
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.records import dataclass, field, replace
@@ -15,6 +16,7 @@ from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import read
 from psyclone_storage.frontend.python.functions import CallableImports, offered
 from psyclone_storage.frontend.python.helper_texts import (
+    WRAPS,
     HelperText,
     ModuleTexts,
     RefusedError,
@@ -150,7 +152,11 @@ class HelpersInPlace:
             frozen=frozen,
             modules=about.modules,
         )
-        is_right = [_passed(scope, inner, arg, helper, said) for arg, said in passed.items()]
+        written = {*call.args, *(one.value for one in call.keywords)}
+        is_right = [
+            _passed(scope, inner, one, helper, is_default=one[1] not in written)
+            for one in passed.items()
+        ]
         inner.known = scope.known
         return inner if all(is_right) and _sees_no_numbers_around(inner, helper) else None
 
@@ -166,6 +172,8 @@ class HelpersInPlace:
     def _problem(self, scope: KernelScope, helper: HelperText) -> tuple[str, str] | None:
         """Return why a function cannot be called, and what to do; None if it can be."""
         node = helper.node
+        if helper.wraps:
+            return f"'{node.name}' wraps '{helper.wraps}', for which it stands.", WRAPS
         if is_kernel(helper, self.words):
             return f"'{node.name}' is a kernel, which invokes call.", "Call a function."
         if node.decorator_list:
@@ -225,7 +233,7 @@ def _bound(
         else:
             found[arg] = said.value
     for arg in (*by_order, *args.kwonlyargs):
-        default = _defaults(args).get(arg)
+        default = _defaults(helper).get(arg)
         if arg not in found and default is None and not problems:
             problems.append((call, f"'{name}' is given no '{arg.arg}'."))
         elif arg not in found and default is not None:
@@ -235,20 +243,47 @@ def _bound(
     return None if problems else found
 
 
-def _defaults(args: ast.arguments) -> dict[ast.arg, ast.expr]:
+def _defaults(helper: HelperText) -> dict[ast.arg, ast.expr]:
+    """Return what arguments are by default: in a program that runs as it is now."""
+    args = helper.node.args
     by_order = [*args.posonlyargs, *args.args]
     last = by_order[len(by_order) - len(args.defaults) :]
     by_name = zip(args.kwonlyargs, args.kw_defaults, strict=True)
-    return dict(zip(last, args.defaults, strict=True)) | {
+    found = dict(zip(last, args.defaults, strict=True)) | {
         arg: value for arg, value in by_name if value is not None
+    }
+    if helper.defaults is None:
+        return found
+    return {
+        arg: _default(helper.defaults[arg.arg], found.get(arg), arg)
+        for arg in (*by_order, *args.kwonlyargs)
+        if arg.arg in helper.defaults
     }
 
 
+def _default(now: float | None, written: ast.expr | None, arg: ast.arg) -> ast.expr:
+    """Return what an argument is by default: what is written, but for another number."""
+    if written is not None and (
+        not _is_number(written) or repr(ast.literal_eval(written)) == repr(now)
+    ):
+        return written
+    is_negative = now is not None and math.copysign(1, now) < 0
+    made: ast.expr = ast.Constant(-now if now is not None and is_negative else now)
+    if is_negative:
+        made = ast.UnaryOp(ast.USub(), made)
+    return ast.fix_missing_locations(ast.copy_location(made, written or arg))
+
+
 def _passed(
-    scope: KernelScope, inner: KernelScope, arg: ast.arg, helper: HelperText, value: ast.expr
+    scope: KernelScope,
+    inner: KernelScope,
+    passed: tuple[ast.arg, ast.expr],
+    helper: HelperText,
+    *,
+    is_default: bool,
 ) -> bool:
     """Note what an argument stands for; return whether that can be."""
-    is_default = value in (*helper.node.args.defaults, *helper.node.args.kw_defaults)
+    arg, value = passed
     reader = inner if is_default else scope
     if is_default and not _is_number(value):
         what = f"'{inner.text(value)}' is no number, which the value of '{arg.arg}' has to be."
@@ -389,7 +424,15 @@ def _always_returns(body: Sequence[ast.stmt]) -> bool:
 
 
 def _has_return(node: ast.stmt) -> ast.Return | None:
-    return next((one for one in ast.walk(node) if isinstance(one, ast.Return)), None)
+    """Return a `return` of the function itself in a statement, none of one defined in it."""
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, ast.Return):
+            return one
+        if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            waiting += ast.iter_child_nodes(one)
+    return None
 
 
 @dataclass(slots=True)

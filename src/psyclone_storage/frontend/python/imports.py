@@ -71,6 +71,22 @@ def imports_in(module: ast.Module) -> tuple[ast.Import | ast.ImportFrom, ...]:
     return tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
 
 
+def imported_from(tree: Tree, name: str) -> str:
+    """Return the module from which `tree` imports a name, but for those with functions of numbers.
+
+    An empty text is returned where there is none.
+    """
+    for node in imports_in(tree.module):
+        if not isinstance(node, ast.ImportFrom) or node.module in NUMERIC:
+            continue
+        if any((item.asname or item.name) == name for item in node.names):
+            return "." * node.level + (node.module or "")
+    return ""
+
+
+NUMERIC = ("math", "numpy")
+
+
 def bound_in(tree: Tree) -> frozenset[str]:
     """Return the names that `tree` gives a meaning outside of functions, by imports, too."""
     found = {

@@ -15,12 +15,12 @@ from typing import Any
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.source import CalledText, SourceText
 from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.frontend.python.helper_texts import WRAPS
 from psyclone_storage.frontend.python.invokes import InvokeReader
 from psyclone_storage.frontend.python.surroundings import (
     CallPlace,
     FunctionText,
     linked_functions,
-    read_function,
 )
 from psyclone_storage.frontend.python.tree import Tree, read_tree
 from psyclone_storage.ir.parsed import ParsedCall
@@ -39,19 +39,30 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
         message = f"The text of the kernel '{function.__name__}' is not to be had."
         hint = "Put it into a file or a cell of a notebook: a kernel is read, not run."
         raise CompileError(Diagnostic("P052", message, hint=hint)) from None
-    read = read_function(function, dialect.module)
+    read = linked[0].text
+    if read.wraps:
+        raise CompileError(_wrapper(read))
     _check_numbers_around(_tree_of(read), read)
     texts: dict[Callable[..., Any], CalledText] = {}
     calls: dict[Callable[..., Any], dict[str, CalledText]] = {}
     for one in linked:
-        about = read_function(one.function, dialect.module)
+        about = one.text
         source = _standing_alone(dialect, about, calls.setdefault(one.function, {}))
         module = about.module if about.module != read.module else ""
-        texts[one.function] = CalledText(source, module, about.around)
+        texts[one.function] = CalledText(source, module, about.around, about.defaults, about.wraps)
     for one in linked:
         named = ((name, texts.get(called)) for name, called in one.calls)
         calls[one.function].update({name: text for name, text in named if text is not None})
     return texts[function].source
+
+
+def _wrapper(read: FunctionText) -> Diagnostic:
+    """Return what is said of a kernel whose function wraps another."""
+    tree = _tree_of(read)
+    nodes = (one for one in ast.walk(tree.module) if isinstance(one, ast.FunctionDef))
+    places = [tree.name_of(node) for node in nodes]
+    what = f"The function of this kernel, '{read.name}', wraps '{read.wraps}'."
+    return Diagnostic("P051", what, places[0] if places else tree.source.whole(), hint=WRAPS)
 
 
 def _tree_of(read: FunctionText) -> Tree:

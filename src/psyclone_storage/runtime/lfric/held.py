@@ -108,11 +108,17 @@ def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]
     for datum, dtype, name in zip(data, types, names, strict=False):
         if datum.dtype != dtype:
             words = datum.describe()
+            of_reals = {np.dtype(one).kind for one in (datum.dtype, dtype)} == {"f"}
+            other = (
+                f"say in the algorithm of which type '{name}' is, as in "
+                f"'{name}: r_solver_field_type'"
+                if of_reals
+                else "let the metadata of the kernel name the type that it has"
+            )
             raise TypeError(
                 f"{words[:1].upper()}{words[1:]}, which is passed for '{name}', has values of the "
                 f"type {datum.dtype}, but the invoke computes with {np.dtype(dtype)} there: give "
-                f"it another 'dtype', or say in the algorithm of which type '{name}' is, as in "
-                f"'{name}: r_solver_field_type'."
+                f"it another 'dtype', or {other}."
             )
 
 

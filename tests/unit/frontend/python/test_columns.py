@@ -191,6 +191,15 @@ def restrict_type(
 """
 
 
+def test_a_field_is_no_number_in_kernels_for_dofs() -> None:
+    head = DOFS.replace("@kernel(operates_on=DOF)", "def double(v):\n    return 2.0 * v\n\n\n"
+                        "@kernel(operates_on=DOF)")  # fmt: skip
+    assert refusals("y[0] = double(y)", head=head, name="scale_type") == [("P051", "v")]
+    assert refusals("y[0] = y * 2.0", head=DOFS, name="scale_type") == [("P051", "y")]
+    found = statements("y[0] = double(y[0])", head=head, name="scale_type")
+    assert found == ["double_v = y y = (2.0 * double_v)"]
+
+
 def test_kernels_for_dofs_domains_and_two_meshes() -> None:
     assert statements("y[0] = a * x[1, 0]", head=DOFS, name="scale_type") == ["y = a * x_2"]
     found = statements(
