@@ -102,7 +102,7 @@ def number_of(value: Any, wanted: Any) -> Any:
     if wanted is ArrayAddress:
         return value
     if wanted not in (WholeNumber, ctypes.c_int64):
-        if type(value) is float:
+        if type(value) is float:  # pylint: disable=unidiomatic-typecheck  # those of NumPy are, too
             return value
         if isinstance(value, str | bytes | bytearray):
             raise TypeError(f"{value!r} is no number.")

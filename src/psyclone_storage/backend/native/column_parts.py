@@ -124,9 +124,8 @@ def _part(
     declared = [replace(known[key_of(one)], attributes=("intent(inout)",)) for one in exact]
     for key in used:
         if key in known and key not in assigned and known[key].name not in exact:
-            is_data = key in about[1]
-            passed = 0 if is_data else extents_of_table(known[key])
-            declared += [_argument(known[key], passed, written=is_data)]
+            passed = 0 if key in about[1] else extents_of_table(known[key])
+            declared += [_argument(known[key], passed, written=key in about[1])]
             declared += _extents(known[key], passed)
     if shared is not None:
         declared += [_number(shared.thread.text), _number(shared.count.text)]
@@ -134,8 +133,8 @@ def _part(
     declared += [_result(known[key_of(one)]) for one in reduced]
     lines += tuple(Assign(Name(found_name(one)), Name(one)) for one in reduced)
     module = _module(routine.name, [about[0][key] for key in used if key in about[0]])
-    dummies = (item.name for item in declared if item.attributes)
-    code = KernelCode(name, tuple(dummies), tuple(declared), lines, module)
+    dummies = tuple(item.name for item in declared if item.attributes)
+    code = KernelCode(name, dummies, tuple(declared), lines, module)
     return ComputedPart(code, reduced, exact, shared)
 
 

@@ -88,8 +88,7 @@ def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]
     """Return the names that the body of a kernel begins with."""
     tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
     own = tuple(arg.arg for arg in args)
-    written = {node.id for node in ast.walk(found.node) if isinstance(node, ast.Name)}
-    names = NameTable({*own, *written, found.node.name})
+    names = NameTable({*own, found.node.name, *_written_names(found.node)})
     passed = _passed(own, dummies, names)
     known = offered(tree)
     assigned = assigned_names(found.node)
@@ -109,6 +108,10 @@ def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]
     made.taken = names
     made.variables = {one.lower() for one in (*passed, *arguments, *assigned)}
     return made
+
+
+def _written_names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def _access(

@@ -129,15 +129,14 @@ class HelpersInPlace:
         node, name = helper.node, helper.node.name
         self.count += 1
         if problem := self._problem(scope, helper):
-            what, hint = problem
-            scope.refuse("P051", what, call.func, hint)
+            scope.refuse("P051", problem[0], call.func, problem[1])
             return None
         passed = _bound(scope, call, helper)
         if passed is None:
             return None
         assigned, about = assigned_names(node), self._about(scope, helper.tree)
-        place, depth = scope.tree.span(call), _depth_of(node)
-        called = CalledHelper(helper.tree, name, place, helper.module, depth)
+        place = scope.tree.span(call)
+        called = CalledHelper(helper.tree, name, place, helper.module, _depth_of(node))
         inner = replace(
             scope,
             tree=helper.tree,
@@ -215,7 +214,6 @@ def _bound(
         scope.refuse("P051", what, call.func, "Write them one by one.")
         return None
     by_order = [*args.posonlyargs, *args.args]
-    by_name = {one.arg: one for one in (*args.args, *args.kwonlyargs)}
     found: dict[ast.arg, ast.expr] = {}
     problems: list[tuple[ast.AST, str]] = []
     for number, value in enumerate(call.args):
@@ -226,10 +224,10 @@ def _bound(
         else:
             found[by_order[number]] = value
     for said in call.keywords:
-        arg = by_name.get(said.arg or "")
+        arg = next((one for one in (*args.args, *args.kwonlyargs) if one.arg == said.arg), None)
         if arg is None or arg in found:
-            why = "is given twice" if arg is not None else f"is no argument of '{name}'"
-            problems.append((said, f"'{scope.text(said)}' {why}."))
+            twice = "is given twice" if arg is not None else f"is no argument of '{name}'"
+            problems.append((said, f"'{scope.text(said)}' {twice}."))
         else:
             found[arg] = said.value
     for arg in (*by_order, *args.kwonlyargs):

@@ -140,7 +140,8 @@ def of_kind(expr: Expr, wanted: ScalarType) -> Expr:
 
 def widened(scope: KernelScope, expr: Expr) -> Expr:
     """Return a real number of the usual kind: whole numbers that come of it have room there."""
-    return of_kind(expr, scope.real) if type_of(scope, expr) == scope.single is not None else expr
+    is_single = scope.single is not None and type_of(scope, expr) == scope.single
+    return of_kind(expr, scope.real) if is_single else expr
 
 
 def double(scope: KernelScope, expr: Expr) -> Expr:

@@ -195,6 +195,7 @@ class _Assignment:
         if isinstance(step, bool) or not isinstance(step, int) or step < 1:
             what = f"'{self.scope.text(part)}' does not count upwards in steps that are written."
             raise self._refuse("P051", what, part, "Write a loop.")
+        # pylint: disable-next=assignment-from-no-return  # only columns know extents
         most = self.scope.access.extent(self.scope, node, number)
         start = nodes.whole(0) if part.lower is None else self._bound(part.lower)
         stop = most if part.upper is None else self._bound(part.upper)
@@ -239,6 +240,7 @@ class _Assignment:
     ) -> Element | None:
         """Return the element that is set; functions may not give elements that say which it is."""
         target = _with_counters(self.target, counters)
+        # pylint: disable-next=assignment-from-no-return  # each kind of access has its own
         into = self.scope.access.target(self.scope, target, found)
         if not isinstance(into, Element):
             return None
@@ -308,6 +310,7 @@ class _InElement(ast.NodeTransformer):
     def __init__(self, counters: Sequence[str]) -> None:
         self._counters = counters
 
+    # pylint: disable-next=invalid-name  # the visitor's word
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Return the element of a slice; elements stay."""
         return _with_counters(node, self._counters) if has_slice(node.slice) else node

@@ -86,6 +86,7 @@ class Looks:
         return all(map(is_, map(call, self.ways, self.at), self.found))
 
     def _keep(self, way: Callable[[Any], Any], at: Any, value: Any) -> None:
+        # pylint: disable-next=unidiomatic-typecheck  # one that is derived may compare otherwise
         key = way, at if type(at) is str else id(at), id(value)
         if key not in self._known:
             self._known.add(key)
@@ -247,6 +248,7 @@ def _read(
     statements, odd = [], []
     for name in sorted(set(_WORD.findall(unicodedata.normalize("NFKC", lines.text)))):
         value = around[name] if name in around else values.get(name)
+        # pylint: disable-next=unidiomatic-typecheck  # one that is derived may look names up
         if name in in_code and type(value) is ModuleType:
             _looked_up(function, name, looks)
         try:
@@ -324,7 +326,7 @@ def _in_cell(cell: CellType) -> Any:
 
 def _may_be_read(value: Any, module: str) -> bool:
     """Return whether what is called is a function in Python, none of the language's own."""
-    if type(value) is not FunctionType:
+    if type(value) is not FunctionType:  # pylint: disable=unidiomatic-typecheck  # none is derived
         return False
     package = str(value.__module__).partition(".")[0]
     if package in ("numpy", module.partition(".")[0]):

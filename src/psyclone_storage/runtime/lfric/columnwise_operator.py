@@ -72,6 +72,7 @@ class ColumnwiseOperator(Matrices):
     indirection_dofmap_to = Known[Array]("Where the dof of each row is above the first dof.")
     indirection_dofmap_from = Known[Array]("Where the dof of each column is above the first dof.")
 
+    # pylint: disable-next=super-init-not-called  # what it makes is made with the band
     def __init__(
         self,
         to_space: FunctionSpace,

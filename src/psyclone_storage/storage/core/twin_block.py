@@ -135,6 +135,7 @@ def _seen(thing: Any, mode: Any, side: str | None) -> tuple[Any, Any]:
     """
     if not isinstance(thing, Sliceable):
         return None, None
+    # pylint: disable=protected-access  # the core in C looks at the same
     backing, windows = thing._backing, thing._windows  # noqa: SLF001
     buffer = None if backing is None else backing.buffer
     if windows is None or buffer is None:

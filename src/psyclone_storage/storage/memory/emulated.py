@@ -41,7 +41,7 @@ _CAREFUL = "no short ways"
 """What stands among the jobs of a device where no access may go past its queues."""
 
 
-class EmulatedDeviceMemory(Memory):
+class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  # one for each use
     """One emulated device, which exchanges with host memory and, if set, with peers."""
 
     copies_plainly = True
