@@ -35,8 +35,6 @@ from psyclone_storage.ir.expr import (
     Element,
     Expr,
     Name,
-    Parenthesised,
-    Unary,
     intrinsic,
     whole,
 )
@@ -44,11 +42,12 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     expressions_of,
     names_in,
+    negated,
     walk_lines,
 )
-from psyclone_storage.ir.schedule import KernelCall, Loop, Over
+from psyclone_storage.ir.schedule import KernelCall, Loop
 from psyclone_storage.ir.scopes import names_in_declaration
-from psyclone_storage.ir.strips import changed_in_strips, hot_path
+from psyclone_storage.ir.strips import ALONG_ROWS, changed_in_strips, hot_path
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -63,7 +62,6 @@ from psyclone_storage.ir.unit import (
     While,
 )
 
-_ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
 _ONE = whole(1)
 _COMMENT = Comment("Points that take the way with most work are computed without branches")
 _NO_VECTORS = Comment("GCC$ novector", as_written=True)
@@ -76,7 +74,7 @@ Lines = tuple[Line, ...]
 def takes_strips(context: LoweringContext, loop: Loop) -> bool:
     """Return whether a loop is to look at strips of points, and may."""
     calls = _calls(loop)
-    if loop.over not in _ALONG_ROWS or len(calls) < len(loop.body) or context.on_device:
+    if loop.over not in ALONG_ROWS or len(calls) < len(loop.body) or context.on_device:
         return False
     return any(map(hot_path, calls)) and not changed_in_strips(context.schedule, loop)
 
@@ -177,7 +175,7 @@ class _PointCall:
     def leaves(self) -> Lines:
         """Return what leaves a loop at the first point that takes another way."""
         conditions = self.path.conditions if self.path else ()
-        return self._placed(tuple(If((Branch(_negated(one), (Exit(),)),)) for one in conditions))
+        return self._placed(tuple(If((Branch(negated(one), (Exit(),)),)) for one in conditions))
 
     def lifted(self) -> Lines:
         """Return what computes the values that are lifted, for one point."""
@@ -204,13 +202,6 @@ class _PointCall:
         code = _with_body(self._code, body)
         code = replace(code, dummies=(*code.dummies, *self._known))
         return in_place_lines(code, (*args, *self._known.values()), self._context.work)
-
-
-def _negated(condition: Expr) -> Expr:
-    match condition:
-        case Unary(Operator.NOT, Parenthesised(operand)) | Unary(Operator.NOT, operand):
-            return operand
-    return Unary(Operator.NOT, Parenthesised(condition))
 
 
 def _with_body(code: KernelCode, body: Lines) -> KernelCode:

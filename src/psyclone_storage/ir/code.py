@@ -111,8 +111,8 @@ class HotPath:
     """One way through the statements of a kernel for a point, on which most of its work is done.
 
     A point takes it where all `conditions` hold; each is asked only where those before it hold.
-    `body` is what is done then, without branches, in which `lifted` are known. A loop looks at
-    `strip` points at a time, whether all of them take this way.
+    `body` is what is done then, without branches, in which `lifted` are known. Points that take
+    this way one after the other, at most `strip` of them, have a loop of their own.
     """
 
     conditions: tuple[Expr, ...]

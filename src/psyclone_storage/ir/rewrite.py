@@ -28,6 +28,7 @@ from psyclone_storage.ir.expr import (
     Unary,
 )
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -129,6 +130,16 @@ def substituted(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     if isinstance(expr, Name):
         return values.get(expr.key, expr)
     return with_parts(expr, lambda part: substituted(part, values))
+
+
+def negated(condition: Expr) -> Expr:
+    """Return the condition that holds where `condition` does not."""
+    match condition:
+        case Unary(Operator.NOT, Parenthesised(operand)) | Unary(Operator.NOT, operand):
+            return operand
+        case Binary():
+            return Unary(Operator.NOT, Parenthesised(condition))
+    return Unary(Operator.NOT, condition)
 
 
 def names_in(expr: Expr) -> frozenset[str]:

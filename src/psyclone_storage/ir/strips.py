@@ -1,12 +1,15 @@
-"""Loops along rows that look at a strip of points at a time, whether all take one way."""
+"""Loops along rows in which points that take one way through a kernel follow one another."""
 
 from __future__ import annotations
 
 from psyclone_storage.ir.code import HotPath, KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in
-from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls
+
+ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
+"""What such loops count: points that lie next to each other in memory."""
 
 
 def hot_path(call: KernelCall) -> HotPath | None:

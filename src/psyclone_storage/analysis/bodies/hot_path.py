@@ -36,6 +36,7 @@ from psyclone_storage.ir.rewrite import (
     expressions_of,
     first_words,
     names_in,
+    negated,
     walk_lines,
     with_expressions,
     with_parts,
@@ -121,18 +122,9 @@ def _branch(line: If) -> tuple[tuple[Line, ...], tuple[Expr, ...]]:
     ways.append(_way(line.otherwise))
     most = max(range(len(ways)), key=lambda at: _work(ways[at][0]))
     body, inner = ways[most]
-    asked = [_negated(branch.condition) for branch in line.branches[:most]]
+    asked = [negated(branch.condition) for branch in line.branches[:most]]
     asked += [branch.condition for branch in line.branches[most : most + 1]]
     return body, (*asked, *inner)
-
-
-def _negated(condition: Expr) -> Expr:
-    match condition:
-        case Unary(Operator.NOT, operand):
-            return operand
-        case Name() | Element() | CallFunction() | Parenthesised():
-            return Unary(Operator.NOT, condition)
-    return Unary(Operator.NOT, Parenthesised(condition))
 
 
 def _work(lines: Iterable[Line]) -> int:

@@ -1,4 +1,4 @@
-"""Branches that all points of a strip take alike, out of the loop over them."""
+"""Branches out of the loop along a row, for points that take them alike."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import HotPath
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Schedule
-from psyclone_storage.ir.strips import changed_in_strips
+from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule
+from psyclone_storage.ir.strips import ALONG_ROWS, changed_in_strips
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of, replaced
 from psyclone_storage.transform.kernel.code import check_call, codes_of
 from psyclone_storage.transform.outline import is_in_place
@@ -29,12 +29,11 @@ _LEAST_WORK = 16
 """Fewer operations are done sooner than it is found out which way points take."""
 _MOST_POINTS = 4096
 """What is lifted has an array of so many values, which has to lie in a fast cache."""
-_ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
 
 
 @dataclass(frozen=True, slots=True)
 class UnswitchCall:
-    """Take the branches of a kernel out of the loop along a row, for strips of points alike.
+    """Take the branches of a kernel out of the loop along a row, for points that take them alike.
 
     A compiler makes no vectors of a loop with branches, as kernels have for land and borders. The
     way with most operations is taken to be that of most points. Along a row, points that take it
@@ -106,7 +105,7 @@ class UnswitchCall:
             if isinstance(item, DirectiveRegion) and item.runs_on_device:
                 message = f"'{item.uid}' runs '{self.call}' on a device, which has no vectors."
                 return None, (Diagnostic("T091", message, place),)
-        if not isinstance(loop, Loop) or loop.over not in _ALONG_ROWS:
+        if not isinstance(loop, Loop) or loop.over not in ALONG_ROWS:
             message = f"The loop around '{self.call}' is not along a row of the grid."
             hint = (
                 "Leave the loop over columns inside, without a directive between it and the call."
