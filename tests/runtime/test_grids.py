@@ -26,12 +26,18 @@ MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 pytestmark = [pytest.mark.mpi]
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(ranks: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ranks", "takes_devices"), [*((ranks, "0") for ranks in RANKS), (2, "1"), (4, "1")]
+)
+def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(
+    ranks: int, takes_devices: str, tmp_path: Path
+) -> None:
+    """Emulated devices are memory of this machine, which MPI takes if it is told that it does."""
     pytest.importorskip("mpi4py")
     paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
     program = [sys.executable, str(PROGRAMS / "exchanges.py")]
-    said = command(["env", f"PYTHONPATH={paths}", *MPIRUN, str(ranks), *program], tmp_path)
+    told = f"PSYCLONE_STORAGE_GPU_MPI={takes_devices}"
+    said = command(["env", f"PYTHONPATH={paths}", told, *MPIRUN, str(ranks), *program], tmp_path)
     found = re.findall(rf"^rank (\d+) of {ranks}: (.*)$", said, re.MULTILINE)
     assert sorted(int(rank) for rank, _ in found) == list(range(ranks))
     i, j = np.meshgrid(np.arange(13), np.arange(11), indexing="ij")

@@ -26,17 +26,20 @@ MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
 
-def run_python(program: str, ranks: int, folder: Path) -> str:
+def run_python(program: str, ranks: int, folder: Path, *surroundings: str) -> str:
     """Run a program of `meshes/` on a number of ranks; return what it says."""
     pytest.importorskip("mpi4py")
     paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
-    words = [sys.executable, str(PROGRAMS / program)]
-    return command(["env", f"PYTHONPATH={paths}", *MPIRUN, str(ranks), *words], folder)
+    words = [*MPIRUN, str(ranks), sys.executable, str(PROGRAMS / program)]
+    return command(["env", f"PYTHONPATH={paths}", *surroundings, *words], folder)
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(ranks: int, tmp_path: Path) -> None:
-    said = run_python("exchanges.py", ranks, tmp_path)
+@pytest.mark.parametrize(("ranks", "takes_devices"), [*((ranks, "0") for ranks in RANKS), (4, "1")])
+def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(
+    ranks: int, takes_devices: str, tmp_path: Path
+) -> None:
+    told = f"PSYCLONE_STORAGE_GPU_MPI={takes_devices}"
+    said = run_python("exchanges.py", ranks, tmp_path, told)
     found = re.findall(rf"^rank (\d+) of {ranks}: (.*)$", said, re.MULTILINE)
     assert sorted(int(rank) for rank, _ in found) == list(range(ranks))
     ids = np.arange(9 * 8 * (3 * 2 + 4))

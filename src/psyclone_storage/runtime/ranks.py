@@ -14,6 +14,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from psyclone_storage.runtime.native import address_of
+
 Array = np.ndarray[Any, Any]
 Box = tuple[slice, ...]
 T = TypeVar("T")
@@ -183,6 +185,9 @@ class MpiRanks:
         requests = []
         for init, messages in ((self._own.Recv_init, received), (self._own.Send_init, sent)):
             for rank, array, boxes in messages:
+                if not boxes:
+                    requests.append(init(self._whole(array), rank))
+                    continue
                 layout = self._layout(array, boxes)
                 requests.append(init([self._mpi.BOTTOM, 1, layout], rank))
                 layout.Free()  # a request keeps what it needs of it
@@ -225,9 +230,20 @@ class MpiRanks:
         made: Scalar = found[0]
         return made
 
+    def _whole(self, array: Array) -> Any:
+        """Return an array without gaps as MPI takes memory, on a device, too: no type describes it.
+
+        Types of MPI's that describe a layout are slow where a device has the memory.
+        """
+        memory = self._mpi.memory if hasattr(self._mpi, "memory") else self._mpi.buffer
+        return [
+            memory.fromaddress(address_of(array), array.nbytes),
+            array.size,
+            self._util.from_numpy_dtype(array.dtype),
+        ]
+
     def _layout(self, array: Array, boxes: Sequence[Box]) -> Any:
-        """Return the type of all boxes of an array, at their addresses."""
-        boxes = boxes or [tuple(slice(0, extent) for extent in array.shape)]
+        """Return the type of some boxes of an array, at their addresses."""
         address = array.__array_interface__["data"][0]
         parts = [self._box(array, box) for box in boxes]
         places = [

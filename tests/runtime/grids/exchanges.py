@@ -17,6 +17,8 @@ import numpy as np
 from psyclone_storage import storage as gt
 from psyclone_storage.runtime.gocean import Field, Grid, Points, exchange
 from psyclone_storage.runtime.ranks import MpiRanks, world
+from psyclone_storage.storage.core.stats import GLOBAL_STATS
+from psyclone_storage.storage.interop.mpi import takes_devices
 
 SIZE = (13, 11)
 HALO = 3
@@ -102,8 +104,13 @@ def check_device(grid: Grid, depth: int) -> None:
     for field in fields:
         on_device(field)
     moved = [field.storage.buffer.stats.nbytes for field in fields]
+    before = GLOBAL_STATS.count
     exchange(fields[:1], depth)
     exchange(fields, depth)
+    plan = grid.plan(depth)
+    by_way_of_host = 0 if takes_devices() else 2 * (len(plan.sent) + len(plan.received))
+    if (found := GLOBAL_STATS.count - before) != by_way_of_host:
+        raise SystemExit(f"{found} transfers for messages, not {by_way_of_host}")
     if [field.storage.buffer.stats.nbytes for field in fields] != moved:
         raise SystemExit("an exchange has moved a whole field")
     for factor, field in zip((1.0, 4.0), fields, strict=True):

@@ -20,6 +20,8 @@ from psyclone_storage import storage as gt
 from psyclone_storage.runtime.lfric import Field, Mesh, exact_sum, exchange, start_exchange
 from psyclone_storage.runtime.lfric.exchange import JointMessages
 from psyclone_storage.runtime.ranks import MpiRanks
+from psyclone_storage.storage.core.stats import GLOBAL_STATS
+from psyclone_storage.storage.interop.mpi import takes_devices
 
 SPACES = (("w0", 0), ("w1", 0), ("w2", 1), ("w3", 1), ("wtheta", 0), ("w2broken", 0))
 SCALE = 0.1
@@ -189,7 +191,14 @@ def exchange_on_device(mesh: Mesh) -> None:
         with field.storage.access("gpu", gt.RDWR) as array:
             array[...] = array * 1.0
     moved = [field.storage.buffer.stats.nbytes for field in fields]
+    exchange(fields, 2)  # brings the places of dofs
+    for field in fields:
+        field.set_dirty()
+    before = GLOBAL_STATS.count
     exchange(fields, 2)
+    routing = fields[0].space.routing(2)
+    by_way_of_host = 0 if takes_devices() else len(routing.sent) + len(routing.received)
+    assert GLOBAL_STATS.count - before == by_way_of_host
     assert [field.storage.buffer.stats.nbytes for field in fields] == moved
     for field in fields:
         assert mesh.ranks.size == 1 or not field.storage.is_current(None)

@@ -2,8 +2,7 @@
 
 One field that the host holds is exchanged in place: the library of MPI finds the points. All else
 is packed: several fields share one message for each neighbour, and of a field whose values are on a
-device only what goes into messages comes to the host. Messages are storages themselves, so that
-their way between host and device is that of all data.
+device nothing but what goes into messages leaves it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from typing import Any
 from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, Message
 from psyclone_storage.runtime.gocean.region import Region
-from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
+from psyclone_storage.runtime.messages import PackedMessages
+from psyclone_storage.runtime.ranks import Ranks
 from psyclone_storage.storage import RDWR, Storage, bound, empty
 
 
@@ -54,9 +54,10 @@ class Packed:
         self._side = side_of(like)
         self._received = [self._buffer(message, like) for message in plan.received]
         self._sent = [self._buffer(message, like) for message in plan.sent]
-        self._messages: PersistentExchange = ranks.prepare(
-            _whole(plan.received, self._received), _whole(plan.sent, self._sent)
-        )
+        self._messages = PackedMessages(
+            ranks, _by_rank(plan.received, self._received), _by_rank(plan.sent, self._sent),
+            self._side,
+        )  # fmt: skip
 
     def start(self, fields: Sequence[Storage]) -> None:
         """Send what others need; until `finish` the halos may not be used."""
@@ -65,10 +66,6 @@ class Packed:
                 buffer[...] = array[region.box].ravel(order="F")
             for number in range(len(fields)):
                 _copy_own(arrays[f"field {number}"], self._plan.copied)
-        for storage in self._sent:
-            _ = storage.data_ro  # brings what a device has packed to the host
-        for storage in self._received:
-            _ = storage.data_wo
         self._messages.start()
 
     def finish(self, fields: Sequence[Storage]) -> None:
@@ -133,8 +130,5 @@ def _copy_own(array: Any, copied: Sequence[tuple[Region, Region]]) -> None:
         array[target.box] = array[source.box]
 
 
-def _whole(messages: Sequence[Message], buffers: Sequence[Storage]) -> list[Any]:
-    return [
-        (message.rank, buffer.data_wo, ())
-        for message, buffer in zip(messages, buffers, strict=True)
-    ]
+def _by_rank(messages: Sequence[Message], buffers: Sequence[Storage]) -> list[tuple[int, Storage]]:
+    return [(message.rank, buffer) for message, buffer in zip(messages, buffers, strict=True)]

@@ -1,7 +1,7 @@
 """The way of halo dofs between ranks, packed into one message for each neighbour.
 
 Fields of several spaces, and to several depths, share messages. Messages of a device are storages:
-of its fields only what goes into messages comes to the host, and their way is that of all data.
+of its fields nothing but what goes into messages leaves it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.routing import DofMessage, Routing
+from psyclone_storage.runtime.messages import PackedMessages
 from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
 from psyclone_storage.storage import Storage, as_storage, bound, empty
 
@@ -48,8 +49,10 @@ class JointMessages:
         named = dict(zip(self._names, routings, strict=True))
         self._sent = _Way({name: one.sent for name, one in named.items()}, dtype, side)
         self._received = _Way({name: one.received for name, one in named.items()}, dtype, side)
-        self._messages: PersistentExchange = ranks.prepare(
-            self._received.whole(), self._sent.whole()
+        self._messages: PersistentExchange = (
+            ranks.prepare(self._received.on_host(), self._sent.on_host())
+            if side is None
+            else PackedMessages(ranks, self._received.by_rank(), self._sent.by_rank(), side)
         )
 
     def start(self, fields: Sequence[Storage]) -> None:
@@ -60,10 +63,6 @@ class JointMessages:
                 buffer = way.buffer(part.message, arrays)
                 places = arrays[part.named] if part.named else part.places
                 buffer[part.begin : part.end] = arrays[part.field][places]
-        for storage in way.messages.values():
-            _ = storage.data_ro  # brings what a device has packed to the host
-        for storage in self._received.messages.values():
-            _ = storage.data_wo
         self._messages.start()
 
     def finish(self, fields: Sequence[Storage]) -> None:
@@ -110,10 +109,13 @@ class _Way:
         """Return a message, of those that are bound to `arrays`."""
         return self._arrays[number] if self._arrays else arrays[f"message {number}"]
 
-    def whole(self) -> list[Any]:
-        """Return the messages as `Ranks` takes them."""
-        on_host = self._arrays or [storage.data_wo for storage in self.messages.values()]
-        return [(rank, array, ()) for rank, array in zip(self.ranks, on_host, strict=True)]
+    def on_host(self) -> list[Any]:
+        """Return the messages as `Ranks` takes them: those of host data."""
+        return [(rank, array, ()) for rank, array in zip(self.ranks, self._arrays, strict=True)]
+
+    def by_rank(self) -> list[tuple[int, Storage]]:
+        """Return the messages of a device, each with the rank that sends or gets it."""
+        return list(zip(self.ranks, self.messages.values(), strict=True))
 
     def _laid_out(
         self, messages: Mapping[str, Sequence[DofMessage]], side: str | None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from typing import Any
 
 UNORDERED = -1
 """The stream that who orders the work himself names, as MPI does, which knows no streams."""
@@ -46,6 +47,17 @@ def takes_devices() -> bool:
     if told:
         return told == "1"
     return _says_so() or any(_is_on(os.environ.get(name, "")) for name in _SWITCHES)
+
+
+def wait_for_device(array: Any) -> None:
+    """Wait until the device of an array has done what it was asked for: MPI knows no streams.
+
+    An array that is known to be ready, as one of the host, has no device that would have to be
+    waited for.
+    """
+    synchronize = getattr(getattr(array, "device", None), "synchronize", None)
+    if synchronize is not None:
+        synchronize()
 
 
 def _is_on(value: str) -> bool:
