@@ -309,7 +309,7 @@ def measure(api: Api, scratch: Path, rounds: int, sizes: list[int]) -> None:
     if sizes:
         grown = {1: timings}
         for times in sizes:
-            grown[times] = run_all(programs, larger(api.arguments, times), rounds)
+            grown[times] = run_all(programs, larger(api.arguments, times), rounds, times=times)
         print("\n".join(growth(api, grown)), flush=True)
         return
     if shutil.which("valgrind") and os.uname().machine == "x86_64":
@@ -330,18 +330,23 @@ def measure_ranks(api: Api, scratch: Path, rounds: int, numbers: list[int]) -> N
 
 
 def run_all(
-    programs: Mapping[Variant, Path], arguments: tuple[str, ...], rounds: int, ranks: int = 0
+    programs: Mapping[Variant, Path],
+    arguments: tuple[str, ...],
+    rounds: int,
+    ranks: int = 0,
+    times: int = 1,
 ) -> dict[Variant, Timing]:
-    """Run all programs in turn, so many times; stop if they compute different things.
+    """Run all programs in turn, so many rounds; stop if they compute different things.
 
-    With ranks they are started by MPI, and their clock counts.
+    With ranks they are started by MPI, and their clock counts. `arguments` ask for so many `times`
+    the work.
     """
     timings = {variant: Timing() for variant in programs}
     for _ in range(rounds):
         for variant, program in programs.items():
             said = run(program, arguments, variant.threads, ranks)
             note(timings[variant], said, by_clock=variant.threads > 1 or ranks > 0)
-    check_values(timings)
+    check_values(timings, times)
     return timings
 
 
@@ -474,13 +479,16 @@ def note(timing: Timing, output: str, by_clock: bool) -> None:
         timing.milliseconds.setdefault(name, []).append(milliseconds)
 
 
-def check_values(timings: Timings) -> None:
-    """Stop if two variants have computed different things."""
+def check_values(timings: Timings, times: int = 1) -> None:
+    """Stop if two variants have computed different things.
+
+    With so many `times` the work a sum may be rounded so many times as often.
+    """
     first, *others = timings.items()
     for variant, timing in others:
         for name, value in timing.value.items():
             expected = first[1].value[name]
-            if abs(value - expected) > 10.0**-DIGITS * abs(expected):
+            if abs(value - expected) > times * 10.0**-DIGITS * abs(expected):
                 sys.exit(
                     f"'{variant.name}' finds {value} for {name}, '{first[0].name}' {expected}."
                 )

@@ -153,6 +153,8 @@ class Compiler:
         journal: Journal = {}
         refused: Refused = ()
         if self.requested is not None:
+            if self.requested.takes_shared_loops:
+                program = self._shared(program, rules)
             program, refused = self.requested.apply(program, rules, self.kernels, journal)
             self._check_schedules(program)
         program = self._finished(program, rules, checks=self.checks)
@@ -226,10 +228,15 @@ class Compiler:
             )
         return self._psy_text(unit, placed)
 
+    def _shared(self, program: Program, rules: Rules) -> Program:
+        """Return `program` with loops of built-ins shared, unless settings say otherwise."""
+        if not self.api.choices(self.settings).fuses_built_ins:
+            return program
+        return _with_each(program, partial(with_shared_loops, rules=rules))
+
     def _finished(self, program: Program, rules: Rules, *, checks: bool = False) -> Program:
         """Return `program` with what settings and target ask for once all steps are applied."""
-        if self.api.choices(self.settings).fuses_built_ins:
-            program = _with_each(program, partial(with_shared_loops, rules=rules))
+        program = self._shared(program, rules)
         program = _with_each(program, partial(with_outlined_columns, rules=rules))
         contract = self.target.infrastructure(self.settings).holding
         if contract is not None and not contract.at_once:

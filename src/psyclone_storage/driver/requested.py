@@ -54,6 +54,15 @@ class Requested:
         """Whether steps are to put kernels on a device with a memory of its own."""
         return any(request.step.name in TO_DEVICE for request in self.steps)
 
+    @property
+    def takes_shared_loops(self) -> bool:
+        """Whether steps may find built-ins in shared loops: nothing counts or names loops.
+
+        A script counts them, a step may be given the place of one, a profiler tells calls apart.
+        """
+        counted = self.recipe is not None or bool(self.profile)
+        return not counted and not any(one.has_place for one in self.steps)
+
     def without_moves(self) -> Requested:
         """Return this for storages that move data themselves: recipes do not enter them."""
         context = replace(self.context, recipes_move=False)

@@ -13,6 +13,7 @@ from psyclone_storage.driver.compile import Build, Compiler, make_compiler
 from psyclone_storage.driver.request import CompileRequest, LineLimit
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.ir.walk import outer_loops
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
 GRIDS = CORPUS.parent / "gocean"
@@ -149,3 +150,36 @@ def test_ignored_modules_are_not_looked_for(tmp_path: Path) -> None:
     assert [found and found.is_resolved for found in (known, ignored)] == [True, False]
     ignoring = replace(default_settings(), ignore_modules=("known_mod",))
     assert make_compiler(ignoring, REQUEST).kernels._modules.ignored == {"known_mod"}
+
+
+SCRIPT = "def trans(psyir):\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "loops"),
+    [
+        ({"steps": ""}, 3),
+        ({"steps": "openmp-parallel-do"}, 3),
+        ({"steps": "outline"}, 3),
+        ({"steps": "openmp-parallel-do{loop=loop2}"}, 4),
+        ({"steps": "openmp-parallel-do", "script": True}, 4),
+        ({"profile": ("kernels",)}, 4),
+    ],
+)
+def test_steps_find_built_ins_in_shared_loops_where_nothing_counts_them(
+    changes: dict[str, object], loops: int, tmp_path: Path
+) -> None:
+    if changes.get("script"):
+        script = tmp_path / "script.py"
+        script.write_text(SCRIPT)
+        changes = changes | {"script": script}
+    (invoke,) = build("reductions_between_kernels", distributed=False, **changes).program.invokes
+    assert len(outer_loops(invoke.schedule)) == loops
+
+
+def test_a_setting_keeps_the_loops_of_built_ins_from_steps() -> None:
+    settings = default_settings()
+    apart = replace(settings, lfric=replace(settings.lfric, fuse_built_ins=False))
+    made = make_compiler(apart, replace(REQUEST, distributed=False, steps="openmp-parallel-do"))
+    (invoke,) = made.compile_algorithm(CORPUS / "reductions_between_kernels.x90").program.invokes
+    assert len(outer_loops(invoke.schedule)) == 4

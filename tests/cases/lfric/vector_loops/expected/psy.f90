@@ -22,7 +22,7 @@ contains
     type(field_proxy_type) :: lap_proxy, x_proxy, y_proxy
     real(kind=r_def), pointer, contiguous :: lap_data(:), x_data(:), y_data(:)
     integer(kind=i_def) :: nlayers_lap, nlayers_x, ndf_w3, undf_w3, loop1_start, loop1_stop, &
-        loop2_start, loop2_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, cell, df
+        loop2_start, loop2_stop, loop4_start, loop4_stop, cell, df
     type(stencil_dofmap_type), pointer :: x_stencil_map, lap_stencil_map
     integer(kind=i_def), pointer, contiguous :: x_stencil_sizes(:), x_stencil_dofmap(:, :, :), &
         lap_stencil_sizes(:), lap_stencil_dofmap(:, :, :), map_w3(:, :)
@@ -59,8 +59,6 @@ contains
     loop1_stop = lap_proxy%vspace%get_ncell()
     loop2_start = 1
     loop2_stop = lap_proxy%vspace%get_undf()
-    loop3_start = 1
-    loop3_stop = y_proxy%vspace%get_undf()
     loop4_start = 1
     loop4_stop = x_proxy%vspace%get_ncell()
 
@@ -82,12 +80,6 @@ contains
     do df = loop2_start, loop2_stop
       ! Built-in: sum_X
       total = total + lap_data(df)
-    end do
-    !$acc end parallel
-
-    !$acc parallel default(present)
-    !$acc loop private(df), gang, independent
-    do df = loop3_start, loop3_stop
       ! Built-in: inc_X_plus_Y
       y_data(df) = y_data(df) + lap_data(df)
     end do
