@@ -76,7 +76,7 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
         _lower_invoke(program, invoke, imports, infrastructure) for invoke in program.invokes
     ]
     own = tuple(procedure for _, work in lowered for procedure in work.procedures)
-    helpers = infrastructure.helpers(program, imports)
+    helpers = (*infrastructure.helpers(program, imports), *imports.helpers())
     routines = tuple(routine for routine, _ in lowered)
     return Unit(program.name, imports.uses(), routines, comment, helpers, own)
 

@@ -77,10 +77,24 @@ class ModuleImports:
         self._names = NameTable(taken)
         self._own = key_of(own)
         self._locals: dict[tuple[str, str], str] = {}
+        self._helpers: dict[str, Routine] = {}
 
     def procedure(self, wish: str) -> str:
         """Return a name for a procedure of this module: `wish`, or one like it."""
         return self._names.fresh(wish)
+
+    def helper(self, wish: str, make: Callable[[str], Routine]) -> str:
+        """Return the name of the procedure that is asked for as `wish` by all that need it.
+
+        `make` makes it, from its name, at the first request.
+        """
+        if wish not in self._helpers:
+            self._helpers[wish] = make(self.procedure(wish))
+        return self._helpers[wish].name
+
+    def helpers(self) -> tuple[Routine, ...]:
+        """Return the procedures that several routines of the module may need."""
+        return tuple(self._helpers.values())
 
     def local(self, module: str, name: str) -> str:
         """Return the name that `name` of `module` has here, importing it if need be."""

@@ -6,11 +6,14 @@
  * are done at once. What is missing where it has to be present ends the program, and so does what
  * is not known here.
  *
- * A region finds the descriptors of its own call. Those that libgomp enters with data, and does not
- * update while they are present, are not entered here: what this gets wrong is not found.
+ * Pointers are kept by libgomp's rules. With what a directive enters, the variable enters by which
+ * it goes: a descriptor, a dummy's address. It stays as long as those values do, is not brought up
+ * to date while it is present, and is what a region finds at that address. A pointer in an object is
+ * attached once. An update of a component gives the device's object what lies one argument before.
  *
  * `emulated_moves` says how often values went to the device, how many bytes, the same of what came
- * back, and how many arguments of regions, as scalars and results of sums, were copied for them. */
+ * back, and how many arguments of regions, as scalars and results of sums, were copied for them.
+ * `emulated_print` prints these numbers. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,17 +33,30 @@ enum {
     USE_DEVICE = 0x0e,
     USE_DEVICE_IF_PRESENT = 0x10,
     RELEASE = 0x17,
+    STRUCT = 0x1c,
+    ALWAYS_POINTER = 0x1d,
+    ATTACH = 0x50,
+    DETACH = 0x51,
     FORCE = 0x80,
 };
 
-/* Bytes of the host that the device has, and how often they were entered. */
+/* Bytes of the host that the device has, how often they were entered, and the pointer alone with
+ * which they were. */
 typedef struct copy {
     char *host, *device;
     size_t bytes, uses;
-    struct copy *next;
+    struct copy *pointer, *next;
 } copy;
 
+/* A pointer in an object that the device has, which points to the device's values. */
+typedef struct attached {
+    const void *host;
+    size_t uses;
+    struct attached *next;
+} attached;
+
 static copy *copies;
+static attached *attachments;
 static int64_t moves[5];
 
 static void fail(const char *why, const void *address, size_t number)
@@ -96,33 +112,111 @@ static void leave(copy *one, int fetches, int for_good)
     if (fetches) fetch(one, one->host, one->bytes);
     while (*at != one) at = &(*at)->next;
     *at = one->next;
+    for (copy *other = copies; other; other = other->next)
+        if (other->pointer == one) other->pointer = NULL;
     free(one->device);
     free(one);
 }
 
-/* Return the kind of a map, 0 for a part of one that concerns regions alone, or no bytes. */
-static int kind_of(const unsigned short *kinds, const size_t *sizes, size_t n)
+static copy *entered(void *host, size_t bytes)
 {
-    int kind = kinds[n] & 0xff;
-    return kind == POINTER || kind == DESCRIPTOR || !sizes[n] ? -1 : kind;
+    copy *one = malloc(sizeof *one);
+    if (!one) fail("no memory", host, sizeof *one);
+    *one = (copy){host, new_memory(bytes), bytes, 1, NULL, copies};
+    return copies = one;
+}
+
+/* Let a pointer that the device has point to what the device has of its target. */
+static void point(copy *one, void *host)
+{
+    char *value = *(char **)host;
+    copy *target = value ? found(value, 0) : NULL;
+    if (target) value = there(target, value);
+    memcpy(there(one, host), &value, sizeof value);
+}
+
+/* Enter a pointer that came after `values`, and for them alone if they are `new`. */
+static void enter_pointer(copy *values, int new, void *host)
+{
+    copy *one = found(host, sizeof(void *));
+    if (!new) {
+        if (values && values->pointer) values->pointer->uses += 1;
+    } else if (one) {
+        one->uses += 1;
+    } else {
+        point(values->pointer = entered(host, sizeof(void *)), host);
+    }
+}
+
+/* Enter a descriptor and the pointer in it, or attach that if it lies in an object. */
+static void enter_descriptor(void *host, size_t bytes, void *pointer)
+{
+    copy *one = found(host, bytes);
+    if (one) {
+        one->uses += pointer ? 2 : 1;
+        return;
+    }
+    one = entered(host, bytes);
+    memcpy(one->device, host, bytes);
+    if (!pointer) return;
+    one->uses += 1;
+    point(one, pointer);
+}
+
+static attached *attachment(const void *host)
+{
+    attached *one = attachments;
+    while (one && one->host != host) one = one->next;
+    return one;
+}
+
+static void attach(void *host)
+{
+    copy *object = found(host, sizeof(void *));
+    attached *one = attachment(host);
+    if (!object) fail("attached, and not present", host, sizeof(void *));
+    if (!one) {
+        if (!(one = malloc(sizeof *one))) fail("no memory", host, sizeof *one);
+        *one = (attached){host, 0, attachments};
+        attachments = one;
+    }
+    if (one->uses++ == 0) point(object, host);
+}
+
+static void detach(const void *host, int for_good)
+{
+    attached *one = attachment(host);
+    if (!one || !one->uses) fail("detached, and not attached", host, sizeof(void *));
+    one->uses = for_good ? 0 : one->uses - 1;
 }
 
 void GOACC_enter_data(int flags, size_t count, void **hosts, size_t *sizes, unsigned short *kinds,
                       int queue, int waits, ...)
 {
+    copy *values = NULL;
+    int new = 0;
     for (size_t n = 0; n < count; n++) {
-        int kind = kind_of(kinds, sizes, n);
-        if (kind < 0) continue;
-        if ((kind & ~FORCE) > TO) fail("entered in an unknown way", hosts[n], kind);
-        copy *one = found(hosts[n], sizes[n]);
-        if (one) {
-            one->uses += 1;
+        int kind = kinds[n] & 0xff, next = n + 1 < count ? kinds[n + 1] & 0xff : STRUCT;
+        if (kind == POINTER) {
+            enter_pointer(values, new, hosts[n]);
             continue;
         }
-        if (!(one = malloc(sizeof *one))) fail("no memory", hosts[n], sizeof *one);
-        *one = (copy){hosts[n], new_memory(sizes[n]), sizes[n], 1, copies};
-        copies = one;
-        if (kind & TO) send(one, hosts[n], sizes[n]);
+        if (kind == ATTACH) attach(hosts[n]);
+        if (kind == DESCRIPTOR) {
+            enter_descriptor(hosts[n], sizes[n], next == POINTER ? hosts[n + 1] : NULL);
+            n += next == POINTER;
+        }
+        values = NULL, new = 0;
+        if (kind == ATTACH || kind == DESCRIPTOR || kind == STRUCT || !sizes[n]) continue;
+        if ((kind & ~FORCE) > TO) fail("entered in an unknown way", hosts[n], kind);
+        values = found(hosts[n], sizes[n]);
+        new = !values;
+        if (!new) {
+            values->uses += 1;
+            continue;
+        }
+        values = entered(hosts[n], sizes[n]);
+        if (kind & TO) send(values, hosts[n], sizes[n]);
     }
 }
 
@@ -130,30 +224,44 @@ void GOACC_exit_data(int flags, size_t count, void **hosts, size_t *sizes, unsig
                      int queue, int waits, ...)
 {
     for (size_t n = 0; n < count; n++) {
-        int kind = kind_of(kinds, sizes, n), fetches = (kind & ~FORCE) == FROM;
-        if (kind < 0) continue;
-        if (kind != RELEASE && kind != DELETE && !fetches)
+        int kind = kinds[n] & 0xff, fetches = (kind & ~FORCE) == FROM;
+        int points = kind == POINTER || kind == DESCRIPTOR;
+        if ((kind & ~FORCE) == DETACH) {
+            detach(hosts[n], kind & FORCE);
+            continue;
+        }
+        if (kind != POINTER && !sizes[n]) continue;
+        if (!points && kind != RELEASE && kind != DELETE && !fetches)
             fail("left in an unknown way", hosts[n], kind);
-        copy *one = found(hosts[n], sizes[n]);
+        copy *one = found(hosts[n], kind == POINTER ? sizeof(void *) : sizes[n]);
         if (one) leave(one, fetches, kind == DELETE || kind & FORCE);
     }
+}
+
+/* Give the device's object the address of what lies there of the argument before. */
+static void update_pointer(void **hosts, size_t n)
+{
+    copy *object = found(hosts[n], sizeof(void *)), *before = found(hosts[n - 1], 0);
+    if (!object || !before) fail("updated in an object, and not present", hosts[n], n);
+    void *value = there(before, hosts[n - 1]);
+    memcpy(there(object, hosts[n]), &value, sizeof value);
 }
 
 void GOACC_update(int flags, size_t count, void **hosts, size_t *sizes, unsigned short *kinds,
                   int queue, int waits, ...)
 {
+    int sent = 0;
     for (size_t n = 0; n < count; n++) {
-        int kind = kind_of(kinds, sizes, n);
-        if (kind < 0) continue;
+        int kind = kinds[n] & 0xff;
+        if (kind == ALWAYS_POINTER && sent) update_pointer(hosts, n);
+        if (kind == POINTER || kind == DESCRIPTOR || kind == ALWAYS_POINTER || !sizes[n]) continue;
         copy *one = found(hosts[n], sizes[n]);
         if (!one && kind & FORCE) fail("updated, and not present", hosts[n], sizes[n]);
-        if (!one) continue;
-        if ((kind & ~FORCE) == TO)
-            send(one, hosts[n], sizes[n]);
-        else if ((kind & ~FORCE) == FROM)
-            fetch(one, hosts[n], sizes[n]);
-        else
+        if ((kind & ~FORCE) != TO && (kind & ~FORCE) != FROM)
             fail("updated in an unknown way", hosts[n], kind);
+        sent = one && kind & TO;
+        if (sent) send(one, hosts[n], sizes[n]);
+        if (one && !sent) fetch(one, hosts[n], sizes[n]);
     }
 }
 
@@ -214,6 +322,13 @@ static void give(void **given, void **own, void **hosts, const size_t *sizes,
     int kind = kinds[n] & 0xff;
     given[n] = hosts[n];
     if (kind == FIRST_PRIVATE_VALUE) return;
+    if (kind == POINTER || kind == DESCRIPTOR) {
+        copy *one = found(hosts[n], kind == POINTER ? sizeof(void *) : sizes[n]);
+        if (one) {
+            given[n] = there(one, hosts[n]);
+            return;
+        }
+    }
     if (kind == POINTER) {
         give_pointer(given, own, hosts, sizes, kinds, n);
         return;
@@ -252,4 +367,13 @@ void GOACC_parallel_keyed(int flags, void (*region)(void *), size_t count, void 
 void emulated_moves(int64_t counts[5])
 {
     memcpy(counts, moves, sizeof moves);
+}
+
+/* What a program in Fortran calls as `emulated_print`, without an interface. */
+void emulated_print_(void)
+{
+    printf("moved");
+    for (int n = 0; n < 5; n++) printf(" %lld", (long long)moves[n]);
+    printf("\n");
+    fflush(stdout);
 }

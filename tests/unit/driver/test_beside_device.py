@@ -62,13 +62,13 @@ GUARDED = [
     "!$acc update host(height%data)",
     "end if",
     "if (height%data_on_device) then",
-    "!$acc update device(height%data)",
+    "call update_device(height%data)",
     "end if",
 ]
 
 
 def transfers(done: Outcome, name: str) -> list[str]:
-    words = ("data_on_device", "!$acc", "end if")
+    words = ("data_on_device", "!$acc", "update_device", "end if")
     return [line for line in routine(done, name) if any(word in line for word in words)]
 
 

@@ -12,7 +12,9 @@ that a device has. So a field is given the procedures that do it, which are in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
+from psyclone_storage.backend.entering import enter_object
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.infrastructure import LoweringContext
@@ -21,7 +23,12 @@ from psyclone_storage.backend.workspace import (
     ModuleImports,
     SetupSection,
 )
-from psyclone_storage.infrastructures.gocean import INTEGER, WORKING_PRECISION, RequiredProperty
+from psyclone_storage.infrastructures.gocean import (
+    INTEGER,
+    REAL,
+    WORKING_PRECISION,
+    RequiredProperty,
+)
 from psyclone_storage.ir.devices import entered_data
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.expr import (
@@ -49,6 +56,7 @@ from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
     Branch,
+    Call,
     Comment,
     Declare,
     DeviceItem,
@@ -71,7 +79,7 @@ _FALSE = logical(False)
 
 def enter_device(paths: Paths, context: LoweringContext, enter: EnterDevice) -> tuple[Line, ...]:
     """Return what gives the device the fields and grids that the regions of the routine take."""
-    fields = [_field_entered(paths, name, enter.queue) for name in enter.data]
+    fields = [_field_entered(paths, context, name, enter.queue) for name in enter.data]
     others = [
         item
         for item in region_items(paths, context, enter.calls, enter.lines)
@@ -84,14 +92,14 @@ def enter_device(paths: Paths, context: LoweringContext, enter: EnterDevice) -> 
     )
 
 
-def _field_entered(paths: Paths, name: str, queue: int) -> If:
+def _field_entered(paths: Paths, context: LoweringContext, name: str, queue: int) -> If:
     flag, data = _flag(name), paths.reach(RequiredProperty.DATA, Name(name))
-    items = (DeviceItem(Name(name)), DeviceItem(data, 1))
+    entered = enter_object(context, name, abi.FIELD, "enter_field", queue)
     handed = (
         PointerAssign(Member(Name(name), member), Name(procedure))
         for procedure, member in abi.MEMBER_OF.items()
     )
-    body: tuple[Line, ...] = (*enter_lines(items, queue), Assign(flag, _TRUE), *handed)
+    body: tuple[Line, ...] = (entered, EnterDataLine((data,), queue), Assign(flag, _TRUE), *handed)
     return If((Branch(Unary(Operator.NOT, flag), body),))
 
 
@@ -233,11 +241,33 @@ def _root(expr: Expr) -> str:
     return expr.text if isinstance(expr, Name) else ""
 
 
-def copy_to(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:  # noqa: ARG001
-    """Return the copy of a field's values, under a test if the device may not have them."""
+def copy_to(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:
+    """Return the copy of a field's values, under a test if the device may not have them.
+
+    To the device they go as an argument: with an update of a component libgomp writes an address
+    into the device's object, which is not that of the values.
+    """
     name = copy.datum.name
-    line = UpdateLine(copy.side, paths.reach(RequiredProperty.DATA, Name(name)))
+    data = paths.reach(RequiredProperty.DATA, Name(name))
+    line: Line = UpdateLine(copy.side, data)
+    if copy.side is Side.DEVICE:
+        line = Call(Name(context.work.imports.helper(_UPDATE, partial(_update, context))), (data,))
     return (If((Branch(_flag(name), (line,)),)),) if copy.guarded else (line,)
+
+
+_UPDATE = "update_device"
+
+
+def _update(context: LoweringContext, name: str) -> Routine:
+    """Return the procedure that gives the device the host's values of a field."""
+    values = Declare("values", REAL, ("intent(in)",), (Range(), Range()))
+    return Routine(
+        name,
+        (context.work.dummy(values),),
+        (),
+        (UpdateLine(Side.DEVICE, Name(values.name)),),
+        "Give the device the values of a field that it has.",
+    )
 
 
 def on_host(

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from psyclone_storage.backend.entering import enter_values
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import proxy
 from psyclone_storage.backend.lfric.members import bound
-from psyclone_storage.backend.regions import enter_lines
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.ir.devices import moved_data
 from psyclone_storage.ir.expr import Binary, Member, Name, Range, Section, walk, whole
@@ -23,7 +23,16 @@ from psyclone_storage.ir.rewrite import blocks_of, expressions_of
 from psyclone_storage.ir.runtime_ops import CopyTo, DataOf, EnterDevice
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.unit import Call, DeviceItem, ExitDataLine, Line, ScopedBlock, UpdateLine
+from psyclone_storage.ir.unit import (
+    Call,
+    Declare,
+    DeviceItem,
+    EnterDataLine,
+    ExitDataLine,
+    Line,
+    ScopedBlock,
+    UpdateLine,
+)
 
 
 def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[Line, ...]:
@@ -31,10 +40,14 @@ def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[Line, ..
 
     What is not to stay is deleted at the end of the routine.
     """
-    names = tuple(map(Name, dict.fromkeys(arrays_in(context, enter.lines))))
-    if passing := tuple(name for name in names if not _stays(context, name.text)):
+    names = tuple(dict.fromkeys(arrays_in(context, enter.lines)))
+    staying = tuple(array for name in names for array in _staying(context, name))
+    known = {array.name for array in staying}
+    lines: list[Line] = [enter_values(context, array, enter.queue) for array in staying]
+    if passing := tuple(Name(name) for name in names if name not in known):
+        lines.append(EnterDataLine(passing, enter.queue))
         context.work.at_end(ExitDataLine(passing))
-    return tuple(enter_lines(map(DeviceItem, names), enter.queue))
+    return tuple(lines)
 
 
 def region_items(
@@ -88,10 +101,9 @@ def _names(lines: Iterable[Line]) -> Iterator[str]:
             yield from _names(block)
 
 
-def _stays(context: LoweringContext, name: str) -> bool:
-    """Return whether an array outlives the routine, and its values do not change on the host."""
-    found = context.work.found(name)
-    if found is None:
-        return False
-    section, declared = found
-    return "pointer" in declared.attributes and section is not SetupSection.QUADRATURE
+def _staying(context: LoweringContext, name: str) -> Iterator[Declare]:
+    """Yield an array that outlives the routine, and whose values do not change on the host."""
+    if found := context.work.found(name):
+        section, declared = found
+        if "pointer" in declared.attributes and section is not SetupSection.QUADRATURE:
+            yield declared

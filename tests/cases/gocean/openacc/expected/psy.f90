@@ -24,21 +24,21 @@ contains
     ! Loops
     ! Give the device what it does not have
     if (.not. new%data_on_device) then
-      !$acc enter data copyin(new)
+      call enter_field(new)
       !$acc enter data copyin(new%data)
       new%data_on_device = .true.
       new%read_from_device_f => read_from_device
       new%write_to_device_f => write_to_device
     end if
     if (.not. old%data_on_device) then
-      !$acc enter data copyin(old)
+      call enter_field(old)
       !$acc enter data copyin(old%data)
       old%data_on_device = .true.
       old%read_from_device_f => read_from_device
       old%write_to_device_f => write_to_device
     end if
     if (.not. height%data_on_device) then
-      !$acc enter data copyin(height)
+      call enter_field(height)
       !$acc enter data copyin(height%data)
       height%data_on_device = .true.
       height%read_from_device_f => read_from_device
@@ -137,5 +137,15 @@ contains
       !$acc exit data delete(part)
     end if
   end subroutine write_to_device
+
+  ! Give a device an object, by a pointer that no region uses: gfortran lets that stay there, too
+  subroutine enter_field(object)
+    type(r2d_field), target, intent(in) :: object
+
+    type(r2d_field), pointer, save :: entered
+
+    entered => object
+    !$acc enter data copyin(entered)
+  end subroutine enter_field
 
 end module read_between_mod_psy

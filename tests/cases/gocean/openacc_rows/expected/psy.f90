@@ -21,7 +21,7 @@ contains
     ! Loops
     ! Give the device what it does not have
     if (.not. height%data_on_device) then
-      !$acc enter data copyin(height)
+      call enter_field(height)
       !$acc enter data copyin(height%data)
       height%data_on_device = .true.
       height%read_from_device_f => read_from_device
@@ -111,5 +111,15 @@ contains
       !$acc exit data delete(part)
     end if
   end subroutine write_to_device
+
+  ! Give a device an object, by a pointer that no region uses: gfortran lets that stay there, too
+  subroutine enter_field(object)
+    type(r2d_field), target, intent(in) :: object
+
+    type(r2d_field), pointer, save :: entered
+
+    entered => object
+    !$acc enter data copyin(entered)
+  end subroutine enter_field
 
 end module edges_mod_psy

@@ -82,8 +82,15 @@ contains
     loop5_stop = rho_proxy%vspace%get_last_dof_owned()
 
     ! Halo exchanges and loops
-    !$acc enter data copyin(theta_data, mass_data, colour_map, wind_data, map_w2, map_w3, &
-    !$acc rho_data, theta_stencil_sizes, theta_stencil_dofmap)
+    call enter_real_r_def(size(theta_data), theta_data)
+    call enter_real_r_def(size(mass_data), mass_data)
+    call enter_integer_i_def(size(colour_map), colour_map)
+    call enter_real_r_def(size(wind_data), wind_data)
+    call enter_integer_i_def(size(map_w2), map_w2)
+    call enter_integer_i_def(size(map_w3), map_w3)
+    call enter_real_r_def(size(rho_data), rho_data)
+    call enter_integer_i_def(size(theta_stencil_sizes), theta_stencil_sizes)
+    call enter_integer_i_def(size(theta_stencil_dofmap), theta_stencil_dofmap)
 
     !$acc parallel default(present)
     !$acc loop private(df), independent
@@ -150,5 +157,27 @@ contains
 
     deallocate(last_halo_cells)
   end subroutine invoke_0
+
+  ! Give a device values, by a pointer that no region uses: gfortran lets that stay there, too
+  subroutine enter_real_r_def(number, values)
+    integer, intent(in) :: number
+    real(kind=r_def), target, intent(in) :: values(number)
+
+    real(kind=r_def), pointer, save :: entered(:)
+
+    entered => values
+    !$acc enter data copyin(entered)
+  end subroutine enter_real_r_def
+
+  ! Give a device values, by a pointer that no region uses: gfortran lets that stay there, too
+  subroutine enter_integer_i_def(number, values)
+    integer, intent(in) :: number
+    integer(kind=i_def), target, intent(in) :: values(number)
+
+    integer(kind=i_def), pointer, save :: entered(:)
+
+    entered => values
+    !$acc enter data copyin(entered)
+  end subroutine enter_integer_i_def
 
 end module step_alg_mod_psy

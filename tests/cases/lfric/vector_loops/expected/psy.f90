@@ -63,8 +63,14 @@ contains
     loop4_stop = x_proxy%vspace%get_ncell()
 
     ! Loops
-    !$acc enter data copyin(lap_data, x_data, x_stencil_sizes, x_stencil_dofmap, map_w3, y_data, &
-    !$acc lap_stencil_sizes, lap_stencil_dofmap)
+    call enter_real_r_def(size(lap_data), lap_data)
+    call enter_real_r_def(size(x_data), x_data)
+    call enter_integer_i_def(size(x_stencil_sizes), x_stencil_sizes)
+    call enter_integer_i_def(size(x_stencil_dofmap), x_stencil_dofmap)
+    call enter_integer_i_def(size(map_w3), map_w3)
+    call enter_real_r_def(size(y_data), y_data)
+    call enter_integer_i_def(size(lap_stencil_sizes), lap_stencil_sizes)
+    call enter_integer_i_def(size(lap_stencil_dofmap), lap_stencil_dofmap)
 
     !$acc parallel default(present)
     !$acc loop private(cell), gang, independent
@@ -93,5 +99,27 @@ contains
     end do
     !$acc end parallel
   end subroutine invoke_0
+
+  ! Give a device values, by a pointer that no region uses: gfortran lets that stay there, too
+  subroutine enter_real_r_def(number, values)
+    integer, intent(in) :: number
+    real(kind=r_def), target, intent(in) :: values(number)
+
+    real(kind=r_def), pointer, save :: entered(:)
+
+    entered => values
+    !$acc enter data copyin(entered)
+  end subroutine enter_real_r_def
+
+  ! Give a device values, by a pointer that no region uses: gfortran lets that stay there, too
+  subroutine enter_integer_i_def(number, values)
+    integer, intent(in) :: number
+    integer(kind=i_def), target, intent(in) :: values(number)
+
+    integer(kind=i_def), pointer, save :: entered(:)
+
+    entered => values
+    !$acc enter data copyin(entered)
+  end subroutine enter_integer_i_def
 
 end module reductions_between_kernels_alg_mod_psy
