@@ -20,6 +20,7 @@ from psyclone_storage.frontend.python.functions import offered
 from psyclone_storage.frontend.python.helper_texts import ModuleTexts, no_modules
 from psyclone_storage.frontend.python.helpers import HelpersInPlace
 from psyclone_storage.frontend.python.imports import modules_in
+from psyclone_storage.frontend.python.kinds import Kinds
 from psyclone_storage.frontend.python.metadata import (
     IN_FORTRAN_TOO,
     KernelDefinition,
@@ -63,9 +64,15 @@ def read_code(
         CompileError: everything that is wrong with the body.
     """
     found = _find(dialect, source, name)
-    scope = _scope(found, dialect, dummies)
-    scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
-    body = read_block(scope, without_text(found.node.body))
+    kinds: dict[str, Kinds] = {}
+    while True:
+        scope = _scope(found, dialect, dummies)
+        scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
+        scope.local_kinds = dict(kinds)
+        body = read_block(scope, without_text(found.node.body))
+        if scope.local_kinds == kinds:
+            break
+        kinds = scope.local_kinds  # what a local has later is known when it is read again
     _check_names(scope)
     raise_if_any(scope.problems)
     declarations = (*_dummies(scope), *_locals(scope))

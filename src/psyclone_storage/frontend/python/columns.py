@@ -21,6 +21,7 @@ from psyclone_storage.frontend.python.local_arrays import (
     read_element,
     written_element,
 )
+from psyclone_storage.frontend.python.precision import double
 from psyclone_storage.frontend.python.scope import (
     UNKNOWN,
     CountedRange,
@@ -105,7 +106,7 @@ class ColumnAccess:
             return scope.refuse("M206", what, node, "Let its access be one that reads, too.")
         if dummy.role is Role.CMA_MATRIX:
             scope.called.setdefault("real", scope.tree.span(node))
-            expr = nodes.call("real", expr, Name(scope.real.kind or ""))
+            expr = double(scope, nodes.call("real", expr, Name(scope.real.kind or "")))
         return TypedExpression(expr, dummy.type.intrinsic)
 
     def target(

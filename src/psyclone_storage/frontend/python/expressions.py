@@ -7,7 +7,6 @@ are not mixed. What typed code has no word for is refused at its place.
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,20 +15,25 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.python import nodes, precision, rounded
 from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
 from psyclone_storage.frontend.python.imports import dotted, imported_from
-from psyclone_storage.frontend.python.rounded import as_real, as_real_if_rounded
+from psyclone_storage.frontend.python.kinds import DOUBLE, SINGLE, UNKNOWN_NUMBER, WEAK, Kind, Kinds
+from psyclone_storage.frontend.python.operations import (
+    LARGEST,
+    alike,
+    applied,
+    bounded,
+    by_numpy,
+    chosen,
+    operation,
+    too_large,
+)
+from psyclone_storage.frontend.python.rounded import as_real
 from psyclone_storage.frontend.python.scope import UNKNOWN, Exactness, KernelScope, TypedExpression
-from psyclone_storage.ir.expr import Expr, Name, integer_value
+from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
-_LARGEST, _BITS = 2**31 - 1, 31
-_PLAIN: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_COMPUTED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-}  # fmt: skip
 _COMPARED: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "/=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
@@ -72,8 +76,8 @@ def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
     if isinstance(value, bool):
         return TypedExpression(nodes.truth(value), _TRUTH)
     if isinstance(value, int):
-        if value > _LARGEST:
-            return _too_large(scope, node)
+        if value > LARGEST:
+            return too_large(scope, node)
         return TypedExpression(nodes.whole(value), _WHOLE)
     if isinstance(value, float):
         if value == float("inf"):
@@ -82,49 +86,6 @@ def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
         return TypedExpression(nodes.real(value, scope.real), _REAL)
     what = f"'{scope.text(node)}' is no number."
     return scope.refuse("P054", what, node)
-
-
-def _too_large(scope: KernelScope, node: ast.AST) -> TypedExpression:
-    what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
-    return scope.refuse("P054", what, node, "Write it as a real number.")
-
-
-def _written(node: ast.expr) -> int | None:
-    """Return the whole number that is computed of written ones alone, as Python does, else None.
-
-    Operands have 32 bits. Of a power that has more, some number that has more is returned.
-    """
-    match node:
-        case ast.Constant(value=int(value)) if not isinstance(value, bool):
-            return value
-        case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
-            inner = _written(operand)
-            return -inner if inner is not None and isinstance(sign, ast.USub) else inner
-        case ast.BinOp(first, sign, second):
-            left, right = _written(first), _written(second)
-            if left is not None and right is not None:
-                return _computed(sign, left, right)
-    return None
-
-
-def _computed(sign: ast.operator, left: int, right: int) -> int | None:
-    if isinstance(sign, ast.Pow):
-        if right < 0:
-            return None
-        return int(left ** (right if abs(left) <= 1 else min(right, _BITS + 1)))
-    is_quotient = isinstance(sign, ast.FloorDiv | ast.Mod)
-    compute = _COMPUTED.get(type(sign))
-    return None if compute is None or (is_quotient and right == 0) else compute(left, right)
-
-
-def _bounded(
-    scope: KernelScope, node: ast.AST, computed: ast.expr, found: TypedExpression
-) -> TypedExpression:
-    """Return what an operation gives; of written whole numbers it has 32 bits or is refused."""
-    value = _written(computed) if found.type is _WHOLE else None
-    if value is not None and not -_LARGEST - 1 <= value <= _LARGEST:
-        return _too_large(scope, node)
-    return found
 
 
 def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
@@ -193,8 +154,9 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
         return found
     op = "-" if isinstance(node.op, ast.USub) else "+"
     wide = rounded.negative(scope, found) if op == "-" else found.wide
-    made = TypedExpression(nodes.negated(found.expr, op), found.type, wide)
-    return _bounded(scope, node, node, made)
+    kinds = precision.negated(scope, found) if op == "-" else found.kinds
+    made = TypedExpression(nodes.negated(found.expr, op), found.type, wide, kinds=kinds)
+    return bounded(scope, node, node, made)
 
 
 def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
@@ -204,7 +166,7 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
     made = operation(scope, node, node.op, (_kept(scope, node.left, left), right))
     if made.wide is not None and _is_nearest(scope, node):
         made = replace(made, wide=replace(made.wide, how=Exactness.EXACT))
-    return _bounded(scope, node, node, made)
+    return bounded(scope, node, node, made)
 
 
 def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
@@ -238,94 +200,13 @@ def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
     return False
 
 
-def operation(
-    scope: KernelScope,
-    node: ast.AST,
-    op: ast.operator,
-    operands: tuple[TypedExpression, TypedExpression],
-) -> TypedExpression:
-    """Return an operation on two numbers, as Python computes it."""
-    left, right = operands
-    if _joined(left, right) is _REAL:
-        left, right = (as_real_if_rounded(scope, one) for one in operands)
-        left, right = precision.met(scope, (left, right))
-    wide = rounded.combined(scope, node, op, (left, right))
-    if (sign := _PLAIN.get(type(op))) is not None:
-        made = nodes.binary(sign, left.expr, right.expr)
-        return TypedExpression(made, _joined(left, right), wide)
-    match op:
-        case ast.Div():
-            return _divided(scope, left, right)
-        case ast.Mod():
-            left, right = alike(scope, left, right)
-            return TypedExpression(nodes.call("modulo", left.expr, right.expr), left.type, wide)
-        case ast.FloorDiv():
-            return replace(_rounded_down(scope, node, left, right), wide=wide)
-        case ast.Pow():
-            return replace(power(scope, node, left, right), wide=wide)
-    what = f"'{scope.text(node)}' is no operation on numbers."
-    return scope.refuse("P051", what, node, "Write '+', '-', '*', '/', '//', '%' or '**'.")
-
-
-def _divided(scope: KernelScope, left: TypedExpression, right: TypedExpression) -> TypedExpression:
-    """Return a quotient, which is a real number; one of numbers of 32 bits has no more.
-
-    That of the least such number and -1 has, as it has in Fortran, where no program may ask for it.
-    """
-    if left.type is not _WHOLE or right.type is not _WHOLE:
-        return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL)
-    divisor = integer_value(right.expr)
-    does_not_grow = divisor is None or divisor > 0
-    within = left.wide is None and right.wide is None and does_not_grow
-    left, right = rounded.as_exact(scope, left), rounded.as_exact(scope, right)
-    return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL, within=within)
-
-
-def alike(
-    scope: KernelScope, first: TypedExpression, second: TypedExpression
-) -> tuple[TypedExpression, TypedExpression]:
-    """Return two numbers as ones of the same type."""
-    if _joined(first, second) is _REAL:
-        first, second = as_real(scope, first), as_real(scope, second)
-        first, second = precision.alike(scope, (first, second))
-    return first, second
-
-
-def power(
-    scope: KernelScope, node: ast.AST, base: TypedExpression, exponent: TypedExpression
-) -> TypedExpression:
-    """Return a power; one of whole numbers has an exponent that is written out."""
-    if base.type is _WHOLE and exponent.type is _WHOLE:
-        value = integer_value(exponent.expr)
-        if value is None or value < 0:
-            what = "A power of whole numbers has an exponent that is written out, and not negative."
-            return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
-        return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _WHOLE)
-    base, exponent = precision.met(scope, (as_real(scope, base), exponent))
-    return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _REAL)
-
-
-def _rounded_down(
-    scope: KernelScope, node: ast.AST, left: TypedExpression, right: TypedExpression
-) -> TypedExpression:
-    if left.type is not _WHOLE or right.type is not _WHOLE:
-        what = "'//' divides whole numbers in a kernel."
-        return scope.refuse("P054", what, node, "Write 'math.floor(a / b)' for real ones.")
-    multiple = nodes.binary("-", left.expr, nodes.call("modulo", left.expr, right.expr))
-    return TypedExpression(nodes.binary("/", multiple, right.expr), _WHOLE)
-
-
-def _joined(first: TypedExpression, second: TypedExpression) -> Intrinsic:
-    return _REAL if _REAL in (first.type, second.type) else _WHOLE
-
-
 def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedExpression:
     """Return an operand with the brackets around it, which tell what to compute first."""
     span = scope.tree.span(node)
     before = span.source.text[: span.start].rstrip()
     if isinstance(node, ast.BinOp) and before.endswith("("):
-        made = nodes.bracketed(found.expr)
-        return TypedExpression(made, found.type, rounded.bracketed(found.wide), found.within)
+        wide = rounded.bracketed(found.wide)
+        return replace(found, expr=nodes.bracketed(found.expr), wide=wide)
     return found
 
 
@@ -349,6 +230,8 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
             word = _OF_CONDITIONS.get(word, "")
         if not word:
             return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
+        if not precision.is_compared(scope, word, (left, right)):
+            return precision.refuse(scope, node)
         part = nodes.binary(word, *rounded.compared(scope, *precision.met(scope, (left, right))))
         whole = part if whole is None else nodes.binary(".and.", whole, part)
     return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
@@ -408,42 +291,16 @@ def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
         return chosen(scope, node, test, (first, second))
     if chosen(scope, node, test, (first, second)).type is None:
         return UNKNOWN
+    kinds = precision.taken(scope, (first, second)) if first.type is not _TRUTH else None
     if first.type is not _TRUTH:
         first, second = alike(scope, first, second)
     place = scope.tree.span(node)
-    value = precision.fresh_local(scope, "chosen", first, place)
+    value = precision.fresh_local(scope, "chosen", replace(first, kinds=kinds), place)
     bodies = [(*before, Assign(value, one.expr, place=place))
               for one, before in ((first, before_first), (second, before_second))]  # fmt: skip
     branch = Branch(test.expr, bodies[0], place=place)
     scope.before.append(If((branch,), bodies[1], extent=place))
     return TypedExpression(value, first.type, rounded.kept((first, second)))
-
-
-def chosen(
-    scope: KernelScope,
-    node: ast.AST,
-    test: TypedExpression,
-    values: tuple[TypedExpression, TypedExpression],
-) -> TypedExpression:
-    """Return one of two values, by a condition."""
-    if test.type is None or any(value.type is None for value in values):
-        return UNKNOWN
-    first, second = values
-    if (first.type is _TRUTH) is not (second.type is _TRUTH):
-        return scope.refuse("P054", "Either a number or a condition is chosen.", node)
-    if first.type is not _TRUTH:
-        first, second = alike(scope, first, second)
-    scope.called.setdefault("merge", scope.tree.span(node))
-    return _of_numbers(scope, "merge", (first, second), test.expr)
-
-
-def _of_numbers(
-    scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
-) -> TypedExpression:
-    """Return a function that gives a value of the type of its arguments, all of one type."""
-    wide = rounded.chosen(scope, function, args, *others)
-    value = nodes.call(function, *(arg.expr for arg in args), *others)
-    return TypedExpression(value, args[0].type, wide)
 
 
 # ---------------------------------------------------------------------------- functions
@@ -493,28 +350,12 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
     if function.takes is Signature.CHOICE:
         test, first, second = node.args
         values = read(scope, first), read(scope, second)
-        return chosen(scope, node, read_condition(scope, test), values)
+        made = chosen(scope, node, read_condition(scope, test), values)
+        return by_numpy(scope, node, values, made) if made.type in (_REAL, _WHOLE) else made
     args = [read_number(scope, one) for one in node.args]
     if any(arg.type is None for arg in args):
         return UNKNOWN
-    scope.called.setdefault(function.name, scope.tree.span(node))
-    match function.takes:
-        case Signature.POWER:
-            made = power(scope, node, args[0], args[1])
-            return _bounded(scope, node, ast.BinOp(node.args[0], ast.Pow(), node.args[1]), made)
-        case Signature.TO_WHOLE:
-            if args[0].type is _WHOLE:
-                return args[0]
-            whole = nodes.call(function.name, args[0].expr)
-            if args[0].within:
-                return TypedExpression(whole, _WHOLE)
-            wide = rounded.rounded(scope, node, function.name, args[0].expr)
-            return TypedExpression(whole, _WHOLE, wide)
-    # What remains of a whole number of 32 bits has no more.
-    within = function.name == "mod" and args[0].type is _WHOLE and args[0].wide is None
-    if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
-        args = [*precision.alike(scope, tuple(as_real(scope, arg) for arg in args))]
-    return replace(_of_numbers(scope, function.name, args), within=within)
+    return applied(scope, node, function, args)
 
 
 def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
@@ -523,12 +364,24 @@ def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typ
     found = read_number(scope, node.args[0] if inner is None else inner)
     if found.type is None:
         return UNKNOWN
+    if inner is None and precision.is_lost(scope, found):
+        return precision.refuse(scope, node)
     scope.called.setdefault(function.name, scope.tree.span(node))
     if inner is not None:
         found = TypedExpression(nodes.call("real", found.expr), _WHOLE)
     made = as_real(scope, found)
-    to_kind = precision.double if function.takes is Signature.TO_DOUBLE else precision.widened
-    return replace(made, expr=to_kind(scope, made.expr))
+    if function.takes is Signature.TO_DOUBLE:
+        return replace(made, expr=precision.double(scope, made.expr), kinds=DOUBLE)
+    is_plain = scope.single is None or found.type is _WHOLE
+    expr = made.expr if is_plain else precision.weak(scope, made.expr)
+    return replace(made, expr=expr, kinds=_known_weak(scope, found))
+
+
+def _known_weak(scope: KernelScope, found: TypedExpression) -> Kinds:
+    """Return the kinds of a number that is one of Python now."""
+    known = precision.kinds_of(scope, found) if scope.single is not None else WEAK
+    is_known = known.one is Kind.WEAK
+    return known if is_known else UNKNOWN_NUMBER
 
 
 def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
@@ -537,10 +390,13 @@ def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:
         what = f"'{scope.text(node)}' is of single precision, in which this kernel has no data."
         return scope.refuse("P051", what, node, f"Write 'float({scope.text(node)})'.")
     found = as_real(scope, read_number(scope, node.args[0]))
-    if found.type is None or precision.type_of(scope, found.expr) == wanted:
+    if found.type is None:
         return found
+    if precision.type_of(scope, found.expr) == wanted:
+        return replace(found, kinds=SINGLE)
     scope.called.setdefault("real", scope.tree.span(node))
-    return TypedExpression(precision.of_kind(found.expr, wanted), _REAL)
+    made = precision.of_kind(found.expr, wanted)
+    return TypedExpression(made, _REAL, kinds=SINGLE)
 
 
 def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:

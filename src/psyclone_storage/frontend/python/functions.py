@@ -128,6 +128,14 @@ class CallableImports:
             return None
         return BUILTINS.get(node.id)
 
+    def is_numpy(self, node: ast.expr) -> bool:
+        """Return whether `node` names a function of NumPy, which gives numbers of NumPy."""
+        return self.numpy.meant(node) in NUMPY
+
+    def is_math(self, node: ast.expr) -> bool:
+        """Return whether `node` names a function of `math`, which gives numbers of Python."""
+        return self.math.meant(node) in MATH
+
     def constant(self, node: ast.expr) -> float | None:
         """Return the number that `node` names, None if it is not known."""
         for names in (self.math, self.numpy):

@@ -31,7 +31,7 @@ from psyclone_storage.frontend.python.module_names import (
     constants_of,
     without_text,
 )
-from psyclone_storage.frontend.python.precision import fresh_local, of_local, of_one
+from psyclone_storage.frontend.python.precision import declare, fresh_local
 from psyclone_storage.frontend.python.rounded import bracketed
 from psyclone_storage.frontend.python.scope import (
     A_VALUE,
@@ -39,14 +39,12 @@ from psyclone_storage.frontend.python.scope import (
     ArgumentAccess,
     CalledHelper,
     KernelScope,
-    LocalVariable,
     TypedExpression,
 )
 from psyclone_storage.frontend.python.statements import ANNOTATIONS, read_block
 from psyclone_storage.frontend.python.tree import MAX_DEPTH, Tree, depth_of
 from psyclone_storage.ir.expr import Name, walk
 from psyclone_storage.ir.interface import Role
-from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Line
 
@@ -303,8 +301,7 @@ def _passed(
     place = reader.tree.span(value)
     if arg.arg in inner.assigned:
         to = Name(inner.code(arg.arg))
-        real = of_local(scope, found.expr) if found.type is Intrinsic.REAL else None
-        inner.locals[to.text] = LocalVariable(found.type, place, real=real)
+        declare(scope, to.text, found, place)
         scope.gives_element(to.text)
     else:
         to = fresh_local(scope, _wish(helper.node.name, arg.arg), found, place)
@@ -388,16 +385,10 @@ def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
         what = f"'{node.name}' may end without a value, which is needed."
         return inner.refuse("P051", what, inner.tree.name_of(node), "Return one on every way.")
     returns = _Returns(inner, node)
-    lines = read_block(inner, returns.put_in_place())
-    inner.before += lines
+    inner.before += read_block(inner, returns.put_in_place())
     result, name = inner.local(returns.result), Name(inner.code(returns.result))
     if result is None or result.type is None:
         return UNKNOWN
-    if result.type is Intrinsic.REAL:
-        given = (
-            one.value for one in walk_lines(lines) if isinstance(one, Assign) and one.target == name
-        )
-        inner.locals[name.text] = replace(result, real=of_one(inner, given))
     return TypedExpression(name, result.type)
 
 

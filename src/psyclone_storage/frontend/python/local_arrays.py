@@ -19,11 +19,12 @@ from psyclone_storage.frontend.python.scope import (
 )
 from psyclone_storage.ir.expr import CallFunction, Element, Expr, Name, integer_value, walk
 from psyclone_storage.ir.rewrite import names_in
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Line
 
 _MAKES = "zeros"
 _TYPES = {"float": Intrinsic.REAL, "int": Intrinsic.INTEGER, "bool": Intrinsic.LOGICAL}
+_SIZED = ("float32", "float64")
 _MOST_DIMENSIONS = 7
 _WRITE = "Write 'a = np.zeros(extent)' or 'np.zeros((first, second), dtype=int)', or bool."
 
@@ -53,16 +54,16 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
     if name in scope.arguments or scope.code(name) in scope.counters:
         scope.refuse("P051", f"'{name}' cannot be an array.", target, "Give it another name.")
         return []
-    type_, shape = _type(scope, call), _shape(scope, call)
-    if type_ is None or not shape:
+    found, shape = _type(scope, call), _shape(scope, call)
+    if found is None or not shape:
         return []
+    type_, real = found
     known = scope.local(name)
-    if known is not None and (known.shape, known.type) != (shape, type_):
+    if known is not None and (known.shape, known.type, known.real) != (shape, type_, real):
         what = f"'{name}' has another type or other extents elsewhere."
         scope.refuse("P054", what, node, "Give each array a name of its own.")
         return []
     if known is None:
-        real = scope.of_locals if type_ is Intrinsic.REAL else None
         scope.locals[scope.code(name)] = LocalVariable(type_, scope.tree.span(target), shape, real)
     scope.gives_value(name)
     zero = {Intrinsic.REAL: nodes.real(0.0, scope.real), Intrinsic.INTEGER: nodes.whole(0)}
@@ -70,16 +71,28 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
     return [Assign(Name(scope.code(name)), value, place=scope.tree.span(node))]
 
 
-def _type(scope: KernelScope, call: ast.Call) -> Intrinsic | None:
+def _type(scope: KernelScope, call: ast.Call) -> tuple[Intrinsic, ScalarType | None] | None:
     """Return the type of the elements of a new array; None, with a note, if it is none."""
-    for one in call.keywords:
-        found = _TYPES.get(scope.text(one.value)) if one.arg == "dtype" else None
-        if found is None or len(call.keywords) > 1:
-            what = f"'{scope.text(one)}' says nothing of an array of a kernel."
-            scope.refuse("P051", what, one, _WRITE)
-            return None
-        return found
-    return Intrinsic.REAL
+    said = call.keywords[0].value if call.keywords else None
+    if len(call.keywords) > 1 or (call.keywords and call.keywords[0].arg != "dtype"):
+        what = f"'{scope.text(call.keywords[-1])}' says nothing of an array of a kernel."
+        scope.refuse("P051", what, call.keywords[-1], _WRITE)
+        return None
+    word = "float" if said is None else scope.text(said)
+    sized = "" if said is None else scope.offered.numpy.meant(said)
+    if sized in _SIZED and word not in _TYPES:
+        is_single = sized == _SIZED[0]
+        if not is_single or scope.single is not None:
+            return Intrinsic.REAL, scope.single if is_single else scope.real
+        what = f"'{word}' is of single precision, in which this kernel has no data."
+        scope.refuse("P051", what, call.keywords[0], _WRITE)
+        return None
+    type_ = _TYPES.get(word)
+    if type_ is None:
+        what = f"'{scope.text(call.keywords[0])}' says nothing of an array of a kernel."
+        scope.refuse("P051", what, call.keywords[0], _WRITE)
+        return None
+    return type_, scope.real if type_ is Intrinsic.REAL else None
 
 
 def _shape(scope: KernelScope, call: ast.Call) -> tuple[Expr, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.python import nodes
-from psyclone_storage.frontend.python.precision import widened
+from psyclone_storage.frontend.python.precision import of_whole, widened
 from psyclone_storage.frontend.python.scope import (
     UNKNOWN,
     Exactness,
@@ -35,9 +35,9 @@ def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
     if found.type is not _WHOLE:
         return found
     if found.wide is None:
-        return TypedExpression(_converted(scope, found.expr), Intrinsic.REAL)
+        return of_whole(scope, found)
     if found.wide.how in (Exactness.EXACT, Exactness.ROUNDED):
-        return TypedExpression(found.wide.expr, Intrinsic.REAL)
+        return of_whole(scope, found, found.wide.expr)
     return _refused(scope, found.wide, "becomes a real number")
 
 

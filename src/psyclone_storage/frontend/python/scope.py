@@ -16,9 +16,10 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python.functions import CallableImports
+from psyclone_storage.frontend.python.kinds import Kinds
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Expr, Name, Verbatim
-from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role
+from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Line
 
@@ -49,13 +50,15 @@ class TypedExpression:
     """An expression and the type of its value; none where something is wrong with it.
 
     `wide` is a whole number as a real one, where it may be more than whole numbers can be. A real
-    number that is `within` is known not to be.
+    number that is `within` is known not to be. `kinds` are those of numbers in Python that it may
+    have, None where the expression itself says that.
     """
 
     expr: Expr
     type: Intrinsic | None
     wide: WideNumber | None = None
     within: bool = False
+    kinds: Kinds | None = None
 
 
 UNKNOWN = TypedExpression(Verbatim("?"), None)
@@ -65,13 +68,14 @@ UNKNOWN = TypedExpression(Verbatim("?"), None)
 class LocalVariable:
     """A local variable: its type, where it first gets a value, and the extents of an array.
 
-    One that is real has the type `real`.
+    One that is real has the type `real`; `kinds` are those of its values.
     """
 
     type: Intrinsic | None
     first: Span
     shape: tuple[Expr, ...] = ()
     real: ScalarType | None = None
+    kinds: Kinds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +172,9 @@ class CalledHelper:
 class KernelScope:
     """What the names in a kernel stand for; real numbers are of the type `real`.
 
-    Where some of the arguments have other reals, these are `single`, and locals are `of_locals`
-    that begin with a number which is written out.
+    Where some of the arguments have other reals, these are `single`, and `local_kinds` are those of
+    the values that locals get anywhere, by their names in the code: they are known when the kernel
+    has been read before.
     Arguments are looked at by the rules of `access`; `passed` are all that the subroutine
     takes, in order. Of the counters `from_one` the value is one more than in Python. `assigned` are
     the names of all locals, `locals` those that reading has come to. `known` are the names that
@@ -215,16 +220,7 @@ class KernelScope:
     used: dict[str, tuple[Intrinsic, Span]] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     single: ScalarType | None = None
-
-    @property
-    def of_locals(self) -> ScalarType:
-        """The reals that a kernel is called with where these are of one type, or the usual ones."""
-        given = {
-            one.type
-            for one in self.passed.values()
-            if one.role in OF_VALUES - {Role.CMA_MATRIX} and one.type.intrinsic is Intrinsic.REAL
-        }
-        return next(iter(given)) if len(given) == 1 else self.real
+    local_kinds: dict[str, Kinds] = field(default_factory=dict)
 
     def refuse(
         self,
@@ -259,11 +255,16 @@ class KernelScope:
         return self.locals.get(self.code(name))
 
     def fresh(
-        self, wish: str, type_: Intrinsic | None, first: Span, real: ScalarType | None = None
+        self,
+        wish: str,
+        type_: Intrinsic | None,
+        first: Span,
+        real: ScalarType | None = None,
+        kinds: Kinds | None = None,
     ) -> Name:
         """Return a new local, which has a value; one that is real has the type `real`."""
         name = self.fresh_name(wish)
-        self.locals[name] = LocalVariable(type_, first, real=real)
+        self.locals[name] = LocalVariable(type_, first, real=real, kinds=kinds)
         self.gives_element(name)
         return Name(name)
 

@@ -17,7 +17,7 @@ from psyclone_storage.frontend.python.expressions import read
 from psyclone_storage.frontend.python.functions import NUMPY
 from psyclone_storage.frontend.python.indices import from_one, read_index
 from psyclone_storage.frontend.python.local_arrays import is_known_where_called
-from psyclone_storage.frontend.python.precision import fresh_local, of_local
+from psyclone_storage.frontend.python.precision import fresh_local, has_room, of_elements, refuse
 from psyclone_storage.frontend.python.rounded import as_real_if_rounded
 from psyclone_storage.frontend.python.scope import KernelScope, LocalVariable, TypedExpression
 from psyclone_storage.ir.expr import (
@@ -259,7 +259,10 @@ class _Assignment:
         array = self.target.value.id if isinstance(self.target.value, ast.Name) else ""
         local, dummy = self.scope.local(array), self.scope.arguments.get(array)
         wanted = local.type if local is not None else dummy and dummy.type.intrinsic
-        return as_real_if_rounded(self.scope, found) if wanted is Intrinsic.REAL else found
+        if wanted is not Intrinsic.REAL:
+            return found
+        made = as_real_if_rounded(self.scope, found)
+        return made if has_room(self.scope, local or dummy, made) else refuse(self.scope, self.node)
 
     def _room(
         self, wanted: Sequence[_Slice], counters: Sequence[str], found: TypedExpression
@@ -275,7 +278,7 @@ class _Assignment:
         name = self.scope.fresh_name("kept")
         shape = tuple(one.length for one in wanted)
         place = self.scope.tree.span(self.node)
-        real = of_local(self.scope, found.expr) if found.type is Intrinsic.REAL else None
+        real = of_elements(self.scope, found)
         self.scope.locals[name] = LocalVariable(found.type, place, shape, real)
         index = (from_one(self.scope.values[one].expr) for one in counters)
         return Element(Name(name), tuple(index))

@@ -11,22 +11,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from psyclone_storage.base.diagnostic import Related
-from psyclone_storage.frontend.python import nodes
-from psyclone_storage.frontend.python.expressions import (
-    operation,
-    read,
-    read_condition,
-    read_number,
-)
+from psyclone_storage.frontend.python import nodes, precision
+from psyclone_storage.frontend.python.expressions import read, read_condition, read_number
 from psyclone_storage.frontend.python.imports import dotted
+from psyclone_storage.frontend.python.kinds import UNKNOWN_NUMBER
 from psyclone_storage.frontend.python.local_arrays import is_array, make_array
-from psyclone_storage.frontend.python.precision import of_local
+from psyclone_storage.frontend.python.operations import operation
 from psyclone_storage.frontend.python.rounded import as_real_if_rounded
 from psyclone_storage.frontend.python.scope import (
     A_VALUE,
     CountedRange,
     KernelScope,
-    LocalVariable,
     TypedExpression,
     both,
     fits,
@@ -144,7 +139,12 @@ def _converted(scope: KernelScope, target: ast.expr, value: TypedExpression) -> 
     name = array.id if isinstance(array, ast.Name) else ""
     local, dummy = scope.local(name), scope.arguments.get(name)
     wanted = local.type if local is not None else dummy and dummy.type.intrinsic
-    return value.expr if wanted is not _REAL else as_real_if_rounded(scope, value).expr
+    if wanted is not _REAL:
+        return value.expr
+    made = as_real_if_rounded(scope, value)
+    if not precision.has_room(scope, local or dummy, made):
+        precision.refuse(scope, target)
+    return made.expr
 
 
 def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr | None:
@@ -161,21 +161,22 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
     scope.gives_value(name)
     scope.forgets(name)
     scope.from_one.discard(scope.code(name))
-    if known is None or known.type is None:
-        real = of_local(scope, value.expr) if value.type is _REAL else None
-        scope.locals[scope.code(name)] = LocalVariable(
-            value.type, scope.tree.span(target), real=real
-        )
-    elif known.shape:
+    if known is not None and known.shape:
         what = f"'{name}' is an array and is given a number."
         scope.refuse("P054", what, target, f"Write '{name}[...] = ...', or another name.")
         return None
-    elif value.type is not None and not fits(value.type, known.type):
+    if (
+        known is not None
+        and known.type is not None
+        and value.type is not None
+        and not fits(value.type, known.type)
+    ):
         what = f"'{name}' is {A_VALUE[known.type]} and is given {A_VALUE[value.type]}."
         hint = "A local has one type. Write '0.0', not '0', where it gets its first value."
         related = (Related(known.first, "its first value"),)
         scope.refuse("P054", what, target, hint, related)
         return None
+    precision.declare(scope, scope.code(name), value, scope.tree.span(target))
     return Name(scope.code(name))
 
 
@@ -212,7 +213,9 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
         scope.refuse("P051", "A loop of a kernel counts one name.", target)
         return []
     name = scope.code(target.id)
-    counter = _local(scope, target, TypedExpression(Name(name), _WHOLE))
+    counter = _local(
+        scope, target, TypedExpression(Name(name), _WHOLE, kinds=UNKNOWN_NUMBER)
+    )
     if counter is not None and (known := scope.locals[name].type) is not _WHOLE:
         scope.refuse(
             "P054", f"'{target.id}' is {A_VALUE[known or _REAL]}, and cannot count.", target

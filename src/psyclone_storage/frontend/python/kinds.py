@@ -1,0 +1,235 @@
+"""The kinds that a number may have in Python, and what operations make of them.
+
+A number of Python (`WEAK`) has 8 bytes and takes the kind of what it meets; those of NumPy have 4
+or 8 and keep them, as whole numbers of arrays do. Which of them a number has may be known only when
+a kernel runs: behind `max(x, 0.0)` it is that of the number that was taken. Nothing here knows a
+kernel.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from itertools import product
+
+from psyclone_storage.base.records import dataclass, replace
+
+_MOST_VALUES = 4
+
+
+class Kind(Enum):
+    """What a number is: one of Python, or one of NumPy that has 4 or 8 bytes."""
+
+    WEAK = "Python's"
+    SINGLE = "4 bytes"
+    DOUBLE = "8 bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The kinds of which a number has one.
+
+    Where it may be `WEAK`, but is kept in 4 bytes as it may be `SINGLE`, what is kept is the weak
+    number rounded; it is the number itself if it is `exact`. `values` are those that a weak one
+    may have, None if they are not known.
+    """
+
+    of: frozenset[Kind]
+    exact: bool = True
+    values: frozenset[float] | None = None
+
+    @property
+    def in_single(self) -> bool:
+        """Whether such a number is kept in 4 bytes."""
+        return Kind.SINGLE in self.of and Kind.DOUBLE not in self.of
+
+    @property
+    def one(self) -> Kind | None:
+        """The kind, None if it is not known before the kernel runs."""
+        return next(iter(self.of)) if len(self.of) == 1 else None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a number that Python has in 8 bytes may have been kept in 4, rounded."""
+        return {Kind.WEAK, Kind.SINGLE} <= self.of and not self.exact
+
+
+WEAK, SINGLE, DOUBLE = (Kinds(frozenset({one})) for one in Kind)
+UNKNOWN_NUMBER = Kinds(frozenset({Kind.WEAK}), exact=False)
+"""A number of Python of which nothing is known."""
+
+
+def written(value: float) -> Kinds:
+    """Return the kinds of a number that is written out."""
+    return _weak({value})
+
+
+def _weak(values: Iterable[float]) -> Kinds:
+    known = frozenset(values)
+    exact = all(_in_single(one) == one for one in known)
+    return Kinds(frozenset({Kind.WEAK}), exact, known if len(known) <= _MOST_VALUES else None)
+
+
+def _in_single(value: float) -> float:
+    try:
+        found: float = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return found
+
+
+def either(one: Kinds, other: Kinds) -> Kinds:
+    """Return the kinds of a number that is one of two."""
+    values = _both(one, other)
+    return Kinds(one.of | other.of, _weak_exact(one) and _weak_exact(other), values)
+
+
+def _weak_exact(one: Kinds) -> bool:
+    return one.exact or Kind.WEAK not in one.of
+
+
+def _both(one: Kinds, other: Kinds) -> frozenset[float] | None:
+    parts = [part.values for part in (one, other) if Kind.WEAK in part.of]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    found = frozenset[float]().union(*known)
+    return found if len(found) <= _MOST_VALUES else None
+
+
+def negated(one: Kinds) -> Kinds:
+    """Return the kinds of a number with a sign before it."""
+    values = None if one.values is None else frozenset(-value for value in one.values)
+    return replace(one, values=values)
+
+
+def sized(one: Kinds) -> Kinds:
+    """Return the kinds of the size of a number."""
+    return replace(one, values=None if one.values is None else frozenset(map(abs, one.values)))
+
+
+def met(one: Kinds, other: Kinds) -> frozenset[Kind]:
+    """Return the kinds that an operation on two numbers may have."""
+    return frozenset(_of_two(*pair) for pair in product(one.of, other.of))
+
+
+def _of_two(one: Kind, other: Kind) -> Kind:
+    for kind in (Kind.DOUBLE, Kind.SINGLE):
+        if kind in (one, other):
+            return kind
+    return Kind.WEAK
+
+
+def combined(op: str, one: Kinds, other: Kinds) -> Kinds | None:
+    """Return the kinds of what an operation gives; None if it is computed otherwise than Python.
+
+    It is computed in 4 bytes if it may have no more, else in 8.
+    """
+    found = met(one, other)
+    if found == {Kind.WEAK}:
+        pairs = _pairs(one, other)
+        made = _folded(op, pairs) if pairs is not None else None
+        return UNKNOWN_NUMBER if made is None else _weak(made)
+    if found == {Kind.SINGLE}:
+        return SINGLE
+    if Kind.SINGLE not in found:
+        return None if one.is_lost or other.is_lost else Kinds(found)
+    if Kind.DOUBLE in found:
+        return None
+    beside = _beside(op, one, other)
+    return None if beside is None else replace(beside, of=found)
+
+
+def compared(op: str, one: Kinds, other: Kinds, *, small: bool) -> bool:
+    """Return whether a comparison finds what it finds in Python.
+
+    It is done in 4 bytes if one number has no more. `small` numbers are whole.
+    """
+    found = met(one, other)
+    if found == {Kind.SINGLE}:
+        return True
+    if Kind.SINGLE not in found:
+        return not (one.is_lost or other.is_lost)
+    if Kind.DOUBLE in found:
+        return False
+    if one.exact and other.exact:
+        return True
+    pairs = _pairs(one, other)
+    if pairs is not None:
+        compare = _COMPARED[op]
+        return all(compare(a, b) == compare(_in_single(a), _in_single(b)) for a, b in pairs)
+    values = one.values if one.in_single else other.values
+    return small and values is not None and all(abs(value) <= _WHOLE for value in values)
+
+
+_WHOLE = 2.0**24
+"""All whole numbers up to this one have 4 bytes as reals."""
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    "==": operator.eq, "/=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge,
+}  # fmt: skip
+_COMPUTED: Mapping[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "**": operator.pow, "%": operator.mod,
+}  # fmt: skip
+_ROUNDED_ONCE = ("+", "-", "*", "/")
+
+
+def _pairs(one: Kinds, other: Kinds) -> list[tuple[float, float]] | None:
+    if one.values is None or other.values is None:
+        return None
+    return list(product(one.values, other.values))
+
+
+def _folded(op: str, pairs: Iterable[tuple[float, float]]) -> set[float] | None:
+    compute, found = _COMPUTED.get(op), set()
+    if compute is None:
+        return None
+    for pair in pairs:
+        try:
+            found.add(float(compute(*pair)))
+        except (ArithmeticError, ValueError):
+            continue  # Python raises: what is computed then means nothing
+        except TypeError:
+            return None  # the power of a negative number is no real one
+    return found
+
+
+def _beside(op: str, one: Kinds, other: Kinds) -> Kinds | None:
+    """Return what an operation makes of weak numbers that are kept in 4 bytes; None if it is lost.
+
+    Of numbers that have 4 bytes `+`, `-`, `*` and `/` in 8 bytes, rounded, are those in 4 bytes:
+    8 bytes have more than twice as many digits, and two more.
+    """
+    pairs = _pairs(one, other)
+    if pairs is not None and (wide := _folded(op, pairs)) is not None:
+        narrow = [_folded(op, [(_in_single(a), _in_single(b))]) for a, b in pairs]
+        exact = [_folded(op, [pair]) for pair in pairs]
+        same = all(
+            {_in_single(value) for value in first or ()}
+            == {_in_single(value) for value in second or ()}
+            for first, second in zip(exact, narrow, strict=True)
+        )
+        return _weak(wide) if same else None
+    if op in _ROUNDED_ONCE and one.exact and other.exact:
+        return UNKNOWN_NUMBER
+    return _scaled(op, one, other)
+
+
+def _scaled(op: str, one: Kinds, other: Kinds) -> Kinds | None:
+    """Return what is made of numbers of which some are 0 or 1, by which no digit changes."""
+    for known, is_first in ((one.values, True), (other.values, False)):
+        if known is None:
+            continue
+        if known == {0.0} and (op == "*" or (op == "/" and is_first)):
+            return _weak(known)
+        if op == "*" and known <= {-1.0, 0.0, 1.0}:
+            return UNKNOWN_NUMBER
+        if known == {0.0} and op in ("+", "-"):
+            return UNKNOWN_NUMBER
+        if op == "/" and not is_first and known <= {-1.0, 1.0}:
+            return UNKNOWN_NUMBER
+    return None
