@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import ctypes
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 from properties.python_kernels import SETTINGS, Writer, indented
 from psyclone_storage.backend.c.printer import CUnit, emit_c, print_c
 from psyclone_storage.backend.native.around import modules_around
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.lfric import LFRIC
 from psyclone_storage.driver.lfric_python import LFRIC_WORDS
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
+from psyclone_storage.infrastructures.lfric import OF_SIZE
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.runtime.compiling import load_library
 
@@ -120,27 +123,67 @@ _IN_LOOPS = (
 )
 
 
-def codes_of(text: str) -> list[KernelCode]:
-    """Return the code of the kernels of a file; raise what the compiler raises."""
+class PrecisionWriter(ColumnWriter):
+    """Writes statements in which numbers of Python and of NumPy, of 4 bytes and of 8, meet."""
+
+    def real(self, depth: int) -> str:
+        """Return a real number, or a whole one."""
+        if not depth or self._random.random() < 0.6:
+            return super().real(depth)
+        first, second = self.real(depth - 1), self.real(depth - 1)
+        return self._random.choice([
+            f"float({first})", f"np.float32({first})", f"np.float64({first})",
+            f"math.sqrt(abs({first}))", f"np.sqrt(np.abs({first}))", f"np.minimum({first}, 0.1)",
+            f"np.maximum({first}, {second})", f"abs({first})", f"max({first}, 0.0) * {second}",
+            f"np.where({self.condition()}, {first}, {second})", f"math.fabs({first})",
+            f"math.copysign({first}, {second})", f"mask[0, z] * {first}", f"np.abs({first})",
+            f"{first} / 7", f"0.1 * {first}", f"np.abs({self.whole(1)}) * {first}",
+            f"math.trunc(2.0 * {first})", f"(0.1 + 0.2) * {first}",
+        ])  # fmt: skip
+
+
+REALS = ("new", "both", "old", "m", "rate")
+"""The arguments that have real numbers."""
+
+
+def codes_of(text: str, single: frozenset[str] = frozenset()) -> list[KernelCode]:
+    """Return the code of the kernels of a file; raise what the compiler raises.
+
+    Some of the arguments have reals of 4 bytes.
+    """
     source = SourceText("work_mod.py", text)
     codes = []
     for name in kernel_types(LFRIC_WORDS, source):
         parsed = read_kernel(LFRIC_WORDS, source, name)
-        dummies = LFRIC.dummies(LFRIC.interpret(parsed, SETTINGS))
+        kernel = LFRIC.interpret(parsed, SETTINGS)
+        kinds = [OF_SIZE[4].kind if name in single else "" for name in parsed_names(text)]
+        args = tuple(
+            replace(arg, precision=kind) for arg, kind in zip(kernel.args, kinds, strict=True)
+        )
+        dummies = LFRIC.dummies(replace(kernel, args=args))
         codes.append(read_code(LFRIC_WORDS, source, parsed.procedure, dummies))
     return codes
 
 
-def printed(text: str) -> list[CUnit]:
+def parsed_names(text: str) -> tuple[str, ...]:
+    """Return the names of the arguments of `work`, or of any other one kernel."""
+    node = next(one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.FunctionDef))
+    return tuple(arg.arg for arg in node.args.args)
+
+
+def printed(text: str, single: frozenset[str] = frozenset()) -> list[CUnit]:
     """Return the kernels of a file as functions of C."""
-    return [print_c(code, modules_around({})) for code in codes_of(text)]
+    return [print_c(code, modules_around({})) for code in codes_of(text, single)]
 
 
-def as_library(texts: dict[int, str]) -> tuple[ctypes.CDLL, dict[int, CUnit]]:
+def as_library(
+    texts: dict[int, str], single: dict[int, frozenset[str]] | None = None
+) -> tuple[ctypes.CDLL, dict[int, CUnit]]:
     """Return a library with the kernel of each text as `work<seed>_code`, and their functions."""
     units = {}
     for seed, text in texts.items():
-        (units[seed],) = printed(text.replace("def work(", f"def work{seed}("))
+        of_four = (single or {}).get(seed, frozenset())
+        (units[seed],) = printed(text.replace("def work(", f"def work{seed}("), of_four)
     return load_library(emit_c(tuple(units.values()))), units
 
 
@@ -157,9 +200,11 @@ class Arguments:
     step: int
 
 
-def arguments(seed: int) -> Arguments:
-    """Return arguments at random."""
+def arguments(seed: int, single: frozenset[str] | None = None) -> Arguments:
+    """Return arguments at random; where some are `single`, with numbers that have no short form."""
     rng = np.random.default_rng(seed)
+    if single is not None:
+        return _of_kinds(rng, single)
 
     def reals(*shape: int) -> Any:
         return rng.choice([-2.0, -0.5, 0.0, 0.25, 1.0, 3.0], shape)
@@ -171,18 +216,31 @@ def arguments(seed: int) -> Arguments:
                      int(rng.integers(-3, 5)))  # fmt: skip
 
 
-def by_python(text: str, seed: int) -> list[Any]:
+def _of_kinds(rng: np.random.Generator, single: frozenset[str]) -> Arguments:
+    def reals(name: str, *shape: int) -> Any:
+        return (3.0 * rng.random(shape) - 1.0).astype("f" if name in single else "d")
+
+    both = [reals("both", DOFS["wtheta"], LAYERS) for _ in range(2)]
+    new, old = reals("new", DOFS["w3"], LAYERS), reals("old", DOFS["w2"], LAYERS, CELLS)
+    m = reals("m", DOFS["w3"], DOFS["w2"], LAYERS)
+    mask = rng.integers(0, 3, (DOFS["w3"], LAYERS)).astype(np.int32)
+    return Arguments(new, both, old, m, mask, reals("rate")[()], int(rng.integers(-3, 5)))
+
+
+def by_python(text: str, seed: int, single: frozenset[str] | None = None) -> list[Any]:
     """Return what Python computes for a column."""
-    given, names = arguments(seed), dict[str, Any]()
+    given, names = arguments(seed, single), dict[str, Any]()
     exec(text, names)
     with np.errstate(all="ignore"):
         found = names["work"].at(**vars(given), given={"neighbours(old)": CELLS})
     return [found["new"], *found["both"]]
 
 
-def by_c(library: ctypes.CDLL, unit: CUnit, seed: int) -> list[Any]:
+def by_c(
+    library: ctypes.CDLL, unit: CUnit, seed: int, single: frozenset[str] | None = None
+) -> list[Any]:
     """Return what the function of C writes; rows of dofs stand one after the other."""
-    given = arguments(seed)
+    given = arguments(seed, single)
     maps = {f"map_{name}": np.arange(count, dtype=np.int32) * LAYERS + 1
             for name, count in DOFS.items()}  # fmt: skip
     own = maps["map_w2"]
@@ -207,7 +265,8 @@ def by_c(library: ctypes.CDLL, unit: CUnit, seed: int) -> list[Any]:
         if item.key in arrays:
             passed.append(arrays[item.key].ctypes.data_as(ctypes.c_void_p))
         elif item.key == "rate":
-            passed.append(ctypes.c_double(given.rate))
+            is_single = single is not None and "rate" in single
+            passed.append((ctypes.c_float if is_single else ctypes.c_double)(given.rate))
         elif item.key.endswith("stencil_size"):
             passed.append(ctypes.c_int32(CELLS))
         else:

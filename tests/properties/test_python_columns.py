@@ -10,7 +10,16 @@ import pytest
 
 from lfric_in_python import CORPUS, KERNELS, in_python
 from properties.mutated_texts import WORDS_OF_COLUMNS, mutated, seeds
-from properties.python_columns import ColumnWriter, as_library, by_c, by_python, codes_of, printed
+from properties.python_columns import (
+    REALS,
+    ColumnWriter,
+    PrecisionWriter,
+    as_library,
+    by_c,
+    by_python,
+    codes_of,
+    printed,
+)
 from properties.python_kernels import SETTINGS
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
@@ -62,6 +71,31 @@ def test_c_computes_what_python_computes(pytestconfig: pytest.Config) -> None:
                 continue
             for one, other in zip(wanted, by_c(library, units[seed], seed), strict=True):
                 assert np.array_equal(one, other, equal_nan=True), text
+
+
+def test_c_computes_with_four_bytes_what_python_computes(pytestconfig: pytest.Config) -> None:
+    """What C computes of data of two precisions has the bits of Python and NumPy."""
+    for start in range(pytestconfig.getoption("--campaign")):
+        texts, single = {}, {}
+        for seed in range(80 * start, 80 * (start + 1)):
+            rng = random.Random(seed)
+            of_four = frozenset(rng.sample(REALS, rng.choice([1, 2, 4, 5])))
+            text = PrecisionWriter(seed).kernel()
+            try:
+                codes_of(text, of_four)
+            except CompileError:
+                continue
+            texts[seed], single[seed] = text, of_four
+        assert len(texts) > 30
+        library, units = as_library(texts, single)
+        for seed, text in texts.items():
+            try:
+                wanted = by_python(text, seed, single[seed])
+            except (OverflowError, ValueError, ZeroDivisionError):
+                continue
+            found = by_c(library, units[seed], seed, single[seed])
+            for one, other in zip(wanted, found, strict=True):
+                assert np.array_equal(one, other, equal_nan=True), (seed, single[seed], text)
 
 
 def test_no_mutation_makes_a_trace(pytestconfig: pytest.Config) -> None:

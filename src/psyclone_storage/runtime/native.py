@@ -33,6 +33,24 @@ class WholeNumber(ctypes.c_int32):
         raise TypeError(f"{value!r} is no whole number of 32 bits.")
 
 
+_PASSED = ctypes.c_double.from_param
+
+
+class RealNumber(ctypes.c_double):
+    """A real number of 8 bytes: one of 4 is refused, as Python would go on to compute with 4."""
+
+    @classmethod
+    def from_param(cls, value: Any) -> Any:
+        """Return what a function is passed.
+
+        Raises:
+            TypeError: it is no number of Python.
+        """
+        if isinstance(value, float):
+            return _PASSED(value)
+        raise TypeError(f"{value!r} is no real number of Python.")
+
+
 class ScalarArray:
     """An array that a function is passed with a call: its values, the first index fastest."""
 
@@ -78,7 +96,7 @@ class ArrayAddress(ctypes.c_int64):
 
 _TYPES: Mapping[str, Any] = {
     "a": ArrayAddress,
-    "d": ctypes.c_double,
+    "d": RealNumber,
     "f": ctypes.c_float,
     "i": WholeNumber,
     "l": ctypes.c_int64,
@@ -96,7 +114,8 @@ def number_of(value: Any, wanted: Any) -> Any:
     An array stays what it is.
 
     Raises:
-        TypeError: it is no number, or no whole number where one is needed.
+        TypeError: it is no number, or no whole number where one is needed; or it has other than 8
+            bytes, where that is what a function takes.
         OverflowError: it is a whole number that is too large.
     """
     if wanted is ArrayAddress:
@@ -106,6 +125,12 @@ def number_of(value: Any, wanted: Any) -> Any:
             return value
         if isinstance(value, str | bytes | bytearray):
             raise TypeError(f"{value!r} is no number.")
+        size = _real_size(value)
+        if issubclass(wanted, ctypes.c_double) and size not in (None, ctypes.sizeof(wanted)):
+            raise TypeError(
+                f"{value!r} has {size} bytes, with which Python would go on to compute, and the "
+                "kernel computes with 8: give it 'float(...)' of that."
+            )
         return float(value)
     found = index(value)
     if wanted is WholeNumber and not _SMALLEST <= found <= _LARGEST:
@@ -114,6 +139,12 @@ def number_of(value: Any, wanted: Any) -> Any:
             f"given {found}: pass a number in that range."
         )
     return found
+
+
+def _real_size(value: Any) -> int | None:
+    """Return the bytes of a real number of NumPy, None for others."""
+    type_ = getattr(value, "dtype", None)
+    return type_.itemsize if isinstance(type_, np.dtype) and type_.kind == "f" else None
 
 
 class CompiledLibrary:

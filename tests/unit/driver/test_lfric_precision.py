@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from properties.python_columns import codes_of
 from psyclone_storage import storage
 from psyclone_storage.base.compilers import find_c_compiler, find_fortran_compiler
 from psyclone_storage.base.diagnostic import CompileError
@@ -55,7 +56,7 @@ def mix(
         x[0, k] += (1 if y[0, k] > 0.5 else 3) * m[0, 0, k] * 0.1 * (1.0 + m[0, 0, k])
         total += 0.1 * x[0, k] * y[0, k] + m[0, 0, k]
         n = k + 1
-        x[0, k] = max(a, 0.25) * x[0, k] + np.sqrt(y[0, k]) / n * SHARE + abs(x[0, k]) ** 2
+        x[0, k] = np.maximum(a, 0.25) * x[0, k] + np.sqrt(y[0, k]) / n * SHARE + abs(x[0, k]) ** 2
         if x[0, k] > 0.7:
             x[0, k] = min(x[0, k], y[0, k]) - np.float64(y[0, k]) * (0.3 + n)
         x[0, k] += total + a * m[0, 0, k] + (x[0, k] if n > 2 else 0.5)
@@ -80,6 +81,24 @@ def own(x: field[GH_READWRITE, W3]):
 def plain(x: field[GH_READWRITE, W3], y: field[GH_READ, W3]):
     for k in layers():
         x[0, k] += y[0, k]
+
+
+@kernel(operates_on=CELL_COLUMN)
+def of_python(x: field[GH_READWRITE, W3], y: field[GH_READ, W3]):
+    """Compute with numbers of Python, which have 8 bytes until they meet others."""
+    most = 0.0
+    sums = 0.0
+    wide = np.zeros(2)
+    narrow = np.zeros(2, dtype=np.float32)
+    for k in layers():
+        wide[0] = x[0, k]
+        narrow[1] += float(y[0, k]) * 0.1 / 3.0
+        most = max(most, y[0, k])
+        share = math.sqrt(x[0, k]) * 0.1
+        x[0, k] = share * math.exp(float(x[0, k]) * float(y[0, k])) + 0.3 * wide[0]
+        sums += 0.1 * y[0, k] + narrow[1]
+    x[0, 0] += sums * 0.5
+    x[0, 0] -= most if most > 0.5 else 0.1
 
 
 @pytest.fixture(params=[None, "gpu"])
@@ -143,6 +162,59 @@ def test_own_numbers_have_the_precision_of_the_kernel(mesh: Mesh) -> None:
     wanted = np.array([own.at(np.array([u]))[0] for u in columns(x)])
     invoke(own(x))
     np.testing.assert_array_equal(columns(x), wanted)
+
+
+def test_numbers_of_python_have_eight_bytes_until_they_meet_others(mesh: Mesh) -> None:
+    space = mesh.space("W3")
+    x, y = (Field(space, name, values=numbers(mesh, at), dtype="r_solver")
+            for at, name in enumerate("xy"))  # fmt: skip
+    wanted = np.array([
+        of_python.at(np.array([u]), np.array([v]))[0]
+        for u, v in zip(columns(x), columns(y), strict=True)
+    ])  # fmt: skip
+    invoke(of_python(x, y))
+    np.testing.assert_array_equal(columns(x), wanted)
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("max(x[0, k], 0.1) * 0.3", "max(x[0, k], 0.1) * 0.3"),
+        ("math.sqrt(max(x[0, k], 0.1))", "math.sqrt(max(x[0, k], 0.1))"),
+        ("np.sqrt(max(x[0, k], 0.5))", "np.sqrt(max(x[0, k], 0.5))"),
+        ("(x[0, k] if n[0, k] > 1 else 0.1) + SHARE", None),
+        ("(y[0, k] if n[0, k] > 1 else 0.1) * x[0, k]", None),
+        ("min(x[0, k], y[0, k]) * 0.1", "min(x[0, k], y[0, k]) * 0.1"),
+        ("float(max(x[0, k], SHARE))", "float(max(x[0, k], SHARE))"),
+        ("(n[0, k] if x[0, k] > 0.1 else 1) * x[0, k]", None),
+        ("math.trunc(x[0, k])", "math.trunc(x[0, k])"),
+    ],
+)
+def test_what_has_four_bytes_or_eight_by_its_values_is_refused(
+    said: str, place: str | None
+) -> None:
+    text = AS_IT_HAPPENS.replace("...", said)
+    with pytest.raises(CompileError) as caught:
+        codes_of(text, frozenset({"x"}))
+    (problem,) = caught.value.problems
+    assert problem.code == "P054"
+    assert problem.span is not None
+    assert problem.span.text == (said if place is None else place)
+    assert codes_of(text)
+
+
+AS_IT_HAPPENS = """\
+import math
+import numpy as np
+from psyclone_storage.lfric import *
+SHARE = 0.7
+
+
+@kernel(operates_on=CELL_COLUMN)
+def work(x: field[GH_READWRITE, W3], y: field[GH_READ, W3], n: field[GH_INTEGER, GH_READ, W3]):
+    for k in layers():
+        x[0, k] = ...
+"""
 
 
 def test_sums_have_the_precision_of_their_result(mesh: Mesh) -> None:

@@ -347,10 +347,12 @@ def test_c_takes_fields_of_its_own_type_alone() -> None:
 
 def test_numbers_of_any_type_are_taken() -> None:
     new = Field(Grid((4, 3)), values=np.ones((4, 3)))
-    invoke(scale(new, np.float32(2.0)))
+    invoke(scale(new, np.float64(2.0)))
     three = 3
     invoke(scale(new, three))
     assert new.values.max() == 24.0
+    with pytest.raises(TypeError, match=r"np.float32\(0.1\) has 4 bytes"):
+        invoke(scale(new, np.float32(0.1)))
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.python import nodes, precision, rounded
 from psyclone_storage.frontend.python.functions import Signature, TypedFunction
-from psyclone_storage.frontend.python.kinds import DOUBLE, UNKNOWN_NUMBER, sized
+from psyclone_storage.frontend.python.kinds import DOUBLE, UNKNOWN_NUMBER, Kind, sized
 from psyclone_storage.frontend.python.rounded import as_real, as_real_if_rounded
 from psyclone_storage.frontend.python.scope import UNKNOWN, KernelScope, TypedExpression
 from psyclone_storage.ir.expr import Expr, integer_value
@@ -288,6 +288,10 @@ def _to_whole(
 ) -> TypedExpression:
     if given.type is _WHOLE:
         return replace(given, kinds=UNKNOWN_NUMBER)
+    is_trunc = function.name == "int" and scope.offered.is_math(node.func)
+    if is_trunc and scope.single is not None and Kind.SINGLE in precision.kinds_of(scope, given).of:
+        what = f"'{scope.text(node.func)}' takes no number of 4 bytes."
+        return scope.refuse("P054", what, node, "Write 'int(...)'.")
     whole = nodes.call(function.name, given.expr)
     if given.within:
         return TypedExpression(whole, _WHOLE)
