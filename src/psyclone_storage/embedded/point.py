@@ -31,7 +31,9 @@ class Point:
             raise TypeError(f"The field '{self._name}' is only read.")
         if offset != _OWN:
             raise IndexError(f"The field '{self._name}' is written at {offset}, off its own point.")
-        self._written, self._is_written = value, True
+        # What 'np.where' gives is an array without dimensions, which '+=' would change in place.
+        self._written = value[()] if getattr(value, "ndim", None) == 0 else value
+        self._is_written = True
 
     @property
     def value(self) -> Any:

@@ -263,6 +263,12 @@ def test_defaults_are_those_of_now() -> None:
     assert cells.do("own.__defaults__ = (-5.0,)").run() == -20.0
     assert cells.do("own.__kwdefaults__ = {'and_by': 0.5}").run() == -10.0
     assert cells.do("own.__kwdefaults__['and_by'] = 0.5; own.__defaults__ = (3,)").run() == 6.0
+    assert cells.do("own.__kwdefaults__['and_by'] = 0.25").run() == 3.0
+    assert cells.do("own.__kwdefaults__.update(and_by=1.5)").run() == 18.0
+    cells.do("del own.__kwdefaults__['and_by']")
+    with pytest.raises(CompileError, match="'own' is given no 'and_by'"):
+        cells.run()
+    cells.do("own.__kwdefaults__['and_by'] = 0.5")
     cells.do("own.__defaults__ = None")
     with pytest.raises(CompileError, match="'own' is given no 'by'"):
         cells.run()

@@ -254,6 +254,20 @@ def test_data_that_do_not_fit_are_refused() -> None:
     model.wind.finish_exchange()
 
 
+def test_types_of_all_data_are_checked_where_one_name_stands_for_several() -> None:
+    model = Model()
+
+    def set_up(*data: Any) -> Any:
+        return model.set_up(*data)
+
+    routine = CompiledRoutine(
+        CompiledLibrary({"__c__": TEXT}), set_up, [("apply", "i")], "written read read", "f8 f8 f8"
+    )
+    short = Field(model.from_, "short", dtype=np.float32)
+    with pytest.raises(TypeError, match="'short', which is passed for 'data', has values"):
+        routine(model.out, short, model.matrix)
+
+
 def test_what_is_known_goes_with_the_data() -> None:
     model = Model()
     with model.routine(*model.data) as run:

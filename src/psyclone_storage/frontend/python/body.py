@@ -65,14 +65,16 @@ def read_code(
     """
     found = _find(dialect, source, name)
     kinds: dict[str, Kinds] = {}
+    changing: set[str] = set()
     while True:
         scope = _scope(found, dialect, dummies)
         scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
-        scope.local_kinds = dict(kinds)
+        scope.local_kinds, scope.changing = dict(kinds), set(changing)
         body = read_block(scope, without_text(found.node.body))
-        if scope.local_kinds == kinds:
+        if (scope.local_kinds, scope.changing) == (kinds, changing):
             break
-        kinds = scope.local_kinds  # what a local has later is known when it is read again
+        # What a local has later is known when it is read again.
+        kinds, changing = scope.local_kinds, scope.changing
     _check_names(scope)
     raise_if_any(scope.problems)
     declarations = (*_dummies(scope), *_locals(scope))

@@ -110,7 +110,7 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
         code = Name(scope.code(name))
         if code.text in scope.from_one:
             return TypedExpression(nodes.binary("-", code, nodes.whole(1)), _WHOLE)
-        return TypedExpression(code, local.type)
+        return TypedExpression(code, local.type, may_change=code.text in scope.changing)
     if (constant := scope.constants.get(name)) is not None:
         return scope.constant(node, constant)
     if (number := scope.offered.constant(node)) is not None:
@@ -300,7 +300,9 @@ def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
               for one, before in ((first, before_first), (second, before_second))]  # fmt: skip
     branch = Branch(test.expr, bodies[0], place=place)
     scope.before.append(If((branch,), bodies[1], extent=place))
-    return TypedExpression(value, first.type, rounded.kept((first, second)))
+    may_change = first.may_change or second.may_change
+    wide = rounded.kept((first, second))
+    return TypedExpression(value, first.type, wide, may_change=may_change)
 
 
 # ---------------------------------------------------------------------------- functions
@@ -351,7 +353,8 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         test, first, second = node.args
         values = read(scope, first), read(scope, second)
         made = chosen(scope, node, read_condition(scope, test), values)
-        return by_numpy(scope, node, values, made) if made.type in (_REAL, _WHOLE) else made
+        made = by_numpy(scope, node, values, made) if made.type in (_REAL, _WHOLE) else made
+        return replace(made, may_change=made.type is not None)
     args = [read_number(scope, one) for one in node.args]
     if any(arg.type is None for arg in args):
         return UNKNOWN

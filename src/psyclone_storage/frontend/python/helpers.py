@@ -303,9 +303,14 @@ def _passed(
         to = Name(inner.code(arg.arg))
         declare(scope, to.text, found, place)
         scope.gives_element(to.text)
+        if found.may_change:
+            scope.changing.add(to.text)
     else:
         to = fresh_local(scope, _wish(helper.node.name, arg.arg), found, place)
-        inner.values = {**inner.values, arg.arg: TypedExpression(to, found.type)}
+        inner.values = {
+            **inner.values,
+            arg.arg: TypedExpression(to, found.type, may_change=found.may_change),
+        }
     scope.before.append(Assign(to, found.expr, place=place))
     return True
 
@@ -378,7 +383,7 @@ def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
                 place = inner.tree.span(value)
                 local = fresh_local(inner, _wish(node.name, "value"), found, place)
                 inner.before.append(Assign(local, found.expr, place=place))
-                return TypedExpression(local, found.type)
+                return TypedExpression(local, found.type, may_change=found.may_change)
             wide = bracketed(found.wide)
             return replace(found, expr=nodes.bracketed(found.expr), wide=wide)
     if not _always_returns(body):
@@ -389,7 +394,7 @@ def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
     result, name = inner.local(returns.result), Name(inner.code(returns.result))
     if result is None or result.type is None:
         return UNKNOWN
-    return TypedExpression(name, result.type)
+    return TypedExpression(name, result.type, may_change=name.text in inner.changing)
 
 
 _ONE_TYPE = "What a function gives has one type. Write '0.0', not '0', for a real number."

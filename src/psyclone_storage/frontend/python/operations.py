@@ -194,13 +194,18 @@ def chosen(
     return replace(_of_numbers(scope, "merge", (first, second), test.expr), kinds=kinds)
 
 
+_GIVE_ONE = ("merge", "min", "max")
+"""Functions that give what they are passed itself."""
+
+
 def _of_numbers(
     scope: KernelScope, function: str, args: Sequence[TypedExpression], *others: Expr
 ) -> TypedExpression:
     """Return a function that gives a value of the type of its arguments, all of one type."""
     wide = rounded.chosen(scope, function, args, *others)
     value = nodes.call(function, *(arg.expr for arg in args), *others)
-    return TypedExpression(value, args[0].type, wide)
+    may_change = function in _GIVE_ONE and any(arg.may_change for arg in args)
+    return TypedExpression(value, args[0].type, wide, may_change=may_change)
 
 
 # ---------------------------------------------------------------------------- functions

@@ -51,7 +51,8 @@ class TypedExpression:
 
     `wide` is a whole number as a real one, where it may be more than whole numbers can be. A real
     number that is `within` is known not to be. `kinds` are those of numbers in Python that it may
-    have, None where the expression itself says that.
+    have, None where the expression itself says that. One that `may_change` is in Python an array
+    without dimensions, which `+=` changes where it stands.
     """
 
     expr: Expr
@@ -59,6 +60,7 @@ class TypedExpression:
     wide: WideNumber | None = None
     within: bool = False
     kinds: Kinds | None = None
+    may_change: bool = False
 
 
 UNKNOWN = TypedExpression(Verbatim("?"), None)
@@ -174,7 +176,7 @@ class KernelScope:
 
     Where some of the arguments have other reals, these are `single`, and `local_kinds` are those of
     the values that locals get anywhere, by their names in the code: they are known when the kernel
-    has been read before.
+    has been read before. `changing` are the locals that may have what `may_change`.
     Arguments are looked at by the rules of `access`; `passed` are all that the subroutine
     takes, in order. Of the counters `from_one` the value is one more than in Python. `assigned` are
     the names of all locals, `locals` those that reading has come to. `known` are the names that
@@ -221,6 +223,7 @@ class KernelScope:
     written: set[str] = field(default_factory=set)
     single: ScalarType | None = None
     local_kinds: dict[str, Kinds] = field(default_factory=dict)
+    changing: set[str] = field(default_factory=set)
 
     def refuse(
         self,

@@ -107,6 +107,10 @@ def _augmented(scope: KernelScope, node: ast.AugAssign) -> list[Line]:
         made = ast.copy_location(ast.BinOp(old_slice, node.op, node.value), node)
         return assign_slices(scope, node, node.target, made)
     old = read_number(scope, node.target)
+    if old.may_change:
+        what = f"'{scope.text(node.target)}' may be what 'np.where' gives, which changes in place."
+        hint = "Other names may stand for it, too: write 'a = a + b' for 'a += b'."
+        scope.refuse("P051", what, node, hint)
     value = read_number(scope, node.value)
     if old.type is None or value.type is None:
         return []
@@ -177,6 +181,8 @@ def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr
         scope.refuse("P054", what, target, hint, related)
         return None
     precision.declare(scope, scope.code(name), value, scope.tree.span(target))
+    if value.may_change:
+        scope.changing.add(scope.code(name))
     return Name(scope.code(name))
 
 
@@ -213,9 +219,7 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
         scope.refuse("P051", "A loop of a kernel counts one name.", target)
         return []
     name = scope.code(target.id)
-    counter = _local(
-        scope, target, TypedExpression(Name(name), _WHOLE, kinds=UNKNOWN_NUMBER)
-    )
+    counter = _local(scope, target, TypedExpression(Name(name), _WHOLE, kinds=UNKNOWN_NUMBER))
     if counter is not None and (known := scope.locals[name].type) is not _WHOLE:
         scope.refuse(
             "P054", f"'{target.id}' is {A_VALUE[known or _REAL]}, and cannot count.", target

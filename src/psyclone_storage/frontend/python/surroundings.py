@@ -240,7 +240,12 @@ def _read(
 ) -> FunctionText:
     """Return a function as it is now, and keep what is looked at."""
     for part in parts:
-        looks.look(part, function)
+        value = looks.look(part, function)
+        if isinstance(value, dict):
+            # Values by name may be exchanged in the dictionary itself.
+            looks.look(len, value)
+            for name in value:
+                looks.look(value.get, name)
     lines = _lines_of(function)
     around = inspect.getclosurevars(function).nonlocals
     values = getattr(function, "__globals__", {})

@@ -104,9 +104,13 @@ def is_whole(datum: Data) -> bool:
 
 
 def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]) -> None:
-    """Raise `TypeError` if a datum has not the type that an invoke takes, by its argument."""
-    for datum, dtype, name in zip(data, types, names, strict=False):
+    """Raise `TypeError` if a datum has not the type that an invoke takes, by its argument.
+
+    `names` are those of the arguments; the last may stand for all that follow, as in `*data`.
+    """
+    for at, (datum, dtype) in enumerate(zip(data, types, strict=True)):
         if datum.dtype != dtype:
+            name = names[min(at, len(names) - 1)]
             words = datum.describe()
             of_reals = {np.dtype(one).kind for one in (datum.dtype, dtype)} == {"f"}
             other = (

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
+from properties.python_kernels import HEAD as OF_KERNELS
+from properties.python_kernels import by_numpy, by_python, codes_of
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
@@ -367,3 +370,54 @@ def test_names_are_plain_in_the_code() -> None:
     found = lines_of("new[0, 0] = _half(größe(rate))", head)
     assert found[:2] == ["grxxe_x = rate", "grxxe_x = grxxe_x + 1.0"]
     assert found[-2:] == ["own_half_value = own_half__x", "new(i, j) = own_half_value"]
+
+
+WHERE = """
+def kept(v):
+    return v
+
+
+def raised(v):
+    v += 1.0
+    return v
+
+
+def raised_copy(v):
+    v = v + 1.0
+    return v
+
+
+"""
+IN_PLACE = [
+    ["a = np.where(rate > 0.0, 1.0, 2.0)", "b = a", "b += 1.0"],
+    ["a = np.where(rate > 0.0, 1.0, 2.0)", "b = raised(a)"],
+    ["a = np.where(rate > 0.0, 1.0, 2.0)", "b = raised(a if rate > 1.0 else rate)"],
+    ["a = max(np.where(rate > 0.0, 1.0, 2.0), rate)", "b = kept(a)", "b *= 3.0"],
+    ["a = 1.0", "b = 1.0", "for k in range(3):", "    b = a", "    b += 1.0",
+     "    a = np.where(rate > 0.0, 1.0, 2.0)"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", IN_PLACE)
+def test_what_numpy_changes_in_place_is_refused(lines: list[str]) -> None:
+    with pytest.raises(CompileError) as caught:
+        codes_of(where(lines))
+    (problem,) = caught.value.problems
+    assert problem.code == "P051"
+    assert problem.span is not None
+    assert problem.span.text in ("b += 1.0", "v += 1.0", "b *= 3.0")
+
+
+def test_what_numpy_gives_is_a_number_of_its_own() -> None:
+    lines = ["both[0, 0] = np.where(rate > 0.0, 1.0, 2.0)", "a = both[0, 0]", "both[0, 0] += 1.0",
+             "b = raised_copy(np.where(rate > 0.0, 1.0, 2.0)) + raised(a)"]  # fmt: skip
+    text = where(lines)
+    for one, other in zip(by_python(text, 1), by_numpy(text, 1), strict=True):
+        assert np.array_equal(one, other)
+
+
+def where(lines: list[str]) -> str:
+    """Return a kernel with some statements, which calls functions."""
+    body = "".join(f"    {line}\n" for line in [*lines, "new[0, 0] = a + b"])
+    before, _, after = OF_KERNELS.partition("@kernel")
+    return f"{before}{WHERE}@kernel{after}{body}"
