@@ -1,8 +1,8 @@
 """Compile the core of the storage runtime, and carry what is not Python inside the wheel.
 
-The core needs a C compiler and the headers of Python. Where either is missing the build says so and
-goes on: its twin in Python serves then. One build is for all versions from 3.11 on (the stable
-ABI), but for those without a global lock, which take the twin.
+The core, and what compares calls of invokes, need a C compiler and the headers of Python. Where
+either is missing the build says so and goes on: twins in Python serve then. One build is for all
+versions from 3.11 on (the stable ABI), but for those without a global lock, which take the twins.
 
 Metadata lives in `pyproject.toml`. Configuration, examples and the Fortran sources are kept
 once, at the top level of the checkout. A wheel has no top level, so this hook copies them to
@@ -61,7 +61,7 @@ class BuildIfPossible(build_ext):
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             self.warn(
                 f"{ext.name} could not be compiled ({error}): the package works without it, but "
-                f"accesses to storages are slower. It needs a C compiler and the headers of Python."
+                f"it is slower. It needs a C compiler and the headers of Python."
             )
 
 
@@ -76,7 +76,13 @@ EXTENSIONS = [
         ],
         py_limited_api=True,
         optional=True,
-    )
+    ),
+    Extension(
+        "psyclone_storage.driver._compiled",
+        ["src/psyclone_storage/driver/_compiled.c"],
+        py_limited_api=True,
+        optional=True,
+    ),
 ]
 
 setup(

@@ -144,7 +144,8 @@ def function_of_last_invoke() -> Call:
     routine = list(invokes._known().values())[-1].routine  # noqa: SLF001
     (known,) = routine.__globals__["_INVOKE_PRODUCT"]._known.values()  # noqa: SLF001
     (function,) = known.functions
-    return lambda: function(*known.tables)
+    (run,) = known.free
+    return lambda: function(*run.tables)
 
 
 def least_in_turn(calls: Mapping[str, Call], rounds: int) -> dict[str, float]:

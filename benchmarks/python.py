@@ -146,17 +146,18 @@ def cost_of(
     where_it_stands()
     where_it_stands()  # with data that are there
     ahead = list(invokes._known().values())[-1].routine  # noqa: SLF001
-    prepared = next(iter(ahead.__globals__[f"_INVOKE_{name}"]._known.values()))  # noqa: SLF001
+    known = next(iter(ahead.__globals__[f"_INVOKE_{name}"]._known.values()))  # noqa: SLF001
+    (run,) = known.free
     numbers = [one for one in passed if isinstance(one, float)]
     memory = memory_of(device_space())
 
     def functions() -> None:
-        for function in prepared.functions:
-            function(*prepared.tables, *numbers)
+        for function in known.functions:
+            function(*run.tables, *numbers)
 
     def launches() -> None:
-        for one in prepared._launches:  # noqa: SLF001
-            memory.start(NativeCall(one.function, *prepared.tables, *numbers), one.uses)
+        for one in run._launches:  # noqa: SLF001
+            memory.start(NativeCall(one.function, *run.tables, *numbers), one.uses)
 
     bare = launches if on_device else functions
     ways = {"compiled ahead": lambda: ahead(*passed), "where it stands": where_it_stands}

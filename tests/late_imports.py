@@ -33,6 +33,7 @@ LATE: dict[str, set[str]] = {
     "cli/results.py": {"json"},
     "embedded/invoke.py": {
         "psyclone_storage.driver.tracing.asked_for",
+        "psyclone_storage.driver.invokes.run_again",
         "psyclone_storage.driver.invokes.run_invoke",
     },
     "driver/invokes.py": {"psyclone_storage.driver.traced.compile_invoke"},

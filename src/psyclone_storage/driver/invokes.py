@@ -8,17 +8,17 @@ is imported when something has to be compiled.
 from __future__ import annotations
 
 import warnings
-import weakref
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
-from psyclone_storage.base.records import dataclass, fields
+from psyclone_storage.base.records import fields
 from psyclone_storage.driver.kept_invokes import MODULES, kept_invoke
+from psyclone_storage.driver.last_calls import forget_last_calls, keep_last, last_calls_at
 from psyclone_storage.driver.tracing import (
     Compiled,
     PassedAs,
@@ -44,51 +44,27 @@ _NUMPY = "numpy"
 _WITHOUT_COMPILER = ("gocean",)
 """The APIs whose invokes NumPy can compute."""
 _APART = "numbers apart"
-_ARGS, _KERNEL = attrgetter("args"), attrgetter("kernel")
-_FEWEST = 2
-"""So many objects `itemgetter` needs to return all that it gets together."""
+_ARGS = attrgetter("args")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _LastCall:
-    """What an invoke was given when it last ran, none of it a sequence, and what it became.
+def run_again(
+    calls: tuple[TracedCall, ...], label: str, frame: FrameType, asked: TracingRequest
+) -> bool:
+    """Run an invoke that was given the same before, if it was; return whether it was.
 
-    `objects` gets those of the values that are no numbers, of which `ids` are the identities, and
-    `taken` those that the routine takes. It is forgotten when one of them goes, which is `watched`:
-    what is at its place then may have values of another type. `bound` is what was looked at to read
-    the kernels.
+    Raises:
+        TypeError: a kernel is passed what it does not take.
     """
-
-    asked: TracingRequest
-    label: str
-    kernels: list[Any]
-    lengths: list[int]
-    kinds: list[type]
-    objects: Callable[[list[Any]], Any]
-    ids: list[int]
-    compiled: Compiled
-    taken: Callable[[list[Any]], tuple[Any, ...]]
-    watched: list[weakref.ref[Any]]
-    bound: Looks
-
-    def was(
-        self, asked: TracingRequest, label: str, calls: Sequence[TracedCall], values: list[Any]
-    ) -> bool:
-        """Return whether calls with `values` are for the same objects, and with numbers alike."""
-        return (
-            self.asked is asked
-            and self.kinds == [*map(type, values)]
-            and self.ids == [*map(id, self.objects(values))]
-            and self.kernels == [*map(_KERNEL, calls)]
-            and self.lengths == [*map(len, map(_ARGS, calls))]
-            and self.label == label
-            and self.compiled.holds(values)
-            and self.bound.hold()
-        )
+    for known in last_calls_at(frame):
+        taken = known.taken(asked, label, calls)
+        if taken is not None:
+            _run(known.compiled, taken, (calls, label, frame, asked))
+            return True
+    return False
 
 
 def run_invoke(
-    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+    calls: tuple[TracedCall, ...], label: str, frame: FrameType, asked: TracingRequest
 ) -> None:
     """Run an invoke, which is compiled at its first call.
 
@@ -96,26 +72,32 @@ def run_invoke(
         CompileError: everything that is wrong with the kernels or the calls, with a note that
             shows where.
     """
+    compiled = _looked_up(calls, label, frame, asked)
     values = [*chain.from_iterable(map(_ARGS, calls))]
-    place = id(frame.f_code), frame.f_lasti
-    last = _last_calls().get(place)
-    if last is not None and last.was(asked, label, calls, values):
-        compiled, taken = last.compiled, last.taken(values)
-    else:
-        compiled = _looked_up(calls, label, frame, asked)
-        taken = _taken(compiled, values)
-        _keep_last(place, (calls, label, asked), values, compiled)
+    keep_last(frame, (calls, label, asked), compiled, _looks(calls, asked.api))
+    _run(compiled, _taken(compiled, values), (calls, label, frame, asked))
+
+
+def _run(
+    compiled: Compiled,
+    taken: tuple[Any, ...],
+    about: tuple[Sequence[TracedCall], str, FrameType, TracingRequest],
+) -> None:
+    """Run what an invoke became; by NumPy if that is C, and it turns out that none is compiled."""
     try:
         compiled.routine(*taken)
     except NoCompilerError as error:
+        calls, label, frame, asked = about
         if asked.api not in _WITHOUT_COMPILER:
             raise
+        values = [*chain.from_iterable(map(_ARGS, calls))]
         other = _with_numpy(asked, str(error))
         key = _key(calls, values, (label, frame, asked))
         compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
-        _last_calls().pop(place, None)
+        forget_last_calls(frame)
         compiled.routine(*_taken(compiled, values))
     except (TypeError, OverflowError) as error:
+        calls, _, _, asked = about
         for call in calls:
             _note_other_numbers(error, call.kernel, asked.api)
         raise
@@ -151,49 +133,6 @@ def _looked_up(
         compiled = _chosen(calls, label, frame, asked)
         _known().setdefault(key, compiled)
     return compiled
-
-
-def _keep_last(
-    place: tuple[int, int],
-    about: tuple[Sequence[TracedCall], str, TracingRequest],
-    values: list[Any],
-    compiled: Compiled,
-) -> None:
-    """Keep what an invoke was given: what it will be given next is mostly the same.
-
-    The code of the place is kept alive by what was compiled, so that its identity stays its own.
-    """
-    calls, label, asked = about
-    kinds = [*map(type, values)]
-    ways = [passed_as(value.__class__) for value in values]
-    objects = [at for at, way in enumerate(ways) if way is OBJECT]
-    if min(len(objects), len(compiled.order)) < _FEWEST or any(
-        way not in (NUMBER, OBJECT) for way in ways
-    ):
-        return
-    getter = itemgetter(*objects)
-    _last_calls()[place] = _LastCall(
-        asked,
-        label,
-        [*map(_KERNEL, calls)],
-        [*map(len, map(_ARGS, calls))],
-        kinds,
-        getter,
-        [*map(id, getter(values))],
-        compiled,
-        itemgetter(*compiled.order),
-        _watched(place, getter(values)),
-        _looks(calls, asked.api),
-    )
-
-
-def _watched(place: tuple[int, int], values: Iterable[Any]) -> list[weakref.ref[Any]]:
-    """Return what forgets the last call of a place when one of some objects goes."""
-
-    def forget(_gone: Any) -> None:
-        _last_calls().pop(place, None)
-
-    return [weakref.ref(one, forget) for one in values if type(one).__weakrefoffset__]
 
 
 def _chosen(
@@ -261,12 +200,6 @@ def _found(
 def compiled_so_far() -> tuple[Build, ...]:
     """Return what was compiled of the invokes of the program, in the order of their first use."""
     return tuple(one.build for one in _known().values() if one.build is not None)
-
-
-@cache
-def _last_calls() -> dict[tuple[int, int], _LastCall]:
-    """Return the last call of each invoke, by its place."""
-    return {}
 
 
 @cache

@@ -45,6 +45,9 @@ def invoke_columns(*calls: RequestedCall, name: str = "") -> None:
 
 
 def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api: str) -> None:
+    run, run_again, asked = _runner(api)
+    if run_again(calls, name, frame, asked):
+        return
     if not calls:
         raise ValueError("This invoke calls nothing.")
     for call in calls:
@@ -52,23 +55,21 @@ def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api:
             raise TypeError(f"An invoke takes calls of kernels, not a {type(call).__name__}.")
     if not _may_name(name):
         raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")
-    run, asked = _runner(api)
     run(calls, name, frame, asked)
 
 
-@cache
 def _may_name(name: str) -> bool:
     """Return whether an invoke may have a name; an empty one is none."""
     return not name or (name.isascii() and name.isidentifier() and name[0].isalpha())
 
 
 @cache
-def _runner(api: str) -> tuple[Callable[..., None], Any]:
-    """Return what runs invokes, and what is asked of it, until something else is chosen."""
-    from psyclone_storage.driver.invokes import run_invoke  # noqa: PLC0415
+def _runner(api: str) -> tuple[Callable[..., None], Callable[..., bool], Any]:
+    """Return what runs invokes, and again, and what is asked of it, until something is chosen."""
+    from psyclone_storage.driver.invokes import run_again, run_invoke  # noqa: PLC0415
     from psyclone_storage.driver.tracing import asked_for  # noqa: PLC0415
 
-    return run_invoke, asked_for(api=api, **_CHOSEN)
+    return run_invoke, run_again, asked_for(api=api, **_CHOSEN)
 
 
 def configure(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, MutableMapping, Sequence
 from itertools import chain
+from operator import is_
 from typing import Any, NamedTuple, Protocol
 
-from psyclone_storage.runtime.native import TABLES, number_of
-from psyclone_storage.storage import Storage, bound
+from psyclone_storage.runtime.native import TABLES, address_of, number_of
+from psyclone_storage.storage import WRONLY, Storage, bound
+from psyclone_storage.storage.core.errors import PoisonedDataError
 from psyclone_storage.storage.gdp.binding import LaunchBlock
 from psyclone_storage.storage.memory.conditions import NativeCall
 from psyclone_storage.storage.memory.races import MemoryUse
@@ -49,64 +51,164 @@ class Functions(Protocol):
 class _Launch(NamedTuple):
     """A function that a device calls later.
 
-    `wanted` are the types of its scalars, where they are known; what has a result is waited for.
+    `wanted` are the types of its scalars, where they are known, and `plain` those of Python that
+    scalars need not be converted from; what has a result is waited for.
     """
 
     function: Any
     wanted: tuple[Any, ...] | None
+    plain: list[Any]
     uses: tuple[MemoryUse, ...]
     has_result: bool
 
 
 class BoundStorages:
-    """What binds the storages of an invoke, by number, and calls its functions with `tables`.
+    """What is known of the data of an invoke: what binds their storages, by number, and tables.
 
-    A binding is kept for the next call; one that is in use is no other thread's.
+    `addresses` are those of arrays that never change, behind a place for each of the storages that
+    do, and `numbers` the other tables. Values of what is `overwritten` are not brought. A call of a
+    routine is one of the `free` runs, or a new one: it is no other thread's.
     """
 
     __slots__ = (
-        "_free", "_launches", "_named", "_places", "_writes", "device", "functions", "names",
-        "tables",
+        "addresses", "device", "free", "functions", "numbers", "overwritten", "_places",
+        "_storages", "_writes",
     )  # fmt: skip
 
-    def __init__(self, storages: Sequence[Storage], layer: Functions) -> None:
-        """Number the storages."""
+    def __init__(
+        self, storages: Sequence[Storage], layer: Functions, overwritten: Iterable[Storage] = ()
+    ) -> None:
+        """Take the storages; those on the host alone have nothing to be brought."""
         self.device, self.functions = layer.device, layer.functions
-        self.names = tuple(str(at) for at in range(len(storages)))
-        self.tables: tuple[Any, ...] = ()
+        self.overwritten = tuple(one for one in overwritten if one.device is not None)
+        self.addresses: Any = ()
+        self.numbers: tuple[Any, ...] = ()
+        self.free: list[BoundRun] = []
         self._places = layer.places
-        self._named: dict[str, Storage] = dict(zip(self.names, storages, strict=True))
-        self._writes = tuple(self.names[at] for at in layer.written)
-        self._free: list[Any] = []
-        self._launches: tuple[_Launch, ...] = ()
+        self._storages = tuple(storages)
+        self._writes = layer.written
 
-    def take(self) -> Any:
-        """Return what binds the data, which nobody uses meanwhile."""
+    def run_for(self, data: tuple[Any, ...]) -> BoundRun:
+        """Return a run for `data`, the ones that this is about."""
         try:
-            return self._free.pop()
+            run = self.free.pop()
         except IndexError:
-            if self.device is None:
-                return bound(self._named, writes=self._writes)
-            return LaunchBlock(self._named, self.device, self._writes)
+            run = BoundRun(self._binding(), self.functions)
+        run.known, run.data = self, data
+        return run
 
-    def put(self, binding: Any) -> None:
-        """Keep what binds the data for the next call."""
-        self._free.append(binding)
+    def _binding(self) -> Any:
+        names = tuple(map(str, range(len(self._storages))))
+        named = dict(zip(names, self._storages, strict=True))
+        writes = tuple(names[at] for at in self._writes)
+        if self.device is None:
+            return bound(named, writes=writes)
+        return LaunchBlock(named, self.device, writes)
 
-    def note_uses(self, binding: Any) -> None:
-        """Note what each function that a device calls is to use, of the arrays that were found."""
+    def check_layout(self, array: Any) -> None:
+        """See that an array is what functions take it to be.
+
+        Raises:
+            ValueError: it is not.
+        """
+        raise NotImplementedError
+
+    def begun_again(self, binding: Any, data: tuple[Any, ...]) -> Any:
+        """Begin a block that did not, as a call that was to write its data failed.
+
+        Raises:
+            PoisonedDataError: it does not begin now, either.
+        """
+        return binding.__enter__()  # pylint: disable=unnecessary-dunder-call
+
+    def note_written(self, data: tuple[Any, ...]) -> None:
+        """Note what the end of a run means for the data beside their storages."""
+
+    def launches(self, binding: Any) -> tuple[_Launch, ...]:
+        """Return what a device is to be told of each function, of the arrays that were found."""
         found = binding.uses()
-        self._launches = tuple(
-            _Launch(
-                function,
-                function.argtypes[len(TABLES) :] if hasattr(function, "argtypes") else None,
-                tuple(chain.from_iterable(found if at is None else (found[one] for one in at))),
-                getattr(function, "restype", None) is not None,
-            )
-            for function, at in zip(self.functions, self._places, strict=True)
-        )
+        made = []
+        for function, at in zip(self.functions, self._places, strict=True):
+            wanted = getattr(function, "argtypes", None)
+            wanted = None if wanted is None else wanted[len(TABLES) :]
+            uses = chain.from_iterable(found if at is None else (found[one] for one in at))
+            has_result = getattr(function, "restype", None) is not None
+            plain = [float if one is ctypes.c_double else None for one in wanted or ()]
+            made.append(_Launch(function, wanted, plain, tuple(uses), has_result))
+        return tuple(made)
 
-    def call(self, binding: Any, number: int, scalars: tuple[Any, ...]) -> Any:
+
+class BoundRun:
+    """A call of a routine: its data are bound in the block, where its functions are called.
+
+    It is kept for the next call with the same data, and knows where their arrays were.
+    """
+
+    __slots__ = (
+        "data", "known", "tables", "_arrays", "_binding", "_functions", "_launches", "_seen",
+    )  # fmt: skip
+
+    def __init__(self, binding: Any, functions: Sequence[Any]) -> None:
+        """Take what binds the data. Which data, and what is known of them, is set for each call."""
+        self.known: Any = None
+        self.data: tuple[Any, ...] = ()
+        self.tables: tuple[Any, ...] = ()
+        self._binding, self._functions = binding, functions
+        self._launches: tuple[_Launch, ...] | None = None
+        self._arrays: tuple[Any, ...] | None = None
+        self._seen: Any = None
+
+    def __enter__(self) -> BoundRun:
+        for datum in self.data:
+            if datum.under_way is not None:
+                datum.check_idle()
+        known = self.known
+        for storage in known.overwritten:
+            if not storage.is_current(known.device):
+                with storage.access(known.device, WRONLY):
+                    pass
+        try:
+            arrays = self._binding.__enter__()  # pylint: disable=unnecessary-dunder-call
+        except PoisonedDataError:
+            arrays = known.begun_again(self._binding, self.data)
+        # What binds them hands out the same dictionary while all in it is the same.
+        if arrays is not self._seen:
+            self._find(arrays)
+        return self
+
+    def _find(self, arrays: Any) -> None:
+        """Note where arrays are that are not where they were.
+
+        Work that is queued keeps the tables that it was given.
+
+        Raises:
+            ValueError: one is not laid out as functions take it to be.
+        """
+        found = tuple(arrays.values())
+        if self._arrays is None or not all(map(is_, found, self._arrays)):
+            try:
+                self._note(found)
+            except BaseException:
+                self._arrays = self._seen = None
+                self._binding.__exit__(None, None, None)
+                raise
+        self._seen = arrays
+
+    def _note(self, found: tuple[Any, ...]) -> None:
+        known = self.known
+        first = self._arrays is None
+        before = (None,) * len(found) if self._arrays is None else self._arrays
+        last = known.addresses if first else self.tables[0]
+        addresses = type(last)(*last)
+        for at, array in enumerate(found):
+            if array is not before[at]:
+                known.check_layout(array)
+                addresses[at] = address_of(array)
+        self._launches = None if known.device is None else known.launches(self._binding)
+        self.tables = (addresses, *known.numbers)
+        self._arrays = found
+
+    def __call__(self, number: int, *scalars: Any) -> Any:
         """Call a function with tables and scalars, where its data are; return its result.
 
         A device does that later, in its order, when the data that it uses have come, and what is
@@ -116,18 +218,26 @@ class BoundStorages:
             TypeError: a scalar is no number, or no whole number where one is needed.
             OverflowError: a scalar is a whole number that is too large.
         """
-        if self.device is None:
-            function = self.functions[number]
+        if self._launches is None:
+            function = self._functions[number]
             try:
                 return function(*self.tables, *scalars)
             except ctypes.ArgumentError:
                 # One that is no number of Python yet.
                 return function(*self.tables, *_numbers(scalars, function.argtypes[len(TABLES) :]))
-        function, wanted, uses, has_result = self._launches[number]
-        if wanted is not None and scalars:
+        function, wanted, plain, uses, has_result = self._launches[number]
+        if wanted is not None and plain != [*map(type, scalars)]:
             scalars = _numbers(scalars, wanted)
         work = NativeCall(function, *self.tables, *scalars)
-        return (binding.start_and_wait if has_result else binding.start)(work, uses)
+        return (self._binding.start_and_wait if has_result else self._binding.start)(work, uses)
+
+    def __exit__(self, *error: Any) -> None:
+        """End the block, and be ready for the next call; nothing is kept alive by that."""
+        self._binding.__exit__(*error)
+        known, data = self.known, self.data
+        self.known, self.data = None, ()
+        known.note_written(data)
+        known.free.append(self)
 
 
 def _numbers(scalars: tuple[Any, ...], wanted: tuple[Any, ...]) -> tuple[int | float, ...]:

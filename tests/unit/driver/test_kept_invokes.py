@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.driver import invokes, kept_invokes, traced, tracing
+from psyclone_storage.driver import invokes, kept_invokes, last_calls, traced, tracing
 from psyclone_storage.frontend.python.surroundings import place_of
 from psyclone_storage.gocean import configure, fortran_kernel
 from psyclone_storage.lfric import X_plus_Y, setval_X
@@ -56,7 +56,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Mo
         file.write_text(text, encoding="utf-8")
         linecache.checkcache()
         invokes._known().clear()
-        invokes._last_calls().clear()
+        last_calls._last_calls().clear()
         kept_invokes._common.cache_clear()
         tracing.settings_texts.cache_clear()
         traced._compiler.cache_clear()

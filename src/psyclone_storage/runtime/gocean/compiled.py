@@ -10,13 +10,12 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Sequence
-from operator import is_
 from typing import Any
 
-from psyclone_storage.runtime.binding import BoundStorages, kept_with
+from psyclone_storage.runtime.binding import BoundRun, BoundStorages, kept_with
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields
-from psyclone_storage.runtime.native import CompiledLibrary, address_of
+from psyclone_storage.runtime.native import CompiledLibrary
 from psyclone_storage.storage import Storage
 
 _ARRAYS = 2
@@ -62,10 +61,10 @@ class CompiledRoutine:
         self._functions: tuple[Any, ...] = ()
         self._known: dict[tuple[int, ...], _Prepared] = {}
 
-    def __call__(self, *fields: Field) -> _Run:
+    def __call__(self, *fields: Field) -> BoundRun:
         """Return a block in which the data of `fields` are bound."""
         known = self._known.get(tuple(map(id, fields)))
-        return _Run(known if known is not None else self._prepared(fields), fields)
+        return (known if known is not None else self._prepared(fields)).run_for(fields)
 
     def _prepared(self, fields: tuple[Field, ...]) -> _Prepared:
         """Find what the routine needs of `fields`.
@@ -104,7 +103,7 @@ class CompiledRoutine:
 class _Prepared(BoundStorages):
     """What a routine knows of some fields: tables for its functions, and what binds the data."""
 
-    __slots__ = ("arrays", "brought", "data", "watched", "written")
+    __slots__ = ("_dirtied", "_shape", "watched")
 
     def __init__(
         self,
@@ -115,21 +114,15 @@ class _Prepared(BoundStorages):
     ) -> None:
         reals, counts = numbers
         storages = [*(field.storage for field in fields), *properties]
-        super().__init__(storages, routine)
-        shape = fields[0].grid.shape
-        self.written = routine.written
-        self.brought = () if routine.device else tuple(
-            fields[at].storage for at in routine.covered
-            if fields[at].region_is_all and fields[at].storage.device is not None
-        )  # fmt: skip
-        self.data = (ctypes.c_void_p * len(storages))()
-        whole = (*shape, *counts)
-        self.tables = (
-            self.data,
+        covered = () if routine.device else (fields[at] for at in routine.covered)
+        super().__init__(storages, routine, [one.storage for one in covered if one.region_is_all])
+        self._dirtied, self._shape = routine.written, fields[0].grid.shape
+        self.addresses = (ctypes.c_void_p * len(storages))()
+        whole = (*self._shape, *counts)
+        self.numbers = (
             (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * len(whole))(*whole),
         )
-        self.arrays: list[Any] = [None] * len(storages)
         self.watched: list[weakref.ref[Any]] = []
         for storage, field in zip(storages, fields, strict=False):
             if storage.dtype != "f8":
@@ -143,70 +136,12 @@ class _Prepared(BoundStorages):
                     f"device: make its grid with device='gpu'."
                 )
 
-    def find(self, arrays: Any) -> None:
-        """Note where arrays are that are not where they were.
+    def check_layout(self, array: Any) -> None:
+        """Raise `ValueError` if an array is not laid out as those of its grid are."""
+        if not array.flags.f_contiguous or array.shape != self._shape:
+            raise ValueError("An array of a grid has gaps, or other extents than its grid.")
 
-        Work that is queued keeps the tables that it was given.
-
-        Raises:
-            ValueError: one is not laid out as the arrays of its grid are.
-        """
-        self.data = type(self.data)(*self.data)
-        self.tables = (self.data, *self.tables[1:])
-        for at, name in enumerate(self.names):
-            array = arrays[name]
-            if array is not self.arrays[at]:
-                if not array.flags.f_contiguous or array.shape != tuple(self.tables[2][:2]):
-                    raise ValueError("An array of a grid has gaps, or other extents than its grid.")
-                self.data[at] = address_of(array)
-                self.arrays[at] = array
-
-
-class _Run:
-    """A call of a routine: its data are bound in the block, where its functions are called."""
-
-    __slots__ = ("_binding", "_fields", "_prepared")
-
-    def __init__(self, prepared: _Prepared, fields: tuple[Field, ...]) -> None:
-        self._prepared, self._fields = prepared, fields
-        self._binding: Any = None
-
-    def __enter__(self) -> _Run:
-        prepared = self._prepared
-        for field in self._fields:
-            if field.under_way is not None:
-                field.check_idle()
-        for storage in prepared.brought:
-            if not storage.is_current(None):
-                _ = storage.data_wo
-        self._binding = prepared.take()
-        arrays = self._binding.__enter__()
-        if not all(map(is_, arrays.values(), prepared.arrays)):
-            self._find(prepared, arrays)
-        return self
-
-    def _find(self, prepared: _Prepared, arrays: Any) -> None:
-        try:
-            prepared.find(arrays)
-            if prepared.device is not None:
-                prepared.note_uses(self._binding)
-        except BaseException:
-            prepared.arrays = [None] * len(prepared.arrays)
-            self._binding.__exit__(None, None, None)
-            raise
-
-    def __call__(self, number: int, *scalars: float) -> None:
-        """Call one of the functions.
-
-        Raises:
-            TypeError: a scalar is no number, or no whole number where one is needed.
-            OverflowError: a scalar is a whole number that is too large.
-        """
-        self._prepared.call(self._binding, number, scalars)
-
-    def __exit__(self, *error: Any) -> None:
-        self._binding.__exit__(*error)
-        prepared = self._prepared
-        prepared.put(self._binding)
-        for at in prepared.written:
-            self._fields[at].set_dirty()
+    def note_written(self, data: tuple[Any, ...]) -> None:
+        """Note that halos are not what their owners hold."""
+        for at in self._dirtied:
+            data[at].set_dirty()

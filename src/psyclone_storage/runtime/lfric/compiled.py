@@ -11,24 +11,21 @@ import ctypes
 import inspect
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from operator import is_
 from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import BoundStorages, kept_with
+from psyclone_storage.runtime.binding import BoundRun, BoundStorages, kept_with
 from psyclone_storage.runtime.lfric.held import (
     Data,
     check_data,
     check_types,
     enter,
     is_whole,
-    overwrite,
 )
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.runtime.native import CompiledLibrary, address_of
-from psyclone_storage.storage.core.errors import PoisonedDataError
 
 SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
 """What finds, from data and what is given besides, maps and other arrays, reals, and counts."""
@@ -66,10 +63,10 @@ class MeshRoutine:
         self._functions: tuple[Any, ...] = ()
         self._known: dict[tuple[Any, ...], _KnownData] = {}
 
-    def __call__(self, *data: Data, given: tuple[Hashable, ...] = ()) -> _MeshRun:
+    def __call__(self, *data: Data, given: tuple[Hashable, ...] = ()) -> BoundRun:
         """Return a block in which `data` are bound; `given` is what the set-up needs besides."""
         known = self._known.get((*map(id, data), given))
-        return _MeshRun(known if known is not None else self._prepared(data, given), data)
+        return (known if known is not None else self._prepared(data, given)).run_for(data)
 
     def _prepared(self, data: tuple[Data, ...], given: tuple[Hashable, ...]) -> _KnownData:
         """Find what the routine needs of `data`.
@@ -121,7 +118,7 @@ class MeshRoutine:
 class _KnownData(BoundStorages):
     """What a routine knows of some data: tables for its functions, and what binds the data."""
 
-    __slots__ = ("addresses", "arrays", "covered", "kept", "watched")
+    __slots__ = ("_covered", "kept", "watched")
 
     def __init__(
         self,
@@ -133,95 +130,25 @@ class _KnownData(BoundStorages):
         storages = [datum.storage for datum in data]
         if routine.device is not None:
             storages += [data[0].mesh.on_device(one) for one in maps]
-        super().__init__(storages, routine)
-        self.covered = routine.covered
+        self._covered = tuple(at for at in routine.covered if is_whole(data[at]))
+        super().__init__(storages, routine, [data[at].storage for at in self._covered])
         self.kept = tuple(maps)
         self.addresses = (ctypes.c_void_p * max(len(data) + len(maps), 1))()
         if self.device is None:
             for at, one in enumerate(maps, len(data)):
-                self.addresses[at] = _checked_address(one)
-        self.tables = (
-            self.addresses,
+                self.check_layout(one)
+                self.addresses[at] = address_of(one)
+        self.numbers = (
             (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * max(len(counts), 1))(*counts),
         )
-        self.arrays: list[Any] = [None] * len(storages)
         self.watched: list[weakref.ref[Any]] = []
 
-    def find(self, arrays: Any) -> None:
-        """Note where arrays are that are not where they were.
+    def check_layout(self, array: Any) -> None:
+        """Raise `ValueError` if elements are not one after the other, the first index fastest."""
+        if not array.flags.f_contiguous:
+            raise ValueError("An array has gaps, or is not laid out as Fortran's arrays are.")
 
-        Work that is queued keeps the tables that it was given.
-        """
-        self.addresses = type(self.addresses)(*self.addresses)
-        self.tables = (self.addresses, *self.tables[1:])
-        for at, name in enumerate(self.names):
-            array = arrays[name]
-            if array is not self.arrays[at]:
-                self.addresses[at] = _checked_address(array)
-                self.arrays[at] = array
-
-
-def _checked_address(array: Any) -> int:
-    """Return where an array begins.
-
-    Raises:
-        ValueError: its elements are not one after the other, the first index fastest.
-    """
-    if not array.flags.f_contiguous:
-        raise ValueError("An array has gaps, or is not laid out as Fortran's arrays are.")
-    return address_of(array)
-
-
-class _MeshRun:
-    """A call of a routine: its data are bound in the block, where its functions are called."""
-
-    __slots__ = ("_binding", "_data", "_known")
-
-    def __init__(self, known: _KnownData, data: tuple[Data, ...]) -> None:
-        self._known, self._data = known, data
-        self._binding: Any = None
-
-    def __enter__(self) -> _MeshRun:
-        known = self._known
-        for datum in self._data:
-            datum.check_idle()
-        for at in known.covered:
-            overwrite(self._data[at], known.device)
-        self._binding = known.take()
-        arrays = self._begun(known)
-        if not all(map(is_, arrays.values(), known.arrays)):
-            self._find(known, arrays)
-        return self
-
-    def _find(self, known: _KnownData, arrays: Any) -> None:
-        try:
-            known.find(arrays)
-            if known.device is not None:
-                known.note_uses(self._binding)
-        except BaseException:
-            known.arrays = [None] * len(known.arrays)
-            self._binding.__exit__(None, None, None)
-            raise
-
-    def _begun(self, known: _KnownData) -> Any:
-        """Bind the data; what a call that failed was to write may be written anew."""
-        try:
-            return self._binding.__enter__()  # pylint: disable=unnecessary-dunder-call
-        except PoisonedDataError:
-            data = self._data
-            covered = [data[at] for at in known.covered if is_whole(data[at])]
-            return enter(self._binding, data, covered, known.device)
-
-    def __call__(self, number: int, *scalars: Any) -> Any:
-        """Call one of the functions; return its result, if it has one.
-
-        Raises:
-            TypeError: a scalar is no number, or no whole number where one is needed.
-            OverflowError: a scalar is a whole number that is too large.
-        """
-        return self._known.call(self._binding, number, scalars)
-
-    def __exit__(self, *error: Any) -> None:
-        self._binding.__exit__(*error)
-        self._known.put(self._binding)
+    def begun_again(self, binding: Any, data: tuple[Any, ...]) -> Any:
+        """Begin a block; what a call that failed was to write may be written anew."""
+        return enter(binding, data, [data[at] for at in self._covered], self.device)

@@ -53,7 +53,7 @@ class DofField:
             (space.undf,), dtype_of(dtype), label=label, device=space.mesh.device
         )
         self._clean = 0
-        self._under_way: StartedExchange | None = None
+        self.under_way: StartedExchange | None = None
         if values is not None:
             self._fill(values)
 
@@ -112,9 +112,9 @@ class DofField:
         Raises:
             RuntimeError: none was started, or a field was written since.
         """
-        if self._under_way is None:
+        if self.under_way is None:
             raise RuntimeError(f"{self._subject()} has no exchange under way.")
-        self._under_way.finish()
+        self.under_way.finish()
 
     def is_dirty(self, depth: int = 1) -> bool:
         """Return whether the halo at a depth may differ from what its owners hold.
@@ -164,12 +164,12 @@ class DofField:
 
     def check_idle(self) -> None:
         """Raise `RuntimeError` if an exchange is under way."""
-        if self._under_way is not None:
+        if self.under_way is not None:
             raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
 
     def hold_for(self, started: StartedExchange | None) -> None:
         """Note that an exchange of the field has been started, or that it has ended."""
-        self._under_way = started
+        self.under_way = started
 
     def describe(self) -> str:
         """Return the subject of an error message."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ class Matrices(ABC):
     They are there for owned cells and those of the first depth of the halo, at the least, and are
     never exchanged.
     """
+
+    under_way: ClassVar[None] = None
+    """No exchange ever is."""
 
     def __init__(self, to_space: FunctionSpace, from_space: FunctionSpace, label: str) -> None:
         """Note the spaces.

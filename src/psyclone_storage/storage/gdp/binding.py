@@ -333,8 +333,11 @@ class LaunchBlock(Binding):
         event = memory.record()
         if event is None:
             return ()
-        return (LastUse(queue, event, False, None, True),), (
-            LastUse(queue, event, True, None, True),
+        # Twice as fast as by name, in each call of a layer.
+        made = tuple.__new__
+        return (
+            (made(LastUse, (queue, event, False, None, True)),),
+            (made(LastUse, (queue, event, True, None, True)),),
         )
 
     def _end(self, error: BaseException | None) -> None:

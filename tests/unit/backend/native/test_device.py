@@ -14,7 +14,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.compile import Build, make_compiler
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.runtime import device as device_module
-from psyclone_storage.runtime.binding import BoundStorages
+from psyclone_storage.runtime.binding import BoundRun, BoundStorages
 from psyclone_storage.runtime.gocean import DeviceLibrary, Field, Grid
 from psyclone_storage.runtime.gocean.device import KernelLaunch
 from psyclone_storage.runtime.lfric.device import ColumnLaunch, LaunchWords
@@ -136,13 +136,15 @@ def test_a_gpu_is_given_numbers_of_the_types_of_the_kernel(
         ColumnLaunch(lambda *passed: found.append(passed), "di", LaunchWords((), (), -1, -1, "")),
     ):
         known = BoundStorages((), Layer((launch,)))
-        known.tables = [], [], []
-        known.note_uses(AtOnce())
-        with pytest.raises(error):
-            known.call(AtOnce(), 0, given)
-        assert found == []
-        known.call(AtOnce(), 0, (1, np.int64(2)))
+        known.numbers = [], []
+        known.free.append(BoundRun(AtOnce(), (launch,)))
+        with known.run_for(()) as run:
+            with pytest.raises(error):
+                run(0, *given)
+            assert found == []
+            run(0, 1, np.int64(2))
         assert found.pop()[-1][-2:] == (1.0, 2)
+        assert known.free == [run]
 
 
 class Layer(NamedTuple):
@@ -156,6 +158,12 @@ class Layer(NamedTuple):
 
 class AtOnce:
     """What binds no data, and starts work at once."""
+
+    def __enter__(self) -> dict[str, Any]:
+        return {}
+
+    def __exit__(self, *_: object) -> None:
+        return None
 
     def uses(self) -> tuple[()]:
         return ()

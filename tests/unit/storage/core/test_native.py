@@ -1,53 +1,12 @@
-"""The choice between the compiled core and its twin."""
+"""Objects of the compiled core by themselves."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from psyclone_storage.storage.core import native
-from psyclone_storage.storage.core.words import EDITION
-
-
-@pytest.mark.parametrize(
-    ("wanted", "edition", "answer"),
-    [
-        ("auto", EDITION, True),
-        ("", EDITION, True),
-        ("auto", EDITION - 1, False),
-        ("auto", None, False),
-        ("python", EDITION, False),
-        ("compiled", EDITION, True),
-        ("compiled", EDITION - 1, ImportError),
-        ("compiled", None, ImportError),
-        ("both", EDITION, ValueError),
-    ],
-)
-def test_a_core_serves_where_it_is_wanted_and_fits(
-    monkeypatch: pytest.MonkeyPatch, wanted: str, edition: int | None, answer: Any
-) -> None:
-    def imported(_: str) -> Any:
-        if edition is None:
-            raise ImportError
-        return SimpleNamespace(EDITION=edition)
-
-    monkeypatch.setattr(native, "import_module", imported)
-    monkeypatch.setattr(native.sysconfig, "get_config_var", lambda _: None)
-    monkeypatch.setenv(native.VARIABLE, wanted)
-    if isinstance(answer, bool):
-        assert native._is_compiled() is answer
-    else:
-        with pytest.raises(answer, match=native.VARIABLE):
-            native._is_compiled()
-
-
-def test_without_a_lock_of_the_interpreter_the_twin_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "import_module", lambda _: SimpleNamespace(EDITION=EDITION))
-    monkeypatch.setattr(native.sysconfig, "get_config_var", lambda _: 1)
-    monkeypatch.setenv(native.VARIABLE, "auto")
-    assert not native._is_compiled()
 
 
 @pytest.mark.skipif(not native.COMPILED, reason="the objects of the compiled core")

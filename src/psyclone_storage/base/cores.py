@@ -1,0 +1,44 @@
+"""Own the choice between what is compiled and its twin in Python, which do the same.
+
+`PSYCLONE_STORAGE_CORE` in the environment decides: `python` takes the twins, `compiled` demands
+what is compiled, and `auto`, as without the variable, takes it where it is there. On a Python
+without a global lock (free threading) that is the twins.
+"""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from importlib import import_module
+
+VARIABLE = "PSYCLONE_STORAGE_CORE"
+_CHOICES = ("auto", "compiled", "python")
+
+
+def is_compiled(name: str, edition: int) -> bool:
+    """Return whether the compiled module `name` is to be used; an older edition does not fit.
+
+    Raises:
+        ValueError: the variable says something else.
+        ImportError: what is compiled is demanded, and not there.
+    """
+    wanted = os.environ.get(VARIABLE) or "auto"
+    if wanted not in _CHOICES:
+        raise ValueError(f'{VARIABLE} is "{wanted}", but it must be one of {", ".join(_CHOICES)}.')
+    if wanted == "python":
+        return False
+    there = not sysconfig.get_config_var("Py_GIL_DISABLED") and _edition(name) == edition
+    if wanted == "compiled" and not there:
+        raise ImportError(
+            f'{VARIABLE} is "compiled", but there is no compiled core that fits: install the '
+            f"package with a C compiler and the headers of Python at hand, or unset the variable."
+        )
+    return there
+
+
+def _edition(name: str) -> int:
+    """Return the edition of a compiled module, which may be older than its twin; 0 for none."""
+    try:
+        return int(import_module(name).EDITION)
+    except ImportError:
+        return 0

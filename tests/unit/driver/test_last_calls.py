@@ -1,0 +1,270 @@
+"""Calls that are compared with those that were made last, by what is compiled and by its twin."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.driver import last_calls, twin
+from psyclone_storage.driver.invokes import compiled_so_far
+from psyclone_storage.driver.tracing import Compiled, TracingRequest
+from psyclone_storage.frontend.python.surroundings import Looks
+from psyclone_storage.gocean import (
+    GO_CT,
+    GO_INTERNAL_PTS,
+    GO_OFFSET_ANY,
+    GO_R_SCALAR,
+    GO_READ,
+    GO_WRITE,
+    configure,
+    field,
+    invoke,
+    kernel,
+    scalar,
+)
+from psyclone_storage.runtime.gocean import Field, Grid
+
+KINDS: list[Any] = [twin.LastCall]
+if last_calls.COMPILED:
+    from psyclone_storage.driver import _compiled
+
+    KINDS.append(_compiled.LastCall)
+ASKED, OTHER = TracingRequest(), TracingRequest(target="numpy")
+
+
+class Datum:
+    """What is passed as an object."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call as an invoke takes it."""
+
+    kernel: Any
+    args: tuple[Any, ...]
+
+
+class Unlike(Asked):
+    """A call of another kind."""
+
+
+FIRST, SECOND = object(), object()
+A, B, C = Datum(), Datum(), Datum()
+
+
+def made(kind: Any, *calls: Asked, written: Any = (), equal: Any = (), looks: Any = None) -> Any:
+    """Return what compares with `calls`, whose routine takes all values, the last first."""
+    values = [value for call in calls for value in call.args]
+    order = tuple(reversed(range(len(values))))
+    ways = tuple(last_calls._what_counts(value) for value in values)
+    compiled = Compiled(lambda *_: None, order, None, made.__code__, written, equal)
+    looked = ((), (), ()) if looks is None else tuple(map(tuple, looks))
+    return kind(ASKED, "name", calls, ways, order, written, equal, compiled.holds, looked)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_differs_is_not_the_same(kind: Any) -> None:
+    last = made(kind, Asked(FIRST, (A, 2.0, [A, B])), Asked(SECOND, (B, 1)))
+
+    def taken(*calls: Asked, asked: Any = ASKED, name: Any = "name") -> Any:
+        return last.taken(asked, name, calls)
+
+    second = Asked(SECOND, (B, 7))
+    same = taken(Asked(FIRST, (A, 3.0, [A, B])), second)
+    assert same == (7, B, [A, B], 3.0, A)
+    assert taken(Asked(FIRST, (A, 3.0, [A, B])), second, name="na" + "me"[:2]) == same
+    for calls in (
+        [Asked(FIRST, (A, 3.0, [A, B]))],
+        [Asked(FIRST, (A, 3.0, [A, B])), second, second],
+        [Asked(SECOND, (A, 3.0, [A, B])), second],
+        [Unlike(FIRST, (A, 3.0, [A, B])), second],
+        [Asked(FIRST, (B, 3.0, [A, B])), second],
+        [Asked(FIRST, (C, 3.0, [A, B])), second],
+        [Asked(FIRST, (A, 3, [A, B])), second],
+        [Asked(FIRST, (A, True, [A, B])), second],
+        [Asked(FIRST, (A, np.float64(3.0), [A, B])), second],
+        [Asked(FIRST, (A, 3.0, [B, A])), second],
+        [Asked(FIRST, (A, 3.0, [A, C])), second],
+        [Asked(FIRST, (A, 3.0, [A])), second],
+        [Asked(FIRST, (A, 3.0, [A, B, B])), second],
+        [Asked(FIRST, (A, 3.0, (A, B))), second],
+        [Asked(FIRST, (A, 3.0, A)), second],
+        [Asked(FIRST, (A, 3.0)), second],
+        [Asked(FIRST, (A, 3.0, [A, B], A)), second],
+        [Asked(FIRST, (A, 3.0)), Asked(SECOND, ([A, B], B, 7))],
+        [],
+    ):
+        assert taken(*calls) is None
+    assert taken(Asked(FIRST, (A, 3.0, [A, B])), second, asked=OTHER) is None
+    for name in ("", "nam", None):
+        assert taken(Asked(FIRST, (A, 3.0, [A, B])), second, name=name) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_of_the_code_are_the_same_by_type_value_and_sign(kind: Any) -> None:
+    last = made(kind, Asked(FIRST, (0.0, 5, 5)), written=((0, 0.0),), equal=((1, 2),))
+
+    def is_same(*numbers: Any) -> bool:
+        return last.taken(ASKED, "name", (Asked(FIRST, numbers),)) is not None
+
+    large = int("12345678901234567890")
+    assert is_same(0.0, 5, 5)
+    assert is_same(float("0"), large, int("12345678901234567890"))
+    assert not is_same(-0.0, 5, 5)
+    assert not is_same(1e-300, 5, 5)
+    assert not is_same(0.0, 5, 6)
+    assert not is_same(float("nan"), 5, 5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_found_otherwise_is_not_the_same(kind: Any) -> None:
+    names, looks = {"value": A}, Looks()
+    looks.look(names.get, "value")
+    last = made(kind, Asked(FIRST, (A, 1.0)), looks=(looks.ways, looks.at, looks.found))
+    call = (Asked(FIRST, (A, 1.0)),)
+    assert last.taken(ASKED, "name", call) == (1.0, A)
+    names["value"] = B
+    assert last.taken(ASKED, "name", call) is None
+    names["value"] = A
+    assert last.taken(ASKED, "name", call) == (1.0, A)
+
+    def raises(_: str) -> Any:
+        raise KeyError
+
+    last = made(kind, Asked(FIRST, (A, 1.0)), looks=([raises], ["value"], [None]))
+    with pytest.raises(KeyError):
+        last.taken(ASKED, "name", call)
+
+
+def test_both_say_the_same_of_any_calls() -> None:
+    chance = random.Random(3)
+    pool: list[Callable[[], Any]] = [
+        lambda: A, lambda: B, lambda: 1.0, lambda: 2.0, lambda: 0.0, lambda: -0.0, lambda: 1,
+        lambda: [A, B], lambda: (A, B), lambda: [B], list, lambda: np.float64(1.0),
+    ]  # fmt: skip
+
+    def calls() -> tuple[Asked, ...]:
+        return tuple(
+            Asked(
+                chance.choice((FIRST, SECOND)), tuple(chance.choice(pool)() for _ in range(count))
+            )
+            for count in chance.choices(range(3), k=chance.choice((1, 1, 2)))
+        )
+
+    agreed = 0
+    for _ in range(400):
+        one = calls()
+        values = [value for call in one for value in call.args]
+        numbers = [at for at, value in enumerate(values) if isinstance(value, float)]
+        written = tuple((at, values[at]) for at in numbers[:1])
+        equal = ((numbers[0], numbers[1]),) if len(numbers) > 1 else ()
+        lasts = [made(kind, *one, written=written, equal=equal) for kind in KINDS]
+        for other in (one, calls(), calls(), calls()):
+            found = [last.taken(ASKED, "name", other) for last in lasts]
+            assert all(each == found[0] for each in found)
+            agreed += found[0] is not None
+    assert agreed >= 400
+
+
+@pytest.mark.skipif(not last_calls.COMPILED, reason="what is compiled")
+def test_what_does_not_fit_together_is_refused() -> None:
+    call = (Asked(FIRST, (A, 1.0)),)
+    for given in (
+        (ASKED, "", (), (), (), (), (), len, ((), (), ())),
+        (ASKED, "", call, (A,), (0,), (), (), len, ((), (), ())),
+        (ASKED, "", call, (A, None, None), (0,), (), (), len, ((), (), ())),
+        (ASKED, "", call, (A, None), (2,), (), (), len, ((), (), ())),
+        (ASKED, "", call, (A, None), (0,), ((5, 1.0),), (), len, ((), (), ())),
+        (ASKED, "", call, (A, None), (0,), (), ((0, -1),), len, ((), (), ())),
+        (ASKED, "", call, (A, None), (0,), (), (), len, ((len,), (), ())),
+        (ASKED, "", (A,), (A, None), (0,), (), (), len, ((), (), ())),
+    ):
+        with pytest.raises((ValueError, IndexError, AttributeError)):
+            KINDS[-1](*given)
+
+
+# -- of a program --------------------------------------------------------------------------------
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def take(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT], by: scalar[GO_READ, GO_R_SCALAR]):
+    new[0, 0] = by * old[0, 0]
+
+
+def ones(count: int) -> list[Field]:
+    grid = Grid((4, 4))
+    return [Field(grid, values=np.ones((4, 4))) for _ in range(count)]
+
+
+def step(new: Field, old: Field, by: float) -> None:
+    invoke(take(new, old, by))
+
+
+def kept_at_step() -> tuple[Any, ...]:
+    """Return what is kept of the one invoke in `step`."""
+    places = last_calls._last_calls()
+    return next((known for place, known in places.items() if place[0] == id(step.__code__)), ())
+
+
+def test_fields_that_take_turns_are_all_kept_and_forgotten_when_they_go() -> None:
+    configure(distributed=False, target="numpy")
+    one, two, *others = ones(7)
+    before = len(compiled_so_far())
+    for by in (2.0, 3.0, 5.0):
+        step(one, two, by)
+        assert one.values[1, 1] == by * two.values[1, 1]
+        step(two, one, by)
+        assert two.values[1, 1] == by * one.values[1, 1]
+    assert len(compiled_so_far()) == before + 1
+    assert len(kept_at_step()) == 2
+    for other in others:
+        step(other, one, 1.0)
+        assert other.values[1, 1] == one.values[1, 1]
+    assert len(kept_at_step()) == last_calls._MOST
+    del other, others
+    gc.collect()
+    assert len(kept_at_step()) == 0
+    configure()
+
+
+def test_one_object_twice_after_two_objects_is_refused() -> None:
+    configure(distributed=False, target="numpy")
+    one, two = ones(2)
+    step(one, two, 1.0)
+    with pytest.raises(CompileError, match="S102"):
+        step(one, one, 1.0)
+    step(one, two, 4.0)
+    assert one.values[1, 1] == 4.0
+    configure()
+
+
+def test_threads_at_one_place_have_runs_of_their_own() -> None:
+    configure(distributed=False)
+    news, (old,) = ones(4), ones(1)
+    news = [Field(old.grid) for _ in news]
+    step(news[0], old, 1.0)
+    wrong: list[Any] = []
+    begin = threading.Barrier(len(news))
+
+    def work(number: int) -> None:
+        begin.wait()
+        for turn in range(60):
+            step(news[number], old, float(turn))
+            if news[number].values[1, 1] != turn:
+                wrong.append((number, turn))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(news))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    configure()
