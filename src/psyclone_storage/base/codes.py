@@ -251,6 +251,7 @@ CODES: dict[str, str] = {
     "T088": "There is nothing to update.",
     "T089": "Something stands beside teams of threads of a device.",
     "T090": "A kernel stays on the host, although steps tried to put it on a device.",
+    "T092": "A step that was asked for could be applied nowhere (a warning).",
     "T091": "No way through a kernel can be taken by itself.",
     "L001": "The words of the command line are not what the command takes.",
     "L002": "Options contradict each other.",

@@ -258,6 +258,7 @@ CURES: dict[str, str] = {
     "T088": "Name data that are used here, or leave the step out.",
     "T089": "Put nothing beside it in the region, or leave the region out.",
     "T090": "Accept that its data are copied to and fro, or change the kernel for a device.",
+    "T092": "Mend what the reason says, or leave the step out.",
     "T091": "Leave the step out: the loop keeps its branches.",
     **dict.fromkeys((f"V{number:03}" for number in range(1, 20)), _DEFECT),
 }

@@ -14,6 +14,7 @@ from psyclone_storage.driver.steps import (
     Refused,
     apply_steps,
     left_on_host,
+    tried_in_vain,
     unfinished,
     with_profiles,
 )
@@ -86,12 +87,12 @@ class Requested:
         return program, refused
 
     def warnings(self, program: Program, refused: Refused, rules: Rules) -> tuple[Diagnostic, ...]:
-        """Return which kernels stay on the host, as steps for a device were `refused` for them.
+        """Return which steps were `refused` everywhere, and which kernels stay on the host.
 
         And those that a script runs on a device without having compiled them for it: PSyclone lets
         that pass, as compilers may find a way or say so; so does a script's recipe.
         """
-        left = tuple(left_on_host(program, refused, rules))
+        left = (*tried_in_vain(refused), *left_on_host(program, refused, rules))
         if self.recipe is None:
             return left
         found = unfinished(program, in_storages=self.in_storages)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import replace
@@ -37,27 +38,40 @@ def apply_steps(
 ) -> tuple[Program, Refused]:
     """Return `program` after the steps, and which of them were refused where; `journal` has all.
 
-    A step whose place is named is applied to the invokes that have that place.
+    A step whose place is named is applied to the invokes that have that place. One that no invoke
+    has taken, and that no recipe tried, was tried in vain.
 
     Raises:
         CompileError: a place that is named is in no invoke, or the step is refused there.
     """
     benches = [Workbench(invoke.schedule, rules, source, journal) for invoke in program.invokes]
     refused: dict[str, list[Refusal]] = {}
+    done: set[str] = set()
     for request in requests:
         absent = [missing_places(bench, request) for bench in benches]
         if request.has_place and all(absent):
             raise CompileError(*(problem for problems in absent for problem in problems))
         for bench, problems in zip(benches, absent, strict=True):
             if not problems:
+                before = bench.schedule
                 refused.setdefault(bench.schedule.name, []).extend(apply_request(bench, request))
+                done |= {request.step.name} if bench.schedule is not before else set()
+    vain = _asked_by_name(requests) - done
     invokes = tuple(
         replace(invoke, schedule=bench.schedule)
         for invoke, bench in zip(program.invokes, benches, strict=True)
     )
     return replace(program, invokes=invokes), tuple(
-        (name, tuple(items)) for name, items in refused.items() if items
+        (name, tuple(replace(item, in_vain=item.step.name in vain) for item in items))
+        for name, items in refused.items()
+        if items
     )
+
+
+def _asked_by_name(requests: tuple[StepRequest, ...]) -> set[str]:
+    """Return the names of the steps that no recipe tries."""
+    tried = {request.step.name for request in requests if request.of_recipe}
+    return {request.step.name for request in requests} - tried
 
 
 def with_profiles(program: Program, grains: frozenset[ProfileGranularity], rules: Rules) -> Program:
@@ -138,6 +152,37 @@ def _after_refusals(
     if first:
         hint = f"{names} was refused there: apply '{first[0]}' before, as the first of all steps."
     return replace(problem, hint=hint)
+
+
+NOTHING_TO_DO = frozenset({
+    "T004", "T005", "T006", "T012", "T033", "T050", "T054", "T058", "T067", "T082", "T088",
+})  # fmt: skip
+"""Reasons that say that a step has no work at a place."""
+
+
+def tried_in_vain(refused: Refused) -> Iterator[Diagnostic]:
+    """Yield the steps that had work somewhere, and could be applied nowhere (T092, warnings).
+
+    Steps that put loops on a device are left out: of them is said which kernels stay on the host.
+    """
+    reasons: dict[str, list[Diagnostic]] = {}
+    for _, refusals in refused:
+        for refusal in refusals:
+            if refusal.in_vain and refusal.step.name not in TO_DEVICE:
+                found = [one for one in refusal.reasons if one.code not in NOTHING_TO_DO]
+                reasons.setdefault(refusal.step.name, []).extend(found)
+    for name, problems in reasons.items():
+        for first, *others in (tuple(dict.fromkeys(problems)),) if problems else ():
+            hint = f"{cure_of(first)} '--explain' has all reasons." if others else cure_of(first)
+            yield Diagnostic(
+                "T092",
+                f"'{name}' could be applied nowhere: {first.message}",
+                first.span,
+                hint=hint,
+                related=first.related,
+                file=first.file,
+                severity=Severity.WARNING,
+            )
 
 
 TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})

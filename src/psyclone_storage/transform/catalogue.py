@@ -170,10 +170,14 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A step that could not be applied at one of the places that it was tried at."""
+    """A step that could not be applied at one of the places that it was tried at.
+
+    It was tried `in_vain` if it was asked for by its own name, and could be applied nowhere.
+    """
 
     step: Step
     reasons: Reasons
+    in_vain: bool = False
 
     @property
     def uid(self) -> str:
