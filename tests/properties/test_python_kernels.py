@@ -164,6 +164,29 @@ def test_rounded_numbers_are_right_beyond_whole_ones(word: str) -> None:
     assert np.abs(by_python(text, 0)[0]).max() > 2.0**32
 
 
+WITHOUT_VALUE = (
+    ROUNDED.partition("    far =")[0]
+    + """\
+    zero = step - step
+    least = -2147483647 - 1
+    huge = int(1e300 * (2.0 + rate))
+    below = int(-1e300 * (2.0 + rate))
+    none = int(1e300 * 1e300 * (2.0 + rate) * 0.0)
+    new[0, 0] = step // zero + step % zero + 0.5 * (least // (zero - 1) - least)
+    both[0, 0] = 0.25 * (huge - least) + (below - least) + (none - least) + least % (zero - 1)
+"""
+)
+
+
+def test_what_has_no_value_in_python_ends_no_process() -> None:
+    """Python raises, or has a whole number of more bits; C computes on, with some number."""
+    library = as_library({0: WITHOUT_VALUE})
+    for one in by_c(library, WITHOUT_VALUE, 0):
+        assert np.all(one[1:6, 1:5] == 0.0)
+    with pytest.raises(ValueError, match="NaN"):
+        by_python(WITHOUT_VALUE, 0)
+
+
 NOT_A_NUMBER = (
     ROUNDED.partition("    far =")[0]
     + """\

@@ -1,6 +1,8 @@
 """Functions of C that printed code calls where the language itself has none.
 
 Each is what gfortran computes: powers by the same products, and what is asked of signs and zeros.
+What has no value in the language, as a quotient by 0 or a whole number beyond its bits, is what C
+leaves open: here it is a number, so that no process ends and a compiler may conclude nothing.
 """
 
 from __future__ import annotations
@@ -67,8 +69,29 @@ RANDOM = "%random"
 _INTEGER = """\
 static inline {type} psy_modulo{size}({type} a, {type} p)
 {{
-    const {type} rest = a % p;
+    const {type} rest = p == 0 || p == -1 ? 0 : a % p;
     return rest != 0 && (rest < 0) != (p < 0) ? rest + p : rest;
+}}
+"""
+_INTEGER_REST = """\
+static inline {type} psy_rest{size}({type} a, {type} p)
+{{
+    return p == 0 || p == -1 ? 0 : a % p;
+}}
+"""
+_INTEGER_QUOTIENT = """\
+static inline {type} psy_quotient{size}({type} a, {type} b)
+{{
+    if (b == -1)
+        return a < -INT{bits}_MAX ? a : ({type}) -a;
+    return b == 0 ? 0 : a / b;
+}}
+"""
+_TO_WHOLE = """\
+static inline {type} psy_whole{size}(double x)
+{{
+    const double least = -{half}.0;
+    return ({type}) (x >= least && x < {half}.0 ? x : least);
 }}
 """
 _INTEGER_SIGN = """\
@@ -119,8 +142,13 @@ def _made() -> dict[str, str]:
     for size in (1, 2, 4, 8):
         type_ = f"int{8 * size}_t"
         for stem, text in (("ipow", _POWER_OF_WHOLE), ("modulo", _INTEGER),
-                           ("isign", _INTEGER_SIGN), ("iabs", _INTEGER_ABS)):  # fmt: skip
-            found[f"psy_{stem}{size}"] = text.format(type=type_, size=size)
+                           ("isign", _INTEGER_SIGN), ("iabs", _INTEGER_ABS),
+                           ("rest", _INTEGER_REST), ("quotient", _INTEGER_QUOTIENT),
+                           ("whole", _TO_WHOLE)):  # fmt: skip
+            bits = 8 * size
+            found[f"psy_{stem}{size}"] = text.format(
+                type=type_, size=size, bits=bits, half=2 ** (bits - 1)
+            )
         _add_both(found, type_, "i", size, "")
     for size, type_, suffix in ((4, "float", "f"), (8, "double", "")):
         found[f"psy_lpow{size}"] = _POWER_OF_REAL.format(type=type_, size=size)

@@ -15,7 +15,6 @@ from psyclone_storage.backend.c.types import (
     EQUALITY,
     INTEGER,
     LOGICAL,
-    LONG,
     OR,
     PREFIX,
     PRIMARY,
@@ -27,6 +26,7 @@ from psyclone_storage.backend.c.types import (
     PrintError,
     Value,
     common_type,
+    is_number,
 )
 
 Helper = Callable[[str], str]
@@ -71,8 +71,15 @@ def binary(op: str, left: Value, right: Value, helper: Helper) -> Value:
         return power(left, right, helper)
     if op in _ARITHMETIC:
         rank, type_ = _ARITHMETIC[op], common_type(left.type, right.type)
+        if op == "/" and type_.is_integer and not _divides(right):
+            return call(helper(f"psy_quotient{type_.size}"), type_, left, right)
         return _narrowed(Value(f"{left.within(rank)} {op} {right.within(rank + 1)}", type_, rank))
     raise PrintError(f"the operator '{op}' is not printed")
+
+
+def _divides(divisor: Value) -> bool:
+    """Return whether a whole number is written out, and more than 0."""
+    return is_number(divisor.text) and int(divisor.text) > 0
 
 
 def _narrowed(value: Value) -> Value:
@@ -175,8 +182,13 @@ def _to_double(value: Value, kind: int | None, helper: Helper) -> Value:
 
 
 def _to_integer(value: Value, kind: int | None, helper: Helper) -> Value:
-    del helper
-    return _converted(value, CType(INTEGER.intrinsic, kind or INTEGER.size))
+    type_ = CType(INTEGER.intrinsic, kind or INTEGER.size)
+    return _whole_of(value, type_, helper) if value.type.is_real else _converted(value, type_)
+
+
+def _whole_of(value: Value, type_: CType, helper: Helper) -> Value:
+    """Return a real number without what is behind its point, as gfortran does on a processor."""
+    return call(helper(f"psy_whole{type_.size}"), type_, value)
 
 
 def _to_logical(value: Value, kind: int | None, helper: Helper) -> Value:
@@ -190,13 +202,10 @@ def _rounded(stem: str) -> Callable[[Value, int | None, Helper], Value]:
     """Return a function that makes a whole number, of type integer, of a real."""
 
     def made(value: Value, kind: int | None, helper: Helper) -> Value:
-        del helper
         if not value.type.is_real:
             raise PrintError("a whole number is rounded")
         type_ = CType(INTEGER.intrinsic, kind or INTEGER.size)
-        name = stem if stem != "lround" or type_ != LONG else "llround"
-        result = library(name, value.type, value)
-        return Value(f"({type_.name}) {result.text}", type_, PREFIX)
+        return _whole_of(library(stem, value.type, value), type_, helper)
 
     return made
 
@@ -231,16 +240,17 @@ def _not(value: Value, kind: int | None, helper: Helper) -> Value:
 _OF_ONE: dict[str, Callable[[Value, int | None, Helper], Value]] = {
     "real": _to_real, "float": _to_real, "sngl": _to_real, "dble": _to_double,
     "int": _to_integer, "ifix": _to_integer, "idint": _to_integer, "logical": _to_logical,
-    "nint": _rounded("lround"), "floor": _rounded("floor"), "ceiling": _rounded("ceil"),
+    "nint": _rounded("round"), "floor": _rounded("floor"), "ceiling": _rounded("ceil"),
     "anint": _whole("round"), "aint": _whole("trunc"), "abs": _abs, "not": _not,
 }  # fmt: skip
 
 
 def _mod(first: Value, second: Value, helper: Helper) -> Value:
-    del helper
     type_ = common_type(first.type, second.type)
     if type_.is_real:
         return library("fmod", type_, first.converted(type_), second.converted(type_))
+    if not _divides(second):
+        return call(helper(f"psy_rest{type_.size}"), type_, first, second)
     text = f"{first.within(PRODUCT)} % {second.within(PRODUCT + 1)}"
     return _narrowed(Value(text, type_, PRODUCT))
 

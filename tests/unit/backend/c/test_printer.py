@@ -62,12 +62,15 @@ def test_the_tree_is_printed_with_the_brackets_that_it_needs() -> None:
 @pytest.mark.parametrize(
     ("expression", "text"),
     [
-        ("7 / n", "7 / n"),
+        ("7 / n", "psy_quotient4(7, n)"),
+        ("n / 7", "n / 7"),
+        ("n / (-1)", "psy_quotient4(n, -1)"),
+        ("mod(3, n)", "psy_rest4(3, n)"),
         ("mod(n, 3)", "n % 3"),
         ("modulo(n, 3)", "psy_modulo4(n, 3)"),
-        ("nint(x)", "(int32_t) lroundf(x)"),
+        ("nint(x)", "psy_whole4(roundf(x))"),
         ("n**2", "psy_ipow4(n, 2)"),
-        ("int(x**2)", "(int32_t) psy_powif(x, 2)"),
+        ("int(x**2)", "psy_whole4(psy_powif(x, 2))"),
         ("merge(1, n, x > 0 .or. n == 3 .and. n < 5)",
          "x > 0 || (n == 3 && n < 5) ? 1 : n"),
         ("010 + size(a, 2)", "10 + 4"),

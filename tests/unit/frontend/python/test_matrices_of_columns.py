@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from properties.python_columns import codes_of
+from psyclone_storage.base.diagnostic import CompileError
 from unit.frontend.python.test_columns import HEAD, refusals, statements
 
 ASSEMBLY = f"""{HEAD}\
@@ -69,6 +71,32 @@ def test_matrices_of_columns_are_applied() -> None:
         "x(map_any_discontinuous_space_2(1) + "
         "cma_indirection_map_any_discontinuous_space_2(cma_op_3_ncol) - 1)"
     )
+
+
+SPACE = "ANY_DISCONTINUOUS_SPACE"
+COARSE = f"coarse: field[GH_READ, {SPACE}_1, GH_COARSE]"
+FINE = f"fine: field[GH_READ, {SPACE}_2, GH_FINE]"
+
+
+@pytest.mark.parametrize(
+    ("args", "refused"),
+    [
+        ([f"m: columnwise_operator[GH_READ, {SPACE}_1, {SPACE}_2]",
+          COARSE.replace("READ", "WRITE"), FINE], ["M035 columnwise_operator"]),
+        (["m: columnwise_operator[GH_WRITE, W3, W3]", "own: operator[GH_READ, W3, W3]", COARSE,
+          FINE], ["M035 columnwise_operator", "M035 operator"]),
+        (["m: columnwise_operator[GH_WRITE, W3, W3]", "other: columnwise_operator[GH_READ, W3, W3]",
+          COARSE], ["M033 field", "M034 field", "M035 columnwise_operator",
+                    "M035 columnwise_operator"]),
+    ],
+)  # fmt: skip
+def test_matrices_of_columns_are_of_one_mesh(args: list[str], refused: list[str]) -> None:
+    text = "".join(f"    {one},\n" for one in args)
+    head = f"{HEAD}@kernel(operates_on=CELL_COLUMN)\ndef work_type(\n{text}):\n    pass\n"
+    with pytest.raises(CompileError) as caught:
+        codes_of(head)
+    found = [(one.code, one.span.text) for one in caught.value.problems if one.span]
+    assert sorted(f"{code} {place.partition('[')[0]}" for code, place in found) == refused
 
 
 @pytest.mark.parametrize(
