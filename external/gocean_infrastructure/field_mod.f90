@@ -270,7 +270,7 @@ contains
 
     storage => self%storage_of()
     if (associated(storage)) then
-      call storage%begin_use(space_host, access_read)
+      call storage%begin_use(space_host, access_read, looks=.true.)
       call storage%release(space_host, stay=storage%has_owner())
       return
     end if

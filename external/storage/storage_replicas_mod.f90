@@ -5,8 +5,8 @@ module storage_replicas_mod
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
   use storage_device_mod, only: attach_to_device, copy_strips_to_device, copy_strips_to_host, &
                                 copy_to_device, copy_to_host, create_on_device, &
-                                delete_on_device, detach_from_device, &
-                                kernel_address, spoil
+                                delete_on_device, detach_from_device, hide_on_device, &
+                                is_on_device, kernel_address, show_on_device, spoil
   use storage_memory_mod, only: give_memory, take_memory
   use storage_parts_mod, only: strip_type
   use storage_words_mod, only: first_device_space, last_space, space_beyond, space_host
@@ -14,11 +14,14 @@ module storage_replicas_mod
   implicit none
   private
 
-  !> The bytes on one device, if they were needed there.
+  !> The bytes on one device, if they were needed there. Directives find them, but for memory of the
+  !> library's own that it can hide.
   type :: device_copy_type
     type(c_ptr) :: address = c_null_ptr
     logical :: is_there = .false.
     logical :: is_owned = .false.
+    logical :: can_hide = .false.
+    logical :: is_hidden = .false.
   end type device_copy_type
 
   !> The bytes on the host, and on devices; `copies` says on how many.
@@ -36,6 +39,9 @@ module storage_replicas_mod
     procedure, public :: attach_device
     procedure, public :: free_device
     procedure, public :: free_all
+    procedure, public :: show
+    procedure, public :: hide
+    procedure, public :: is_kept_by_others
     procedure, public :: move
     procedure, public :: move_strips
     procedure, public :: spoil_at
@@ -74,14 +80,17 @@ contains
     integer(c_int), intent(in) :: space
     logical :: is_there
 
+    logical :: can_hide
+
     is_there = self%is_at(space)
     if (is_there) return
+    can_hide = .false.
     if (self%bytes > 0) then
-      self%on(space)%address = create_on_device(number_of(space), self%host, self%bytes)
+      self%on(space)%address = create_on_device(number_of(space), self%host, self%bytes, can_hide)
       if (.not. c_associated(self%on(space)%address)) return
     end if
     is_there = .true.
-    self%on(space) = device_copy_type(self%on(space)%address, .true., .true.)
+    self%on(space) = device_copy_type(self%on(space)%address, .true., .true., can_hide)
     self%copies = self%copies + 1
   end function allocate_at
 
@@ -106,7 +115,11 @@ contains
     if (space == space_host .or. .not. self%is_at(space)) return
     if (self%bytes > 0) then
       if (self%on(space)%is_owned) then
-        call delete_on_device(number_of(space), self%host, self%on(space)%address, self%bytes)
+        if (self%on(space)%can_hide .and. .not. self%on(space)%is_hidden) then
+          call hide_on_device(number_of(space), self%host)
+        end if
+        call delete_on_device(number_of(space), self%host, self%on(space)%address, self%bytes, &
+                              self%on(space)%can_hide)
       else
         call detach_from_device(number_of(space), self%host)
       end if
@@ -127,6 +140,53 @@ contains
     if (self%owns_host) call give_memory(self%host)
     self%host = c_null_ptr
   end subroutine free_all
+
+  !> Let directives find all copies again.
+  subroutine show(self)
+    class(replicas_type), intent(inout) :: self
+
+    integer(c_int) :: space
+
+    if (self%copies == 0) return
+    do space = first_device_space, last_space
+      if (.not. self%on(space)%is_hidden) cycle
+      call show_on_device(number_of(space), self%host, self%on(space)%address, self%bytes)
+      self%on(space)%is_hidden = .false.
+    end do
+  end subroutine show
+
+  !> Let no directive find a copy, until `show`: nothing is moved meanwhile.
+  subroutine hide(self)
+    class(replicas_type), intent(inout) :: self
+
+    integer(c_int) :: space
+
+    if (self%copies == 0) return
+    do space = first_device_space, last_space
+      if (self%on(space)%is_hidden .or. .not. self%on(space)%can_hide) cycle
+      call hide_on_device(number_of(space), self%host)
+      self%on(space)%is_hidden = .true.
+    end do
+  end subroutine hide
+
+  !> Say whether directives find a copy at `home`, a device, or where one is hidden, that is none
+  !> of these.
+  function is_kept_by_others(self, home)
+    class(replicas_type), intent(in) :: self
+    integer(c_int), intent(in) :: home
+    logical :: is_kept_by_others
+
+    integer(c_int) :: space
+
+    is_kept_by_others = .false.
+    if (self%bytes == 0) return
+    do space = first_device_space, last_space
+      if (is_kept_by_others) return
+      if (self%on(space)%is_hidden .or. (space == home .and. .not. self%on(space)%is_there)) then
+        is_kept_by_others = is_on_device(number_of(space), self%host)
+      end if
+    end do
+  end function is_kept_by_others
 
   !> Copy the bytes from one space to another, of which one is the host; with a queue, nobody waits
   !> for it.

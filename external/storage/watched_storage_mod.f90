@@ -7,11 +7,11 @@ module watched_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
   use field_storage_mod, only: field_storage_type
-  use storage_device_mod, only: device_has_memory
+  use storage_device_mod, only: device_has_memory, home_of
   use storage_errors_mod, only: last_error, report_error
   use storage_watch_mod, only: count_marks, digest_of, mark_host
   use storage_words_mod, only: access_read, error_access_conflict, error_lost_values, no_error, &
-                               space_host
+                               space_device, space_host
 
   implicit none
   private
@@ -26,6 +26,9 @@ module watched_storage_mod
     integer(c_int64_t), private :: digested_version = -1
   contains
     procedure, non_overridable, public :: notice_changes
+    procedure, non_overridable, public :: check_one_contract
+    procedure, non_overridable, public :: show_copies
+    procedure, non_overridable, public :: hide_copies
     procedure, non_overridable, public :: watch
     procedure, non_overridable, public :: forget_digest
     procedure, non_overridable, public :: bring_home
@@ -76,6 +79,35 @@ contains
                       'fields with storages get_data brings and set_dirty says it.')
   end subroutine notice_changes
 
+  !> Stop with 201 if directives keep an array on a device that has a storage, or is to have one.
+  subroutine check_one_contract(self)
+    class(watched_storage_type), intent(in) :: self
+
+    if (.not. device_has_memory .or. self%is_used()) return
+    if (.not. self%storage%state%replicas%is_kept_by_others(home_of(space_device))) return
+    call self%stop_at(error_access_conflict, 'Directives and a storage would both keep an ' // &
+                      'array on a device: make all layers that use it with "enter data", or ' // &
+                      'all for storages, or let "exit data" stand between them.')
+  end subroutine check_one_contract
+
+  !> Let directives find the copies on devices, before these are used, or moved to the host.
+  subroutine show_copies(self)
+    class(watched_storage_type), intent(inout) :: self
+
+    if (.not. device_has_memory .or. self%is_used()) return
+    if (.not. self%storage%has_device_memory()) return
+    call self%check_one_contract()
+    call self%storage%state%replicas%show()
+  end subroutine show_copies
+
+  !> Let no directive find a copy that nobody uses: `enter data` is going to make another one, which
+  !> is noticed.
+  subroutine hide_copies(self)
+    class(watched_storage_type), intent(inout) :: self
+
+    if (device_has_memory .and. .not. self%is_used()) call self%storage%state%replicas%hide()
+  end subroutine hide_copies
+
   !> Begin to watch what nobody uses any more, and what is on a device.
   subroutine watch(self)
     class(watched_storage_type), intent(inout) :: self
@@ -109,6 +141,7 @@ contains
     if (.not. is_in_two_memories(self)) return
     if (self%is_used()) return
     if (self%is_on_device_alone()) then
+      call self%show_copies()
       call self%storage%acquire(space_host, access_read)
       call self%storage%release(space_host)
     end if

@@ -94,14 +94,18 @@ contains
   !> Begin to use the values in a space, where they are current from then on. One who `may_share`
   !> has maybe acquired them already, for the same and under another name: then nothing is done.
   !> As the other name may read what this one overwrites, who `may_share` has all values brought.
-  subroutine begin_use(self, space, access, may_share)
+  !> Who just `looks` at what the host has may be a program with directives of its own.
+  !>
+  !> Stops with 201 if directives keep the array on a device.
+  subroutine begin_use(self, space, access, may_share, looks)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: access
     logical, optional, intent(in) :: may_share
+    logical, optional, intent(in) :: looks
 
     integer(c_int) :: wanted, status
-    logical :: sharing
+    logical :: sharing, is_look
 
     if (self%is_nothing()) return
     sharing = .false.
@@ -118,6 +122,10 @@ contains
         call self%notice_changes(space == space_host .and. wanted /= access_read)
       end if
       call note_thread(self)
+      is_look = .false.
+      if (present(looks)) is_look = looks
+      if (.not. is_look) call check_if_written(self)
+      call self%show_copies()
       call complete_if_exchanged(self, space)
       call self%storage%acquire(space, wanted, status)
       call self%stop_unless_done(status)
@@ -159,6 +167,8 @@ contains
     call self%enter_latch()
     if (.not. self%storage%is_written()) then
       call self%notice_changes(.false.)
+      call check_if_written(self)
+      call self%show_copies()
       call complete_if_exchanged(self, space)
       call self%storage%acquire(space, access_read, queue=1)
       call self%storage%release(space, queue=1)
@@ -167,6 +177,7 @@ contains
       else
         call self%forget_digest()
       end if
+      if (self%owner /= of_readers) call self%hide_copies()
     end if
     call self%leave_latch()
   end subroutine prefetch
@@ -186,6 +197,7 @@ contains
 
     if (self%is_nothing()) return
     call self%enter_latch()
+    if (self%storage%has_device_memory()) call self%check_one_contract()
     if (self%has_old_values()) then
       call self%storage%set_dirty()
     else
@@ -206,6 +218,7 @@ contains
 
     if (self%is_nothing()) return
     call self%enter_latch()
+    if (self%storage%has_device_memory()) call self%check_one_contract()
     call self%check_all_written(.true.)
     call self%storage%touch(space_host, status)
     call self%stop_unless_done(status)
@@ -258,6 +271,7 @@ contains
     end if
     call self%notice_changes(.false.)
     call note_thread(self)
+    call self%show_copies()
     if (present(sent) .and. present(received)) then
       call self%storage%begin_exchange_of_parts(space_host, depth, sent, received, status)
     else
@@ -413,7 +427,15 @@ contains
     else
       call self%bring_home()
     end if
+    if (self%owner /= of_readers) call self%hide_copies()
   end subroutine end_last_use
+
+  !> Stop if directives keep the array on a device, unless all do nothing but read it.
+  subroutine check_if_written(self)
+    class(wrapped_array_type), intent(in) :: self
+
+    if (self%owner /= of_readers) call self%check_one_contract()
+  end subroutine check_if_written
 
   !> Say whether values stay where they are: somebody tells what happens to them.
   function stays(stay)

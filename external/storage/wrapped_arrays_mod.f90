@@ -72,7 +72,7 @@ contains
   subroutine bring_to_host(array)
     type(wrapped_array_type), pointer, intent(in) :: array
 
-    call array%begin_use(space_host, access_read)
+    call array%begin_use(space_host, access_read, looks=.true.)
     call array%release(space_host, stay=array%owner /= of_nobody)
   end subroutine bring_to_host
 

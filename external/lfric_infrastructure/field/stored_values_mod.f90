@@ -140,7 +140,7 @@ contains
     type(wrapped_array_type), pointer :: array
 
     array => array_of(self%held)
-    call array%begin_use(space_host, access_read)
+    call array%begin_use(space_host, access_read, looks=.true.)
     call array%release(space_host, stay=.true.)
   end subroutine bring_to_host
 

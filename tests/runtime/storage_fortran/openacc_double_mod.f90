@@ -9,13 +9,16 @@ module openacc_double_mod
   implicit none
   private
 
+  public :: create, delete
+
   integer, parameter :: room = 1000
 
   integer(c_int), parameter :: some_kind = 4, other_kind = 5
 
-  !> One range of bytes that is on a device.
+  !> One range of bytes that is on a device, and how often it was asked for.
   type :: mapping_type
     integer(c_int) :: number = 0
+    integer :: uses = 1
     type(c_ptr) :: host = c_null_ptr
     type(c_ptr) :: device = c_null_ptr
     integer(c_size_t) :: bytes = 0
@@ -70,16 +73,58 @@ contains
     number = used
   end function get_device_num
 
-  !> Map bytes that are not mapped yet, onto new memory of the device.
+  !> Map bytes that are not mapped yet, onto new memory of the device, as `enter data` does.
   function create(host, bytes) bind(c, name='acc_create') result(device)
     type(c_ptr), value, intent(in) :: host
     integer(c_size_t), value, intent(in) :: bytes
     type(c_ptr) :: device
 
-    device = take_memory(bytes)
-    call spoil_memory(device, bytes)
+    integer :: n
+
+    n = findloc([(is_mapped(n, host), n = 1, room)], .true., 1)
+    if (n > 0) then
+      mappings(n)%uses = mappings(n)%uses + 1
+      device = mappings(n)%device
+      return
+    end if
+    device = new_memory(bytes)
     call map_bytes(host, device, bytes, .true.)
   end function create
+
+  !> Return new memory of the device, which has no values.
+  function new_memory(bytes) bind(c, name='acc_malloc') result(device)
+    integer(c_size_t), value, intent(in) :: bytes
+    type(c_ptr) :: device
+
+    device = take_memory(bytes)
+    call spoil_memory(device, bytes)
+  end function new_memory
+
+  !> Free memory of the device, which must not be mapped.
+  subroutine free_memory(device) bind(c, name='acc_free')
+    type(c_ptr), value, intent(in) :: device
+
+    type(c_ptr) :: address
+    integer :: n
+
+    if (any([(c_associated(mappings(n)%device, device), n = 1, room)])) &
+      error stop 'freed while it is mapped'
+    address = device
+    call give_memory(address)
+  end subroutine free_memory
+
+  !> Return where the device has an address, null if it has not.
+  function device_pointer(host) bind(c, name='acc_deviceptr') result(device)
+    type(c_ptr), value, intent(in) :: host
+    type(c_ptr) :: device
+
+    integer :: n
+
+    device = c_null_ptr
+    do n = 1, room
+      if (is_mapped(n, host)) device = mappings(n)%device
+    end do
+  end function device_pointer
 
   !> Map bytes onto memory of the device that is there.
   subroutine map_data(host, device, bytes) bind(c, name='acc_map_data')
@@ -89,7 +134,7 @@ contains
     call map_bytes(host, device, bytes, .false.)
   end subroutine map_data
 
-  !> Unmap bytes and free their memory on the device.
+  !> Unmap bytes and free their memory on the device, as `exit data` does, when nobody needs them.
   subroutine delete(host, bytes) bind(c, name='acc_delete')
     type(c_ptr), value, intent(in) :: host
     integer(c_size_t), value, intent(in) :: bytes
@@ -98,6 +143,8 @@ contains
 
     n = find(host)
     if (.not. mappings(n)%is_ours .or. mappings(n)%bytes /= bytes) error stop 'wrong acc_delete'
+    mappings(n)%uses = mappings(n)%uses - 1
+    if (mappings(n)%uses > 0) return
     call give_memory(mappings(n)%device)
     mappings(n) = mapping_type()
   end subroutine delete
@@ -165,13 +212,11 @@ contains
     integer :: n
 
     do n = 1, room
-      if (c_associated(mappings(n)%host, host) .and. mappings(n)%number == used) then
-        error stop 'mapped twice'
-      end if
+      if (is_mapped(n, host)) error stop 'mapped twice'
     end do
     do n = 1, room
       if (c_associated(mappings(n)%host)) cycle
-      mappings(n) = mapping_type(used, host, device, bytes, is_ours)
+      mappings(n) = mapping_type(used, 1, host, device, bytes, is_ours)
       return
     end do
     error stop 'no room for another mapping'
@@ -183,10 +228,19 @@ contains
     integer :: n
 
     do n = 1, room
-      if (c_associated(mappings(n)%host, host) .and. mappings(n)%number == used) return
+      if (is_mapped(n, host)) return
     end do
     error stop 'not mapped'
   end function find
+
+  !> Say whether a mapping is that of an address, on the device in use.
+  function is_mapped(n, host)
+    integer, intent(in) :: n
+    type(c_ptr), intent(in) :: host
+    logical :: is_mapped
+
+    is_mapped = c_associated(mappings(n)%host, host) .and. mappings(n)%number == used
+  end function is_mapped
 
   !> Return the address of the copy of bytes, which must be within some that are mapped.
   function device_address(host, bytes) result(device)

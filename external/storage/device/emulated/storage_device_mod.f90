@@ -13,6 +13,7 @@ module storage_device_mod
   private
 
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
+  public :: show_on_device, hide_on_device, is_on_device
   public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
   public :: wait_for_queue, start_queue, kernel_address, spoil
   public :: use_device, current_device, count_devices, home_of
@@ -74,13 +75,16 @@ contains
     devices = most_devices
   end function count_devices
 
-  !> Return the address of memory for a copy of bytes of the host; null if there is none left.
-  function create_on_device(number, host, bytes) result(device)
+  !> Return the address of memory for a copy of bytes of the host; null if there is none left. No
+  !> directive ever finds it.
+  function create_on_device(number, host, bytes, can_hide) result(device)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     integer(c_size_t), intent(in) :: bytes
+    logical, intent(out) :: can_hide
     type(c_ptr) :: device
 
+    can_hide = .false.
     device = take_memory(bytes)
     if (c_associated(device)) call spoil_memory(device, bytes)
   end function create_on_device
@@ -93,11 +97,12 @@ contains
   end subroutine attach_to_device
 
   !> Give back the memory of a copy.
-  subroutine delete_on_device(number, host, device, bytes)
+  subroutine delete_on_device(number, host, device, bytes, can_hide)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     type(c_ptr), intent(inout) :: device
     integer(c_size_t), intent(in) :: bytes
+    logical, intent(in) :: can_hide
 
     call give_memory(device)
   end subroutine delete_on_device
@@ -107,6 +112,28 @@ contains
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
   end subroutine detach_from_device
+
+  !> Do nothing: no directive finds a copy.
+  subroutine show_on_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host, device
+    integer(c_size_t), intent(in) :: bytes
+  end subroutine show_on_device
+
+  !> Do nothing: no directive finds a copy.
+  subroutine hide_on_device(number, host)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host
+  end subroutine hide_on_device
+
+  !> Say that directives find no copy.
+  function is_on_device(number, host)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host
+    logical :: is_on_device
+
+    is_on_device = .false.
+  end function is_on_device
 
   !> Copy the values of the host to the device.
   subroutine copy_to_device(number, host, device, bytes, queue)

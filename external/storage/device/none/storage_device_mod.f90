@@ -9,6 +9,7 @@ module storage_device_mod
   private
 
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
+  public :: show_on_device, hide_on_device, is_on_device
   public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
   public :: wait_for_queue, start_queue, kernel_address, spoil
   public :: use_device, current_device, count_devices, home_of
@@ -47,12 +48,14 @@ contains
   end function count_devices
 
   !> Return the address of the host: there is no other memory.
-  function create_on_device(number, host, bytes) result(device)
+  function create_on_device(number, host, bytes, can_hide) result(device)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     integer(c_size_t), intent(in) :: bytes
+    logical, intent(out) :: can_hide
     type(c_ptr) :: device
 
+    can_hide = .false.
     device = host
   end function create_on_device
 
@@ -64,11 +67,12 @@ contains
   end subroutine attach_to_device
 
   !> Do nothing.
-  subroutine delete_on_device(number, host, device, bytes)
+  subroutine delete_on_device(number, host, device, bytes, can_hide)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     type(c_ptr), intent(inout) :: device
     integer(c_size_t), intent(in) :: bytes
+    logical, intent(in) :: can_hide
   end subroutine delete_on_device
 
   !> Do nothing.
@@ -76,6 +80,28 @@ contains
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
   end subroutine detach_from_device
+
+  !> Do nothing: no directive finds a copy.
+  subroutine show_on_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host, device
+    integer(c_size_t), intent(in) :: bytes
+  end subroutine show_on_device
+
+  !> Do nothing: no directive finds a copy.
+  subroutine hide_on_device(number, host)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host
+  end subroutine hide_on_device
+
+  !> Say that directives find no copy.
+  function is_on_device(number, host)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host
+    logical :: is_on_device
+
+    is_on_device = .false.
+  end function is_on_device
 
   !> Do nothing.
   subroutine copy_to_device(number, host, device, bytes, queue)

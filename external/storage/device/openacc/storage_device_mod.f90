@@ -3,12 +3,16 @@
 !> Directives in kernels find the copy by the address of the host, so that `present(values)` holds
 !> for a window on these values. Where OpenACC has no device, it works on the memory of the host.
 !>
+!> Directives of a program find it so, too, with `enter data` among them. To tell such copies from
+!> those of storages, a copy can be hidden: then OpenACC does not know it, and keeps its memory.
+!>
 !> OpenACC has a device that each thread uses, and calls act on that one: for another one it is
 !> changed for the time of a call. All devices are of one kind, the first that is asked for: to a
 !> thread that uses another kind, none is there.
 module storage_device_mod
 
-  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int32_t, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int32_t, c_ptr, &
+                                         c_size_t
   use storage_memory_mod, only: address_in
   use storage_parts_mod, only: strip_type
   use storage_words_mod, only: space_beyond, space_device, space_host, space_of_device
@@ -17,6 +21,7 @@ module storage_device_mod
   private
 
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
+  public :: show_on_device, hide_on_device, is_on_device
   public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
   public :: wait_for_queue, start_queue, kernel_address, spoil
   public :: use_device, current_device, count_devices, home_of
@@ -68,6 +73,23 @@ module storage_device_mod
       integer(c_size_t), value, intent(in) :: bytes
       type(c_ptr) :: device
     end function acc_create
+
+    function acc_malloc(bytes) bind(c, name='acc_malloc') result(device)
+      import :: c_ptr, c_size_t
+      integer(c_size_t), value, intent(in) :: bytes
+      type(c_ptr) :: device
+    end function acc_malloc
+
+    subroutine acc_free(device) bind(c, name='acc_free')
+      import :: c_ptr
+      type(c_ptr), value, intent(in) :: device
+    end subroutine acc_free
+
+    function acc_deviceptr(host) bind(c, name='acc_deviceptr') result(device)
+      import :: c_ptr
+      type(c_ptr), value, intent(in) :: host
+      type(c_ptr) :: device
+    end function acc_deviceptr
 
     subroutine acc_delete(host, bytes) bind(c, name='acc_delete')
       import :: c_ptr, c_size_t
@@ -169,17 +191,27 @@ contains
     known_devices = devices
   end function count_devices
 
-  !> Return the address, on the device, of memory for a copy of bytes of the host.
-  function create_on_device(number, host, bytes) result(device)
+  !> Return the address, on the device, of memory for a copy of bytes of the host; null if there is
+  !> none left. The library can hide it, unless the device has these bytes already: where they are,
+  !> or since a directive has brought them.
+  function create_on_device(number, host, bytes, can_hide) result(device)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     integer(c_size_t), intent(in) :: bytes
+    logical, intent(out) :: can_hide
     type(c_ptr) :: device
 
     integer(c_int) :: before
 
     call change_device(number, before)
-    device = acc_create(host, bytes)
+    device = acc_deviceptr(host)
+    can_hide = .not. c_associated(device)
+    if (can_hide) then
+      device = acc_malloc(bytes)
+      if (c_associated(device)) call acc_map_data(host, device, bytes)
+    else
+      device = acc_create(host, bytes)
+    end if
     call change_device(before)
   end function create_on_device
 
@@ -196,18 +228,23 @@ contains
     call change_device(before)
   end subroutine attach_to_device
 
-  !> Give back the memory of a copy.
-  subroutine delete_on_device(number, host, device, bytes)
+  !> Give back the memory of a copy, which is hidden if the library can hide it.
+  subroutine delete_on_device(number, host, device, bytes, can_hide)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
     type(c_ptr), intent(inout) :: device
     integer(c_size_t), intent(in) :: bytes
+    logical, intent(in) :: can_hide
 
     integer(c_int) :: before
 
     call change_device(number, before)
     ! libgomp's 'acc_delete' and 'acc_unmap_data' fail in a thread that has asked for nothing yet.
-    if (acc_is_present(host, bytes) /= 0) call acc_delete(host, bytes)
+    if (can_hide) then
+      call acc_free(device)
+    else if (acc_is_present(host, bytes) /= 0) then
+      call acc_delete(host, bytes)
+    end if
     call change_device(before)
   end subroutine delete_on_device
 
@@ -222,6 +259,38 @@ contains
     if (acc_is_present(host, 1_c_size_t) /= 0) call acc_unmap_data(host)
     call change_device(before)
   end subroutine detach_from_device
+
+  !> Let directives find a copy that was hidden.
+  subroutine show_on_device(number, host, device, bytes)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host, device
+    integer(c_size_t), intent(in) :: bytes
+
+    call attach_to_device(number, host, device, bytes)
+  end subroutine show_on_device
+
+  !> Let no directive find a copy that is the library's alone.
+  subroutine hide_on_device(number, host)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host
+
+    call detach_from_device(number, host)
+  end subroutine hide_on_device
+
+  !> Say whether directives find a copy of an address of the host in another memory.
+  function is_on_device(number, host)
+    integer(c_int), intent(in) :: number
+    type(c_ptr), intent(in) :: host
+    logical :: is_on_device
+
+    type(c_ptr) :: device
+    integer(c_int) :: before
+
+    call change_device(number, before)
+    device = acc_deviceptr(host)
+    is_on_device = c_associated(device) .and. .not. c_associated(device, host)
+    call change_device(before)
+  end function is_on_device
 
   !> Copy the values of the host to the device.
   subroutine copy_to_device(number, host, device, bytes, queue)
