@@ -18,7 +18,9 @@ from runtime.programs import Run
 EXCHANGE = re.compile(
     r"^(?P<indent> *)call (?P<what>[\w%()]+)%halo_exchange\((?:depth=)?(?P<depth>.*)\)$"
 )
-MARK = re.compile(r"^(?P<indent> *)call (?P<what>[\w%()]+)%set_(?P<state>dirty|clean)\(.*\)$")
+MARK = re.compile(
+    r"^(?P<indent> *)call (?P<what>[\w%()]+)%set_(?P<state>(?:halo_)?dirty|clean)\(.*\)$"
+)
 SUM = re.compile(r"^(?P<indent> *)(?P<what>\w+) = \w+%get_(?:sum|min|max)\(\)$")
 STOP = re.compile(r"^(?P<indent> *)(?P<what>loop\d+)_stop = (?P<bound>.*)$")
 ROWS = re.compile(r"^(?P<indent> *)do (?P<what>[ij]) = (?P<start>.*), (?P<bound>.*%internal%.*)$")
@@ -58,12 +60,14 @@ class Place:
             of that kind, such as `stencils/invoke_chain/x/2`.
         changes: what can be done to it: `drop`, `shorten`, `widen`, `narrow`. An exchange that is
             one level deep cannot be shortened.
+        reason: what the comment before it says.
     """
 
     number: int
     algorithm: str
     name: str
     changes: tuple[str, ...]
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,9 @@ BEGIN = re.compile(
 )
 
 
+CALL = re.compile(
+    r"(?:%acquire|\bbegin_exchange\w*|%set_\w+)\(.*?\)$", flags=re.DOTALL | re.MULTILINE
+)
 PLAIN_CALL = re.compile(r"call ([\w()]+)%halo_exchange\(depth=")
 BEGIN_STRIPS = re.compile(
     r"^(?P<indent> *)call begin_exchange_of_strips"
@@ -191,12 +198,6 @@ def _after_putting_away(match: re.Match[str], number: int, depth: str, call: str
 def number_registered(layers: Iterable[Path]) -> list[Place]:
     """Number what layers ask of a registry, and their exchanges, which know nothing of it then."""
     layers = list(layers)
-    for path in layers:
-        text = path.read_text(encoding="utf-8")
-        whole = re.sub(
-            r"\bbegin_exchange\w*\(.*?\)$", _joined, text, flags=re.DOTALL | re.MULTILINE
-        )
-        path.write_text(whole, encoding="utf-8")
     places = number_places(layers, (EXCHANGES, AROUND, AROUND_STRIPS, *HOLDS))
     for path in layers:
         lines: list[str] = []
@@ -227,12 +228,15 @@ def number_places(layers: Iterable[Path], kinds: tuple[Kind, ...] = (EXCHANGES,)
     found: list[Place] = []
     for path in layers:
         algorithm = path.stem.removesuffix("_psy").removesuffix("_alg_mod")
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = CALL.sub(_joined, path.read_text(encoding="utf-8")).split("\n")
         changed = list(_asking(lines, algorithm, found, kinds))
         path.write_text("\n".join(changed), encoding="utf-8")
+        text = "\n".join(changed)
         if EXCHANGES in kinds:
-            text = "\n".join(changed)
             assert text.count("%halo_exchange(") == text.count("%halo_exchange(depth=depth_of(")
+        if READS in kinds:
+            asked = len(re.findall(r"%acquire\(\w+, bound_of\(", text))
+            assert asked == text.count("%acquire(")
     return found
 
 
@@ -241,7 +245,7 @@ def _asking(
 ) -> Iterator[str]:
     """Yield lines that ask, and add their places to `found`."""
     routine, met = "", Counter[str]()
-    for line in lines:
+    for at, line in enumerate(lines):
         if opening := ROUTINE.match(line):
             routine = opening[1]
         matches = [(kind, match) for kind in kinds if (match := kind.pattern.match(line))]
@@ -259,8 +263,18 @@ def _asking(
         unique = name if kind is LOOPS else f"{name}/{met[name]}"
         flat = kind in (EXCHANGES, AROUND_STRIPS) and match["depth"] == "1"
         changes = ("drop",) if flat else kind.changes
-        found.append(Place(len(found) + 1, algorithm, unique, changes))
+        reason = _comment_before(lines, at)
+        found.append(Place(len(found) + 1, algorithm, unique, changes, reason))
         yield kind.asking(match, found[-1].number)
+
+
+def _comment_before(lines: list[str], at: int) -> str:
+    """Return the text of the comment that ends before a line."""
+    first = at
+    while lines[first - 1].lstrip().startswith("! "):
+        first -= 1
+    text = " ".join(line.strip().removeprefix("! ") for line in lines[first:at])
+    return text.removeprefix("Halo exchanges and loops ")
 
 
 def lines_of(places: list[Place], without: frozenset[str] = frozenset()) -> list[str]:

@@ -5,15 +5,23 @@ an emulated device, or in regions for it. Beside a device half of the fields are
 invoke, and copies that are stale are NaN. Fields have storages, or a registry has them, which the
 program tells what it does, or does not. Any run tries some ways; `--matrix` tries all for fields
 with storages.
+
+Each acquire of these layers is left out or weakened in turn, in the programs whose answers are
+compared: a part of them in any run, all with `--matrix`, and then each exchange and mark, too. Maps
+and other tables are not: what is no map ends a program that looks for dofs with it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import pytest
 
@@ -22,6 +30,8 @@ from libraries import LFRIC_EMULATED, LFRIC_MPI, Library
 from runtime.answers import Answers, merge_answers
 from runtime.generated import builds
 from runtime.generated.builds import ANNEXED, OWNED
+from runtime.mutated_schedules import Mutant, mutants, noticed_by
+from runtime.mutations import Outcome, Place, judge, lines_of
 from runtime.programs import SERIAL, Mode, run_program
 from runtime.test_generated import RANKS, differing
 
@@ -46,15 +56,15 @@ class Way(NamedTuple):
 
 
 CHOSEN = (
-    Way("storage", BESIDE, "owned", 1),
     Way("storage", BESIDE, "owned", 4),
-    Way("storage", THERE, "annexed", 2),
     Way("storage", THERE, "annexed", 6),
-    Way("registry", BESIDE, "annexed", 1),
     Way("registry", BESIDE, "annexed", 2),
     Way("registry", BESIDE, "annexed,told", 4),
 )
-EVERY = (Way("storage", *some) for some in product((ONE_MEMORY, BESIDE, THERE), MODES, RANKS))
+EVERY = (
+    *(Way("storage", *some) for some in product((ONE_MEMORY, BESIDE, THERE), MODES, RANKS)),
+    Way("registry", BESIDE, "annexed", 1),
+)
 WAYS = (*CHOSEN, *(pytest.param(way, marks=pytest.mark.matrix) for way in EVERY
                    if way not in CHOSEN))  # fmt: skip
 
@@ -74,9 +84,8 @@ def storages(
         )
         plain = MODES[way.dofs]
         regions = REGIONS if way.place == THERE else ()
-        builds.generate(
-            Mode(plain.name, (*plain.options, "--target", way.target, *regions)), suite, there
-        )
+        mode = Mode(plain.name, (*plain.options, "--target", way.target, *regions))
+        builds.write_places(builds.generate(mode, suite, there), there)
         builds.build_program(library, support, suite, there)
 
     def program(way: Way) -> Path:
@@ -103,3 +112,104 @@ def test_the_answers_are_those_of_plain_layers(
     mode = replace(OWNED, name=way.dofs)
     run = run_program(storages(way), mode, way.ranks, tmp_path / "run")
     assert differing(serial, merge_answers(run.values)) == []
+
+
+# ---------------------------------------------------------------------------- mutations
+
+HELD = (Way("storage", BESIDE, "owned", 2), Way("storage", THERE, "annexed", 2))
+PARTS, PARTS_OF_OTHERS = 16, 4
+"""In so many parts all acquires are mutated: some end a run of all by the time it may take."""
+CHANGED = [
+    pytest.param(part, marks=() if part == 0 else pytest.mark.matrix) for part in range(PARTS)
+]
+OVERWRITTEN = re.compile(r"brought, as \w+ (writes|may leave) ")
+"""What a layer says of values that it brings though a kernel may overwrite all: it cannot know."""
+UNNOTICED = (
+    # What is made of it is overwritten in the same invoke before anybody looks.
+    "drop builtins_*/invoke_some_*/hold(start_[yz]_*)/*",
+    # A kernel for a halo, whose values are looked at by no other.
+    "narrow forms/invoke_1/hold(along)/2",
+)
+"""Patterns of the mutations that nobody notices."""
+
+Tried = Callable[[Way, list[Place]], list[Outcome]]
+
+
+def group_of(place: Place) -> str:
+    """Return what all acquires of an algorithm have in common that are there for the same."""
+    return f"{place.algorithm} {place.reason}"
+
+
+@pytest.fixture(scope="module")
+def tried(storages: Callable[[Way], Path], tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """Return what tries all changes of places of a way's layers."""
+
+    def trying(way: Way, places: list[Place]) -> list[Outcome]:
+        folder = tmp_path_factory.mktemp("storage_mutated")
+        table = folder / "mutations.txt"
+        table.write_text("".join(lines_of(places)), encoding="utf-8")
+        program = storages(way)
+        mode = replace(OWNED, name=way.dofs)
+        run = run_program(program, mode, way.ranks, folder / "run", str(table))
+        return judge(run, builds.read_places(program.parent))
+
+    return trying
+
+
+@pytest.fixture(scope="module")
+def told_by_schedules(suite: Path) -> Callable[[bool], dict[str, Mutant]]:
+    """Return what gives the mutants of all schedules, with annexed dofs computed or not."""
+    return cache(lambda annexed: {one.name: one for one in mutants(suite, annexed)})
+
+
+@pytest.mark.parametrize("part", CHANGED)
+@pytest.mark.parametrize("way", HELD, ids=str)
+def test_every_acquire_is_needed_with_all_that_it_asks_for(
+    storages: Callable[[Way], Path], tried: Tried, way: Way, part: int
+) -> None:
+    """An acquire is needed if one is that the same algorithm has for the same kernel and field.
+
+    All kernels of an algorithm are called twice, in both orders, so that what one overwrites of
+    another in one invoke is left in the next.
+    """
+    places = {
+        one.name: one
+        for one in builds.read_places(storages(way).parent)
+        if "/hold(" in one.name and crc32(group_of(one).encode()) % PARTS == part
+    }
+    needed: dict[tuple[str, str], bool] = {}
+    names: dict[tuple[str, str], set[str]] = {}
+    for one in tried(way, [*places.values()]):
+        assert one.reached, one.mutation
+        change, name = one.mutation.split(" ", 1)
+        if change == "drop" and OVERWRITTEN.search(places[name].reason):
+            continue
+        key = change, group_of(places[name])
+        needed[key] = needed.get(key, False) or one.noticed
+        names.setdefault(key, set()).add(one.mutation)
+    assert sum(needed.values()) > 20
+    left = {name for key, is_needed in needed.items() if not is_needed for name in names[key]}
+    assert not [one for one in left if not any(fnmatchcase(one, known) for known in UNNOTICED)]
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("part", range(PARTS_OF_OTHERS))
+@pytest.mark.parametrize("way", HELD, ids=str)
+def test_every_exchange_and_mark_is_noticed(
+    storages: Callable[[Way], Path],
+    tried: Tried,
+    told_by_schedules: Callable[[bool], dict[str, Mutant]],
+    way: Way,
+    part: int,
+) -> None:
+    """By the run, or by the adversary of exchanges, as in layers without storages."""
+    places = [
+        one
+        for one in builds.read_places(storages(way).parent)
+        if "/hold(" not in one.name and crc32(one.name.encode()) % PARTS_OF_OTHERS == part
+    ]
+    outcomes = tried(way, places)
+    assert {one.mutation.split(" ")[0] for one in outcomes} == {"drop", "shorten"}
+    said = told_by_schedules(way.dofs == "annexed")
+    left = [one for one in outcomes if noticed_by(one, said.get(one.mutation)) == "nobody"]
+    assert not [one.mutation for one in left if one.reached]

@@ -13,7 +13,16 @@ from pathlib import Path
 from fortran import join
 from libraries import archive_in
 from psyclone_storage.cli.main import main
-from runtime.mutations import EXCHANGES, LOOPS, MARKS, SUMS, Place, number_places
+from runtime.mutations import (
+    EXCHANGES,
+    HOLDS,
+    LOOPS,
+    MARKS,
+    SUMS,
+    Place,
+    number_places,
+    number_registered,
+)
 from runtime.programs import (
     FAST,
     FLAGS,
@@ -33,6 +42,7 @@ OWNED = Mode("owned", ("-dm", "--config-opts", f"COMPUTE_ANNEXED_DOFS=false {_FO
 ANNEXED = Mode("annexed", ("-dm", "--config-opts", f"COMPUTE_ANNEXED_DOFS=true {_FOR_VALUES}"))
 MUTATED = (OWNED, ANNEXED)
 KINDS = (EXCHANGES, MARKS, SUMS, LOOPS)
+HELD = (EXCHANGES, MARKS, *HOLDS)
 
 
 def build_support(library: Path, suite: Path, folder: Path) -> Path:
@@ -50,7 +60,12 @@ def generate(mode: Mode, suite: Path, folder: Path) -> list[Place]:
     algorithms = sorted(map(str, suite.glob("*.x90")))
     words = ["-d", str(suite / "kernels"), "--output-dir", str(folder), *mode.options]
     assert main([*algorithms, *words]) == 0
-    return number_places(sorted(folder.glob("*_psy.f90")), KINDS) if mode in MUTATED else []
+    layers = sorted(folder.glob("*_psy.f90"))
+    if mode in MUTATED:
+        return number_places(layers, KINDS)
+    if "storage" in mode.options:
+        return number_places(layers, HELD)
+    return number_registered(layers) if "registry" in mode.options else []
 
 
 def write_places(places: list[Place], folder: Path) -> None:

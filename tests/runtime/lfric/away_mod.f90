@@ -8,6 +8,7 @@ module away_mod
   use field_parent_mod, only: field_parent_proxy_type
   use halo_exchange_mod, only: finish_exchange, start_exchange
   use held_storage_mod, only: array_of
+  use mutation_mod, only: is_mutating
   use operator_parent_mod, only: operator_parent_proxy_type
   use storage_words_mod, only: access_read, access_read_write, space_device, space_host
   use stored_values_mod, only: stored_values_type
@@ -24,7 +25,7 @@ module away_mod
   integer(c_int), parameter, public :: on_host = space_host
 
   !> Leave the only current values of a field, an operator or an array on the side where they are not
-  !> going to be acquired, unless somebody has them under another name.
+  !> going to be acquired, unless somebody has them under another name, or nothing is mutated.
   interface put_away
     module procedure put_field_away, put_operator_away, put_array_away
   end interface put_away
@@ -54,7 +55,10 @@ contains
     type(stored_values_type), intent(inout) :: values
     integer(c_int), intent(in) :: space
 
-    if (values%is_written()) return
+    type(wrapped_array_type), pointer :: array
+
+    array => array_of(values%held)
+    if (.not. is_mutating .or. array%is_used()) return
     call values%acquire(space_host + space_device - space, access_read_write)
     call values%release(space_host + space_device - space)
   end subroutine put_values_away
@@ -64,7 +68,7 @@ contains
     type(wrapped_array_type), pointer, intent(in) :: array
     integer(c_int), intent(in) :: space
 
-    if (array%storage%is_written()) return
+    if (.not. is_mutating .or. array%is_used()) return
     call array%begin_use(space_host + space_device - space, access_read_write)
     call array%release(space_host + space_device - space)
   end subroutine put_array_away

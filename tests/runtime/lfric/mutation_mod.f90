@@ -8,7 +8,7 @@ module mutation_mod
   implicit none
   private
 
-  public :: mutate, was_mutated
+  public :: mutate, was_mutated, leaves_out
   public :: bound_of, depth_of, performs, share
 
   !> Let another thread set a variable that a thread has just set.
@@ -16,6 +16,8 @@ module mutation_mod
     module procedure share_int32, share_real32, share_real64
   end interface share
 
+  !> Whether something has been changed, or was run as it is to be compared with that.
+  logical, save, public, protected :: is_mutating = .false.
   integer(i_def), save :: place = 0
   character(16), save :: done_to_it = 'none'
   logical, save :: mutated = .false.
@@ -29,6 +31,7 @@ contains
     integer(i_def), intent(in) :: number
     character(*), intent(in) :: change
 
+    is_mutating = .true.
     place = number
     done_to_it = change
     mutated = .false.
@@ -41,6 +44,13 @@ contains
 
     was_mutated = mutated
   end function was_mutated
+
+  !> Return whether what is changed is that something is left out.
+  function leaves_out()
+    logical :: leaves_out
+
+    leaves_out = done_to_it == 'drop'
+  end function leaves_out
 
   !> Return whether something is to be done.
   function performs(number)

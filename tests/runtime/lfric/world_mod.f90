@@ -27,7 +27,9 @@ module world_mod
   use lfric_mpi_mod, only: global_mpi
   use mesh_collection_mod, only: mesh_collection, mesh_collection_type
   use mesh_mod, only: mesh_type
+  use mutation_mod, only: is_mutating, leaves_out
   use stages_mod, only: is_different, note_stage
+  use storage_device_mod, only: device_has_memory
   use storage_words_mod, only: access_read_write, space_device, space_host
 
   implicit none
@@ -389,6 +391,7 @@ contains
     integer(i_def) :: n
 
     do n = 1, number_known
+      if (is_mutating .and. device_has_memory) call digest_host(n, known(n)%proxy)
       call look_at(known(n)%proxy)
       if (digests_only) then
         call digest_field(n, known(n)%proxy)
@@ -510,6 +513,7 @@ contains
     name = stage
     if (present(clean)) write (name, '(a, i0)') stage, clean
     do n = 1, number_known
+      if (is_mutating .and. device_has_memory) call digest_host(n, known(n)%proxy)
       call keep_values(known(n))
     end do
     call exchange_halos(deepest)
@@ -552,6 +556,18 @@ contains
     digest = before
     call write_scalar(name, number_of_all)
   end subroutine report_number
+
+  !> Add what the host has of a field to the digest, and leave to who looks next what the device has:
+  !> where both are called current, and one of them was written unsaid, they differ. Where values
+  !> were left out it has what was not brought: that is not looked at.
+  subroutine digest_host(number, proxy)
+    integer, intent(in) :: number
+    class(field_parent_proxy_type), intent(in) :: proxy
+
+    call look_at(proxy)
+    call digest_field(number, proxy)
+    if (.not. leaves_out()) call put_at(proxy, space_device)
+  end subroutine digest_host
 
   !> Keep the values of a field, and how many levels of its halo are clean, and call all dirty.
   subroutine keep_values(entry)
