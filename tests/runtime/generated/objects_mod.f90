@@ -14,9 +14,12 @@ module objects_mod
   use function_space_mod, only: function_space_type
   use mesh_mod, only: mesh_type
   use mixing_mod, only: folded, weighed
+  use mutation_mod, only: is_mutating, leaves_out
   use operator_parent_mod, only: operator_parent_type
   use operator_real32_mod, only: operator_real32_proxy_type, operator_real32_type
   use operator_real64_mod, only: operator_real64_proxy_type, operator_real64_type
+  use storage_device_mod, only: device_has_memory
+  use storage_words_mod, only: access_read_write, space_device
   use world_mod, only: fine, orders
 
   implicit none
@@ -86,42 +89,31 @@ contains
   end function values_of
 
   !> Put a number that depends on all entries of an operator in a cell into a field on W3: NaN on all
-  !> cells of a rank that has something else than the owner for the first ring of its halo.
+  !> cells of a rank that has something else than the owner for the first ring of its halo. Where
+  !> something is mutated it depends on what a device has, too, unless that was not brought.
   subroutine show_matrix(matrix, field)
     class(operator_parent_type), target, intent(in) :: matrix
     type(field_type), intent(in) :: field
 
     type(field_proxy_type) :: shown
-    type(operator_real64_proxy_type) :: in_64
-    type(operator_real32_proxy_type) :: in_32
-    type(columnwise_operator_proxy_type) :: columns
     integer(i_def), pointer :: map(:, :)
-    integer(i_def) :: cell, df, first, last
-    real(r_def), allocatable :: kept(:)
-    real(r_def) :: number
+    integer(i_def) :: cell, df
+    real(r_def), allocatable :: kept(:), numbers(:)
 
     shown = field%get_proxy()
     call shown%bring_to_host()
     map => shown%vspace%get_whole_dofmap()
-    do cell = 1, fine%get_last_halo_cell(1_i_def)
-      first = (cell - 1) * fine%get_nlayers() + 1
-      last = cell * fine%get_nlayers()
-      select type (matrix)
-      type is (operator_real64_type)
-        in_64 = matrix%get_proxy()
-        call in_64%bring_to_host()
-        number = weighed([in_64%local_stencil(first:last, :, :)])
-      type is (operator_real32_type)
-        in_32 = matrix%get_proxy()
-        call in_32%bring_to_host()
-        number = weighed([in_32%local_stencil(first:last, :, :)])
-      type is (columnwise_operator_type)
-        columns = matrix%get_proxy()
-        call columns%bring_to_host()
-        number = weighed([columns%columnwise_matrix(:, :, cell)])
-      end select
+    numbers = numbers_of(matrix)
+    if (is_mutating .and. device_has_memory) then
+      if (.not. leaves_out()) then
+        call matrix%values%acquire(space_device, access_read_write)
+        call matrix%values%release(space_device)
+      end if
+      numbers = numbers + 3 * numbers_of(matrix)
+    end if
+    do cell = 1, size(numbers, kind=i_def)
       do df = 1, size(map, 1)
-        shown%data(map(df, cell):map(df, cell) + fine%get_nlayers() - 1) = number
+        shown%data(map(df, cell):map(df, cell) + fine%get_nlayers() - 1) = numbers(cell)
       end do
     end do
     kept = shown%data(:shown%vspace%get_last_dof_halo(1_i_def))
@@ -132,5 +124,37 @@ contains
     call shown%set_dirty()
     call shown%set_clean(1_i_def)
   end subroutine show_matrix
+
+  !> Return a number that depends on all entries of an operator, as the host has them, for each cell
+  !> that every rank must have it for.
+  function numbers_of(matrix) result(numbers)
+    class(operator_parent_type), target, intent(in) :: matrix
+    real(r_def), allocatable :: numbers(:)
+
+    type(operator_real64_proxy_type) :: in_64
+    type(operator_real32_proxy_type) :: in_32
+    type(columnwise_operator_proxy_type) :: columns
+    integer(i_def) :: cell, first, last
+
+    allocate (numbers(fine%get_last_halo_cell(1_i_def)))
+    do cell = 1, size(numbers, kind=i_def)
+      first = (cell - 1) * fine%get_nlayers() + 1
+      last = cell * fine%get_nlayers()
+      select type (matrix)
+      type is (operator_real64_type)
+        in_64 = matrix%get_proxy()
+        call in_64%bring_to_host()
+        numbers(cell) = weighed([in_64%local_stencil(first:last, :, :)])
+      type is (operator_real32_type)
+        in_32 = matrix%get_proxy()
+        call in_32%bring_to_host()
+        numbers(cell) = weighed([in_32%local_stencil(first:last, :, :)])
+      type is (columnwise_operator_type)
+        columns = matrix%get_proxy()
+        call columns%bring_to_host()
+        numbers(cell) = weighed([columns%columnwise_matrix(:, :, cell)])
+      end select
+    end do
+  end function numbers_of
 
 end module objects_mod

@@ -207,11 +207,24 @@ contains
     address = device
   end function kernel_address
 
-  !> Make memory that has no current values unmistakable.
+  !> Make memory that has no current values unmistakable. Copies in queues that come from there, or
+  !> go there, have been asked for while it had some: they are done before.
   subroutine spoil(address, bytes)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
 
+    type(queued_copy_type) :: before
+    integer :: n
+
+    do
+      call close_latch(latch)
+      n = findloc([(c_associated(queues(n)%to, address) .or. c_associated(queues(n)%from, address), &
+                    n = 1, queued)], .true., 1)
+      if (n > 0) before = queues(n)
+      call open_latch(latch)
+      if (n == 0) exit
+      call wait_for_queue(before%device, before%queue)
+    end do
     call spoil_memory(address, bytes)
   end subroutine spoil
 

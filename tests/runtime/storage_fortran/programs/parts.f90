@@ -85,6 +85,18 @@ contains
     call check(all(abs(values - 5.0_real64) < 0.1_real64), 'the queue finds what it asked for')
     call field%release(space_device, queue=3)
     call field%acquire(space_host, access_read_write)
+    call field%window(space_host, values)
+    values = 6.0_real64
+    call field%release(space_host)
+    call field%acquire(space_device, access_read_write, queue=1)
+    call field%window(space_device, values)
+    call check(all(abs(values - 6.0_real64) < 0.1_real64), 'what is going to be written is brought')
+    values = 7.0_real64
+    call field%release(space_device, queue=1)
+    call field%acquire(space_host, access_read_write, queue=1)
+    call field%wait()
+    call field%window(space_host, values)
+    call check(all(abs(values - 7.0_real64) < 0.1_real64), 'on the host, too')
     call field%release(space_host)
   end subroutine look_at_queues
 
