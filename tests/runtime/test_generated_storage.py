@@ -127,8 +127,12 @@ OVERWRITTEN = re.compile(r"brought, as \w+ (writes|may leave) ")
 UNNOTICED = (
     # What is made of it is overwritten in the same invoke before anybody looks.
     "drop builtins_*/invoke_some_*/hold(start_[yz]_*)/*",
+    "drop kernels_11/invoke_first/hold(x2)/1",
+    "drop kernels_9/invoke_again/hold(x7)/1",
     # A kernel for a halo, whose values are looked at by no other.
     "narrow forms/invoke_1/hold(along)/2",
+    # It has another name, by which somebody says that it is written.
+    "narrow forms/invoke_5/hold(spare_n)/1",
 )
 """Patterns of the mutations that nobody notices."""
 

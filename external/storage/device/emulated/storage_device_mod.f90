@@ -218,8 +218,8 @@ contains
 
     do
       call close_latch(latch)
-      n = findloc([(c_associated(queues(n)%to, address) .or. c_associated(queues(n)%from, address), &
-                    n = 1, queued)], .true., 1)
+      n = findloc([(c_associated(queues(n)%to, address) .or. &
+                    c_associated(queues(n)%from, address), n = 1, queued)], .true., 1)
       if (n > 0) before = queues(n)
       call open_latch(latch)
       if (n == 0) exit
