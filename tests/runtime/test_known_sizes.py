@@ -1,4 +1,4 @@
-"""Kernels with versions for stencils of known sizes leave the bits that they leave without.
+"""Kernels with versions, for stencils of known sizes and for one level, leave the same bits.
 
 On a periodic plane all stencils are full, and on one with borders some are smaller. Compiled with
 all that the processor has: one that multiplies and adds in one step shows what is rounded less.
@@ -98,12 +98,18 @@ KERNELS = {
         added(PLUS)),
     "scaled": kernel("scaled", "CROSS", each("1.0_r_def"),
                      added(f"({PLUS}) * x(x_at(1, 1) + k)")),
+    "apart": kernel("apart", "CROSS", each(TIMES.replace("(1, s)", "(1, 3)")),
+                    each(f"{MEAN} + x(x_at(1, 2) + k)"), added(PLUS)),
+    "plain": kernel("plain", "CROSS", each("x(x_at(1, 1) + k)"), added(PLUS),
+                    each(f"{MEAN} / real(n_x, r_def)")),
     "known": kernel("known", "CROSS", each("0.5_r_def"),
                     added(f"{MEAN} + real(s, r_def) * 0.1_r_def"), each(f"{MEAN} / n_x"),
                     added(PLUS)),
 }  # fmt: skip
 """Kernels by their names. Those that are not safe would leave other bits if all ran together."""
 SAFE = ("blur_cross", "blur_region", "blur_x1d", "pair")
+OF_ONE_LEVEL = ("blur_region", "plain", "weighed")
+"""Kernels of which `auto` makes a version for one level."""
 CALLS = [
     *(f"{name}_type(means({{}}), x, {far})" for name in SAFE[:3] for far in ("far", "1", "2", "3")),
     *(f"{name}_type(means({{}}), x, far)" for name in KERNELS if name not in SAFE),
@@ -142,9 +148,10 @@ PROGRAM = f"""program sizes
   character(len=20) :: name
 
   call start_checks()
-  do plane = 1, 2
+  do plane = 1, 4  ! two of three layers, two of one
     write (name, '(a, i0)') 'plane', plane
-    mesh => new_mesh(trim(name), logical(plane == 1, l_def), 9_i_def, 8_i_def)
+    mesh => new_mesh(trim(name), logical(mod(plane, 2) == 1, l_def), 9_i_def, 8_i_def, &
+                     height=merge(3_i_def, 1_i_def, plane < 3))
     fs => space(mesh, W3)
     call set_field(x, 1.3_r_def)
     call set_field(y, 0.7_r_def)
@@ -219,9 +226,11 @@ def ran(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
 def test_versions_leave_the_same_bits(ran: Built, recipe: str) -> None:
     layer, found = ran(RECIPES[recipe])
     _, expected = ran(("-nodm",))
-    assert len(set(expected.values())) > 40  # most have an extent of their own, on two planes
+    assert len(set(expected.values())) > 80  # most have an extent of their own, on four planes
     names = dict(zip((f"{at}" for at in range(1, len(CALLS) + 1)), CALLS, strict=True))
     other = {one for one, bits in expected.items() if found[one] != bits}
     assert {f"{one} {names[one.split('-')[-1]]}" for one in other} == set()
     sizes = set(re.findall(r"_sizes\w*\(.*\) == (\d+)_i_def", layer))
     assert sorted(map(int, sizes)) == [3, 5, 7, 9, 13]
+    versions = re.findall(r"subroutine invoke_\d+_(\w+)_type_\w+_one_level\(", layer)
+    assert set(versions) == (set(OF_ONE_LEVEL) if recipe == "auto" else set())

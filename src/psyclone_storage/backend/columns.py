@@ -11,6 +11,7 @@ all cells: addresses of arrays whose extents lie in descriptors need more regist
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import reduce
 
 from psyclone_storage.backend.arguments import actual_arguments
 from psyclone_storage.backend.infrastructure import LoweringContext
@@ -27,15 +28,18 @@ from psyclone_storage.ir.expr import (
     Section,
     Star,
     walk,
+    whole,
 )
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import blocks_of, names_in, names_of_line, substituted
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
+    Branch,
     Call,
     Comment,
     Declare,
@@ -76,6 +80,44 @@ def procedure_for(
     dummies = _dummies(passed, shapes, lines)
     call = Call(Name(name), tuple(Name(one.name) for one in passed))
     return Routine(name, dummies, own, lines), call
+
+
+def one_level(
+    context: LoweringContext, name: str, calls: Iterable[KernelCall], general: tuple[Routine, Call]
+) -> tuple[Routine, If]:
+    """Return a version of a procedure, called `name`, for one level, and the choice of both.
+
+    `general` is that for any number of levels, with its call. In the version the number is a
+    constant, so that a compiler drops the loops over it.
+    """
+    procedure, call = general
+    layers = {name.key: name for one in calls for name in _layers(context, one)}
+    ones = {one.key: one for one in procedure.dummies if one.key in layers}
+    values = {key: whole(1, getattr(one.type, "kind", None)) for key, one in ones.items()}
+    dummies = tuple(
+        replace(one, shape=tuple(substituted(extent, values) for extent in one.shape))
+        for one in procedure.dummies
+        if one.key not in ones
+    )
+    known = tuple(
+        replace(one, attributes=("parameter",), value=values[key]) for key, one in ones.items()
+    )
+    version = replace(
+        procedure, name=name, dummies=dummies, variables=(*known, *procedure.variables)
+    )
+    args = tuple(arg for arg in call.args if not isinstance(arg, Name) or arg.key not in ones)
+    tests: list[Expr] = [Binary(Operator.EQUAL, layers[key], values[key]) for key in ones]
+    condition = reduce(lambda first, second: Binary(Operator.AND, first, second), tests)
+    branch = Branch(condition, (Call(Name(name), args),))
+    return version, If((branch,), (call,))
+
+
+def _layers(context: LoweringContext, call: KernelCall) -> Iterator[Name]:
+    """Yield the variable of the routine that holds the number of levels of a kernel."""
+    actuals = actual_arguments(context, call, context.counter("cell"))
+    for dummy, actual in zip(call.dummies, actuals, strict=True):
+        if dummy.role is Role.NLAYERS and isinstance(actual, Name):
+            yield actual
 
 
 def without_unused_counters(work: Workspace, lines: Iterable[Line]) -> tuple[Declare, ...]:

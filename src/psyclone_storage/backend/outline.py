@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from psyclone_storage.backend.columns import procedure_for
+from psyclone_storage.backend.columns import one_level, procedure_for
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import Workspace, colons
 from psyclone_storage.base.records import replace
@@ -93,7 +93,12 @@ def _cells_outlined(
         return lines
     procedure, call = made
     context.work.procedures.append(procedure)
-    return (call,)
+    if not loop.one_level:
+        return (call,)
+    name = context.work.imports.procedure(f"{_wished_name(context, loop)}_one_level")
+    version, choice = one_level(context, name, kernel_calls(loop), (procedure, call))
+    context.work.procedures.append(version)
+    return (choice,)
 
 
 def _wished_name(context: LoweringContext, loop: Loop) -> str:

@@ -253,6 +253,7 @@ CODES: dict[str, str] = {
     "T090": "A kernel stays on the host, although steps tried to put it on a device.",
     "T092": "A step that was asked for could be applied nowhere (a warning).",
     "T091": "No way through a kernel can be taken by itself.",
+    "T093": "A loop has no version for columns of one level.",
     "L001": "The words of the command line are not what the command takes.",
     "L002": "Options contradict each other.",
     "L003": "A file cannot be written.",

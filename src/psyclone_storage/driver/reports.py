@@ -42,7 +42,8 @@ def explanation(build: Build) -> str:
     """Return why each exchange, test and transfer is there, and which steps were refused.
 
     Where cells are visited in tiles of colours, it says what that asks of the mesh, and
-    for how many columns in a stencil kernels have statements of their own.
+    for how many columns in a stencil, and for which loops over one level, there are statements of
+    their own.
     """
     halos = [
         explain.explain_halos(without_halos(item.schedule), build.rules)
@@ -60,6 +61,7 @@ def explanation(build: Build) -> str:
     columns = filter(
         None, (explain.explain_columns(item.schedule) for item in build.program.invokes)
     )
+    levels = filter(None, (explain.explain_levels(item.schedule) for item in build.program.invokes))
     transfers = filter(None, (explain_transfers(item.schedule) for item in build.program.invokes))
     held = filter(None, (explain_holding(item.name, item.held) for item in build.program.invokes))
-    return "\n".join((*halos, *messages, *tiles, *columns, *transfers, *held, *steps))
+    return "\n".join((*halos, *messages, *tiles, *columns, *levels, *transfers, *held, *steps))

@@ -210,7 +210,8 @@ class Loop:
     inside of them. One over dofs computes `filled` levels of halo besides, as a loop after it adds
     to them: that is derived, as exchanges are. One that was fused under a test has `parts`: where
     their bounds differ when the program runs, they run one after the other (`ir.parts`). An
-    `outlined` one stands in a procedure of its own, with the directive that shares its iterations.
+    `outlined` one stands in a procedure of its own, with the directive that shares its iterations,
+    and with `one_level` it has a second one for columns of one level.
     One with a `peel` is the interior of a loop or a part of its rim, and so are loops inside it.
     """
 
@@ -224,6 +225,7 @@ class Loop:
     filled: Depth = NOTHING
     parts: tuple[LoopPart, ...] = ()
     outlined: bool = False
+    one_level: bool = False
     peel: Peel | None = None
 
     @property

@@ -122,6 +122,7 @@ def statement_text(item: Statement) -> str:
             text = f"{over.value}{size}, {extent_text(extent)}{_filled_text(item)}"
             text += f", {describe_peel(item.peel)}" if item.peel else ""
             text += _parts_text(item) + (", in a procedure of its own" if item.outlined else "")
+            text += ", another for one level" if item.one_level else ""
             return "call once" if over is Over.DOMAIN else text
         case DirectiveRegion():
             return _construct_text(item)
@@ -295,6 +296,7 @@ def _statement_json(item: Statement) -> Json:
                 "tile": item.tile or None,
                 "parts": [part.call for part in item.parts],
                 "outlined": item.outlined,
+                "one_level": item.one_level,
                 "peel": _peel_json(item.peel),
                 "body": [_statement_json(inner) for inner in item.body],
             }

@@ -48,6 +48,7 @@ from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.kernel.summing import InlineSummingCall
 from psyclone_storage.transform.kernel.unswitch import UnswitchCall
 from psyclone_storage.transform.move import MoveStatement
+from psyclone_storage.transform.one_level import VersionForOneLevel
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
@@ -102,6 +103,7 @@ STEPS: Mapping[str, type[Step]] = {
         TileLoops,
         TileColumns,
         OutlineLoop,
+        VersionForOneLevel,
         StripMineLoop,
         IntrinsicsToCode,
         ArraysToLoops,
@@ -133,7 +135,7 @@ RECIPES: Mapping[str, str] = {
     "auto": (
         "inline-point-call; fuse; colour{tiling=true}; inline-summing-call{aliases=true}; overlap;"
         " tile-columns; openmp-do; openmp-parallel; openmp-simd{for_sums=true}; unswitch;"
-        " outline{aliases=true}"
+        " outline{aliases=true}; version-one-level"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"

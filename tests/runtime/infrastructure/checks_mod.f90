@@ -41,22 +41,28 @@ contains
     call destroy_comm()
   end subroutine finish_checks
 
-  !> Return a mesh of cells of a metre, in tiles of single cells unless a size is given.
-  function new_mesh(name, periodic, cells_x, cells_y, tile_size, inner_halo_tiles) result(mesh)
+  !> Return a mesh of cells of a metre, in tiles of single cells unless a size is given, of `layers`
+  !> unless `height` says how many.
+  function new_mesh(name, periodic, cells_x, cells_y, tile_size, inner_halo_tiles, height) &
+      result(mesh)
     character(*), intent(in) :: name
     logical(l_def), intent(in) :: periodic
     integer(i_def), intent(in) :: cells_x, cells_y
     integer(i_def), optional, intent(in) :: tile_size(2)
     logical(l_def), optional, intent(in) :: inner_halo_tiles
+    integer(i_def), optional, intent(in) :: height
     type(mesh_type), pointer :: mesh
 
     type(local_mesh_type), pointer :: plane
+    integer(i_def) :: number
 
+    number = layers
+    if (present(height)) number = height
     allocate (plane)
     plane = local_mesh_type(name, cells_x, cells_y, 1.0_r_def, 1.0_r_def, periodic, periodic, &
                             halo_depth=deepest)
     mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
-      mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, layers, PRIME_EXTRUSION), &
+      mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, number, PRIME_EXTRUSION), &
                 tile_size=tile_size, inner_halo_tiles=inner_halo_tiles)))
   end function new_mesh
 

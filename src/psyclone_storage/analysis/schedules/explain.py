@@ -91,6 +91,18 @@ def explain_columns(schedule: Schedule) -> str:
     )
 
 
+def explain_levels(schedule: Schedule) -> str:
+    """Return which loops have a procedure for columns of one level; empty if none has."""
+    names = [f"'{one.uid}'" for one in outer_loops(schedule) if one.one_level]
+    if not names:
+        return ""
+    return (
+        f"{schedule.name}: a procedure for one level beside {', '.join(names)}\n"
+        "  It has no loops over levels. It is asked once, before the loop, whether columns have\n"
+        "  one level; all others are computed by the same statements as without it.\n"
+    )
+
+
 def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
     grouped: dict[tuple[object, ...], list[PlacedExchange]] = defaultdict(list)
     for placed in plan.exchanges:

@@ -21,6 +21,7 @@ from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.flow import FlowNode, flow_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.nests import inner_loop
+from psyclone_storage.analysis.bodies.rounding import is_product
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
@@ -346,15 +347,3 @@ def _targets(loop: Do) -> frozenset[str]:
 def _base(target: Expr) -> frozenset[str]:
     base = getattr(target, "base", None)
     return frozenset({base.key}) if isinstance(base, Name) else frozenset()
-
-
-def is_product(value: Expr) -> bool:
-    """Return whether an addition of `value` may be one step with a multiplication."""
-    match value:
-        case Parenthesised(operand) | Unary(_, operand):
-            return is_product(operand)
-        case CallFunction(items=(operand, *_)) if intrinsic_called(value) == "real":
-            return is_product(operand)
-        case Binary(op, _, _):
-            return op is Operator.TIMES
-    return False

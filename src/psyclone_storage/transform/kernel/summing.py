@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.nests import counter, inner_node, may_swap
+from psyclone_storage.analysis.bodies.rounding import is_product
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
@@ -31,7 +32,7 @@ from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.levels import changes_target, heads_and_last, over_levels
 from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
-from psyclone_storage.transform.kernel.sizes import Sizes, full_sizes, is_product, with_versions
+from psyclone_storage.transform.kernel.sizes import Sizes, full_sizes, with_versions
 from psyclone_storage.transform.outline import about_names
 from psyclone_storage.transform.step import Place, Reasons
 

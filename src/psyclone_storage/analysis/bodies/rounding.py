@@ -1,0 +1,228 @@
+"""Whether bits depend on what a compiler knows: products that are added to in one step or in two.
+
+A processor that multiplies and adds in one step rounds once less. Which products a compiler adds
+so depends on what it knows, and on what stands together. Where it knows that a column has one
+level, loops over levels are gone, and what stood in several of them stands together. So that no
+bit changes, a product may be nothing but a part of one statement, written once, of values of which
+none stays the same in a loop around it, that over cells among them. What follows from the number of
+levels may tell elements, bounds and branches, but is no part of a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from psyclone_storage.analysis.bodies.affine import simplified
+from psyclone_storage.analysis.bodies.shapes import Triplet, rank_of, type_of
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Element,
+    Expr,
+    Name,
+    Parenthesised,
+    Unary,
+    canonical,
+    children,
+    intrinsic_called,
+    same,
+    spell,
+)
+from psyclone_storage.ir.intrinsics import EXACT
+from psyclone_storage.ir.operators import Operator, OperatorKind
+from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, If, Line
+
+_ADDING = (Operator.PLUS, Operator.MINUS)
+_OF_NUMBERS = (*_ADDING, Operator.TIMES)
+_PASSING_ON = ("merge", "real")
+"""Functions whose value is an argument as it is."""
+_NUMBERS = (Intrinsic.INTEGER, Intrinsic.LOGICAL)
+
+
+def is_product(value: Expr) -> bool:
+    """Return whether an addition of `value` may be one step with a multiplication."""
+    match value:
+        case Parenthesised(operand) | Unary(_, operand):
+            return is_product(operand)
+        case CallFunction(items=items) if intrinsic_called(value) in _PASSING_ON:
+            return any(map(is_product, items))
+    return isinstance(value, Binary) and value.op is Operator.TIMES
+
+
+def counts_levels(code: KernelCode, layers: str) -> bool:
+    """Return whether an innermost loop has as many iterations as there are levels.
+
+    `layers` is the key of the dummy that holds their number.
+    """
+    for line in walk_lines(code.body):
+        if isinstance(line, Do) and not any(isinstance(one, Do) for one in walk_lines(line.body)):
+            count = Triplet(line.start, line.stop, line.step).count
+            if line.step is None and same(simplified(count), Name(layers)):
+                return True
+    return False
+
+
+def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) -> Iterator[str]:
+    """Yield why bits may depend on whether a compiler knows that there is one level.
+
+    `layers` is the key of the dummy that holds their number, `of_cells` are those of dummies that
+    each cell has others of.
+    """
+    lines = [line for line in walk_lines(code.body) if not isinstance(line, Comment | Blank)]
+    if not all(isinstance(line, Assign | Do | If) for line in lines) or any(
+        isinstance(line, Do | If) and line.name for line in lines
+    ):
+        yield "it has statements that are no assignments, loops or branches"
+        return
+    values = _Values(_following(layers, code), _varying(of_cells, code))
+    for line, around in _with_loops(code.body):
+        match line:
+            case Assign(target, value):
+                if rank_of(target, code) != 0:
+                    yield f"'{spell(target)}' is more than one element"
+                    return
+                yield from values.about_places(target)
+                of_numbers = _is_of(_NUMBERS, target, code)
+                yield from values.about_places(value, of_numbers=of_numbers)
+                if not of_numbers:
+                    yield from values.about_operations(value, around)
+                    if is_product(value):
+                        yield f"'{spell(value)}' may be added to in another statement"
+            case Do():
+                for bound in _bounds(line):
+                    yield from values.about_places(bound)
+            case If(branches=branches):
+                for branch in branches:
+                    yield from values.about_places(branch.condition)
+                    yield from values.about_operations(branch.condition, around)
+
+
+@dataclass(slots=True)
+class _Values:
+    """What is asked of values one after the other.
+
+    `known` follows from the number of levels, `varying` differs from cell to cell; `products` are
+    those that were met, as they are in the first iteration of all loops around.
+    """
+
+    known: frozenset[str]
+    varying: frozenset[str]
+    products: set[str] = field(default_factory=set)
+
+    def about_places(self, expr: Expr, *, of_numbers: bool = True) -> Iterator[str]:
+        """Yield that `expr` is a value that depends on the number of levels.
+
+        Sums and products of whole numbers may, which are not divided, by what may be zero.
+        """
+        if not self._tells_places(expr, of_numbers=of_numbers):
+            yield f"'{spell(expr)}' depends on the number of levels"
+
+    def _tells_places(self, expr: Expr, *, of_numbers: bool) -> bool:
+        if names_in(expr).isdisjoint(self.known):
+            return True
+        match expr:
+            case Name():
+                return of_numbers
+            case Element(Name() as base, items):
+                if base.key in self.known and not of_numbers:
+                    return False
+                return all(self._tells_places(item, of_numbers=True) for item in items)
+            case Binary(op, left, right):
+                if of_numbers and op.kind is OperatorKind.ARITHMETIC and op not in _OF_NUMBERS:
+                    return False
+                parts: tuple[Expr, ...] = (left, right)
+            case Unary(_, operand) | Parenthesised(operand):
+                parts = (operand,)
+            case CallFunction(items=items) if not of_numbers:
+                parts = items
+            case _:
+                return False
+        return all(self._tells_places(part, of_numbers=of_numbers) for part in parts)
+
+    def about_operations(self, expr: Expr, around: tuple[Do, ...]) -> Iterator[str]:
+        """Yield what of a value in the loops `around` may be rounded in another way."""
+        for part in _operations(expr):
+            match part:
+                case CallFunction() if intrinsic_called(part) not in EXACT:
+                    yield f"vectors of '{spell(part)}' may round in another way"
+                case Binary(Operator.POWER):
+                    yield f"'{spell(part)}' is a product to some compilers"
+                case Binary(Operator.TIMES):
+                    yield from self._about_product(part, around)
+                case Binary(op, left, right) if op in _ADDING:
+                    if is_product(left) and is_product(right):
+                        yield f"either product of '{spell(part)}' may be added to"
+
+    def _about_product(self, product: Expr, around: tuple[Do, ...]) -> Iterator[str]:
+        starts = {loop.variable.key: loop.start for loop in around}
+        first = canonical(substituted(product, starts))
+        if first in self.products:
+            yield f"'{spell(product)}' is computed in two places"
+        self.products.add(first)
+        names = names_in(product)
+        if not names >= starts.keys() or names.isdisjoint(self.varying):
+            yield f"'{spell(product)}' stays the same in a loop"
+
+
+def _following(layers: str, code: KernelCode) -> frozenset[str]:
+    """Return what the number of levels decides: counters, and what is set and no real number."""
+    known, before = frozenset({layers}), frozenset[str]()
+    while known != before:
+        before = known
+        for line in walk_lines(code.body):
+            match line:
+                case Do() if any(known & names_in(bound) for bound in _bounds(line)):
+                    known |= {line.variable.key}
+                case Assign(target, value) if known & names_in(value):
+                    known |= frozenset() if _is_of((Intrinsic.REAL,), target, code) else _set(line)
+    return known
+
+
+def _varying(of_cells: Collection[str], code: KernelCode) -> frozenset[str]:
+    """Return what differs from cell to cell wherever it is used: all that sets it does."""
+    assigned = [line for line in walk_lines(code.body) if isinstance(line, Assign)]
+    known, before = frozenset(of_cells), frozenset[str]()
+    while known != before:
+        before = known
+        same_in_all = [line for line in assigned if known.isdisjoint(names_in(line.value))]
+        known |= frozenset[str]().union(*map(_set, assigned)).difference(*map(_set, same_in_all))
+    return known
+
+
+def _set(line: Assign) -> frozenset[str]:
+    """Return the variable that a statement sets, or of which it sets an element."""
+    target = line.target.base if isinstance(line.target, Element) else line.target
+    return frozenset({target.key}) if isinstance(target, Name) else frozenset()
+
+
+def _is_of(types: Collection[Intrinsic], expr: Expr, code: KernelCode) -> bool:
+    found = type_of(expr, code)
+    return found is not None and found.intrinsic in types
+
+
+def _with_loops(
+    lines: Iterable[Line], around: tuple[Do, ...] = ()
+) -> Iterator[tuple[Line, tuple[Do, ...]]]:
+    """Yield statements with the loops around them, outermost first."""
+    for line in lines:
+        yield line, around
+        inside = (*around, line) if isinstance(line, Do) else around
+        for block in blocks_of(line):
+            yield from _with_loops(block, inside)
+
+
+def _bounds(loop: Do) -> tuple[Expr, ...]:
+    return tuple(one for one in (loop.start, loop.stop, loop.step) if one is not None)
+
+
+def _operations(expr: Expr) -> Iterator[Binary | CallFunction]:
+    """Yield the operations and functions in a value, but for those in subscripts."""
+    if isinstance(expr, Binary | CallFunction):
+        yield expr
+    if not isinstance(expr, Element):
+        for part in children(expr):
+            yield from _operations(part)

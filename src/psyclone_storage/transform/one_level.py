@@ -1,0 +1,105 @@
+"""A second procedure of a loop over cells, for columns of one level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from psyclone_storage.analysis.bodies.rounding import against_one_level, counts_levels
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.unit import Blank, Comment
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, place_of, replaced
+from psyclone_storage.transform.outline import is_in_place
+from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop
+
+_MOST_LINES = 60
+"""Loops with more statements are not written twice."""
+_OF_CELLS = (Role.CELL, Role.CELL_MAP, Role.DOFMAP, Role.STENCIL_MAP)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionForOneLevel:
+    """Give a loop over cells a second procedure, for columns of one level.
+
+    Fields of surfaces have one level, and loops over one level cost more than what they do. Where
+    the number of levels is one, which is asked once for the loop, a procedure is called in which a
+    compiler knows that: loops over levels are gone there. For all other numbers nothing changes.
+    So it comes behind `outline`. No bit depends on which of the two is called.
+
+    Refused for loops that do not stand in a procedure of their own, or not over cells; where a
+    kernel is called, or none of its innermost loops counts the levels; for long kernels; and where
+    bits could depend on it, as a compiler adds and multiplies in one step what stands together:
+    where a product is set to be added to later, is written twice, or stays the same in a loop;
+    where the number of levels is part of a value; for powers, and functions like `exp`.
+
+    before: call invoke_0_loop1(nlayers, ...)
+    after:  if (nlayers == 1) then; call invoke_0_loop1_one_level(...); else; call ...
+    """
+
+    name: ClassVar[str] = "version-one-level"
+
+    loop: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop over cells that no other loop is around."""
+        for loop in outer_loops(schedule):
+            if loop.over.starts_cells:
+                yield {"loop": loop.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against a second procedure."""
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        loop = loop_named(schedule, self.loop)
+        if loop.one_level:
+            message = f"'{loop.uid}' has a procedure for one level already."
+            return (Diagnostic("T082", message, place_of(loop)),)
+        if not loop.outlined:
+            message = f"'{loop.uid}' does not stand in a procedure of its own."
+            hint = "Apply 'outline' first."
+            return (Diagnostic("T093", message, place_of(loop), hint=hint),)
+        return tuple(
+            Diagnostic("T093", f"{why}.", place_of(loop)) for why in dict.fromkeys(_against(loop))
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the second procedure asked for."""
+        raise_if_any(self.check(schedule, rules))
+        loop = loop_named(schedule, self.loop)
+        return replaced(schedule, loop.uid, replace(loop, one_level=True))
+
+
+def _against(loop: Loop) -> Iterator[str]:
+    if not loop.over.starts_cells:
+        yield f"'{loop.uid}' is not over cells"
+        return
+    written = 0
+    for call in kernel_calls(loop):
+        if not is_in_place(call):
+            yield f"'{call.kernel.name}' is called, and its loops are not in '{loop.uid}'"
+            continue
+        code = call.codes[0]
+        lines = [line for line in walk_lines(code.body) if not isinstance(line, Comment | Blank)]
+        written += len(lines)
+        yield from _about_code(call, code)
+    if written > _MOST_LINES:
+        yield f"'{loop.uid}' has {written} statements, of which {_MOST_LINES} are written twice"
+
+
+def _about_code(call: KernelCall, code: KernelCode) -> Iterator[str]:
+    pairs = list(zip(map(key_of, code.dummies), call.dummies, strict=True))
+    layers = next((key for key, dummy in pairs if dummy.role is Role.NLAYERS), None)
+    if layers is None or not counts_levels(code, layers):
+        yield f"No innermost loop of '{code.name}' counts the levels"
+        return
+    of_cells = {key for key, dummy in pairs if dummy.role in _OF_CELLS}
+    for why in against_one_level(code, layers, of_cells):
+        yield f"Bits of '{code.name}' may depend on a version: {why}"
