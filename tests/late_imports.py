@@ -32,6 +32,7 @@ LATE: dict[str, set[str]] = {
     },
     "cli/results.py": {"json"},
     "embedded/invoke.py": {
+        "psyclone_storage.base.diagnostic.CompileError",
         "psyclone_storage.driver.tracing.asked_for",
         "psyclone_storage.driver.invokes.run_again",
         "psyclone_storage.driver.invokes.run_invoke",

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -212,8 +212,8 @@ class _TakenPositions:
     """What a call of a kernel is given, one for each position: whether it is a number, or several.
 
     What is no number is an object, of which `several` are passed as one sequence. Some numbers are
-    `conditions`. `types` are those of what nobody declares, None where they are not known,
-    and `ranks` the numbers of dimensions, of a sequence 1.
+    `conditions`, and some `wholes`. `types` are those of what nobody declares, None where they are
+    not known, and `ranks` the numbers of dimensions, of a sequence 1.
     """
 
     kernel: Kernel
@@ -222,6 +222,7 @@ class _TakenPositions:
     types: tuple[DataType | None, ...]
     ranks: tuple[int, ...]
     conditions: tuple[bool, ...] = ()
+    wholes: tuple[bool, ...] = ()
 
 
 def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
@@ -229,7 +230,10 @@ def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
     if compiler.api.passed is None:
         args = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
         numbers = tuple(arg.kind is not ArgKind.FIELD for arg in args)
-        return _TakenPositions(kernel, numbers, (1,) * len(args), (None,) * len(args), ())
+        wholes = tuple(arg.intrinsic is Intrinsic.INTEGER for arg in args)
+        return _TakenPositions(
+            kernel, numbers, (1,) * len(args), (None,) * len(args), (), wholes=wholes
+        )
     items = compiler.api.passed(kernel)
     numbers = tuple(isinstance(item.type, ScalarType) and not item.shape for item in items)
     conditions = tuple(
@@ -410,6 +414,11 @@ def _expr(
             raise TypeError(f"The kernel '{kernel.name}' takes True or False, not {value!r}.")
         message = f"The kernel '{kernel.name}' takes a number, not a {type(value).__name__}."
         raise TypeError(message)
+    if passed.wholes and passed.wholes[at] and not isinstance(value, Integral):
+        raise TypeError(
+            f"The kernel '{kernel.name}' takes a whole number, not {value!r}, as its argument "
+            f"{at + 1}: say which is meant, as in int(...)."
+        )
     return names.of_number(value, position, written, own)
 
 

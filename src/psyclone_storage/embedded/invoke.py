@@ -30,7 +30,12 @@ def invoke(*calls: RequestedCall, name: str = "") -> None:
         ValueError: `name` cannot be the name of an invoke, or nothing is called.
         CompileError: a kernel or a call is wrong; what and where is in the notes.
     """
-    _invoked(calls, name, sys._getframe(1), GRIDS)  # noqa: SLF001  # pylint: disable=protected-access
+    frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+    try:
+        _invoked(calls, name, frame, GRIDS)
+    except Exception as error:
+        _show_without_own_lines(error)
+        raise
 
 
 def invoke_columns(*calls: RequestedCall, name: str = "") -> None:
@@ -41,7 +46,23 @@ def invoke_columns(*calls: RequestedCall, name: str = "") -> None:
         ValueError: `name` cannot be the name of an invoke, or nothing is called.
         CompileError: a kernel or a call is wrong; what and where is in the notes.
     """
-    _invoked(calls, name, sys._getframe(1), COLUMNS)  # noqa: SLF001  # pylint: disable=protected-access
+    frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+    try:
+        _invoked(calls, name, frame, COLUMNS)
+    except Exception as error:
+        _show_without_own_lines(error)
+        raise
+
+
+def _show_without_own_lines(error: Exception) -> None:
+    """Raise what is wrong with the program again, so that it shows the program's lines alone.
+
+    Of all other errors each line counts.
+    """
+    from psyclone_storage.base.diagnostic import CompileError  # noqa: PLC0415
+
+    if isinstance(error, CompileError):
+        raise error.with_traceback(None) from None
 
 
 def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api: str) -> None:

@@ -39,13 +39,18 @@ class PythonKernel:
         """The name of the function."""
         return self.function.__name__
 
-    def __call__(self, *args: Any) -> RequestedCall:
+    def __call__(self, *args: Any, **named: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before.
 
         Raises:
             TypeError: another number of arguments is given than the function takes, but for
-                properties of the grid, which are not passed.
+                properties of the grid, which are not passed; or some are given by name.
         """
+        if named:
+            raise TypeError(
+                f"The kernel '{self.name}' takes its arguments in their order, not by name: "
+                f"{', '.join(named)}."
+            )
         wanted = self._passed
         if _OF_COLUMNS in self.metadata:
             # Extents of stencils and rules are passed, too: the compiler counts what metadata ask.
@@ -90,8 +95,10 @@ class PythonKernel:
 
     @cached_property
     def _passed(self) -> tuple[str, ...]:
-        """The arguments that a call is given."""
-        return tuple(name for name, said in self._annotations().items() if _is_passed(said))
+        """The arguments that a call is given; of what is not annotated the compiler says more."""
+        said = self._annotations()
+        names = inspect.signature(self.function).parameters
+        return tuple(name for name in names if name not in said or _is_passed(said[name]))
 
     def _annotations(self) -> dict[str, Annotation]:
         said = inspect.get_annotations(self.function, eval_str=True)

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import linecache
 import sys
+import traceback
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from psyclone_storage.driver import invokes
 from psyclone_storage.driver.invokes import compiled_so_far
 from psyclone_storage.gocean import (
     GO_CT,
+    GO_I_SCALAR,
     GO_INTERNAL_PTS,
     GO_OFFSET_ANY,
     GO_R_SCALAR,
@@ -164,6 +166,31 @@ def test_what_is_wrong_is_shown() -> None:
     assert "'missing' is not defined" in note
     assert "test_traced.py" in note
     assert "^^^^^^^" in note
+
+
+def test_only_lines_of_the_program_are_shown() -> None:
+    (one,) = fields(1)
+    with pytest.raises(CompileError) as caught:
+        invoke(broken(one))
+    shown = [Path(line.filename).name for line in traceback.extract_tb(caught.value.__traceback__)]
+    assert shown[0] == "test_traced.py"
+    assert set(shown[1:]) == {"invoke.py"}
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def repeat(new: field[GO_WRITE, GO_CT], times: scalar[GO_READ, GO_I_SCALAR]):
+    new[0, 0] = times
+
+
+def test_a_number_that_is_not_whole_is_refused_and_harms_nothing() -> None:
+    (one,) = fields(1)
+    for number in (3, np.int64(4), 2.5, np.float64(2.0)):
+        if isinstance(number, float):
+            with pytest.raises(TypeError, match=r"takes a whole number, .* argument 2"):
+                invoke(repeat(one, number))
+        else:
+            invoke(repeat(one, number))
+            assert one.values.max() == number
 
 
 def test_what_is_no_invoke_is_refused() -> None:

@@ -86,6 +86,16 @@ def test_a_call_is_for_an_invoke() -> None:
     assert call.args == (1, 2, 3)
     with pytest.raises(TypeError, match=r"'mean' takes 3 arguments \(new, old, weight\)"):
         mean(1, 2, 3, 4)
+    with pytest.raises(TypeError, match=r"'mean' takes its arguments in their order.*: weight"):
+        mean(1, 2, weight=3)
+
+
+def test_what_is_not_annotated_is_passed_and_refused_by_the_compiler() -> None:
+    @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+    def plain(new, old: field[GO_READ, GO_CT]):
+        new[0, 0] = old[0, 0]
+
+    assert plain(1, 2).args == (1, 2)
 
 
 def test_words_are_those_of_the_table() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -147,6 +149,52 @@ def test_coordinates_are_between_those_of_t_points() -> None:
     assert west.coordinates(Points.F)[0][2] == 5.0
 
 
+def test_values_are_a_number_or_a_function_of_places(device: str | None) -> None:
+    made = grid(device, spacing=(10.0, 2.0))
+    assert (np.array(Field(made, values=2.5).storage.data_ro) == 2.5).all()
+    found = Field(made, Points.U, values=lambda x, y: x + 100.0 * y)
+    x, y = (10.0 * np.arange(1, 7) + 5.0, 2.0 * np.arange(1, 5))
+    np.testing.assert_array_equal(found.gather(), x[:, None] + 100.0 * y)
+    assert found.storage.data_ro[0, 0] == 0.0
+    assert (Field(made, values=lambda _, y: y).values == y).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Grid((6.0, 4)), "points of a grid is a whole number, not 6.0"),
+        (lambda: Grid(6), "points of a grid are two whole numbers.* not 6"),
+        (lambda: grid(spacing=1.0), "spacing of a grid are two numbers"),
+        (lambda: grid(spacing=("a", 1.0)), "spacing of a grid is a number, not 'a'"),
+        (lambda: grid(periodic=True), "two times True or False"),
+        (lambda: grid(periodic="no"), "two times True or False"),
+        (lambda: grid(periodic=(1, 0)), "is True or False, not 1"),
+        (lambda: grid(halo=2.5), "halo of a grid is a whole number"),
+        (lambda: grid(parts=2), "parts of a grid are two whole numbers"),
+        (lambda: grid(offset="NE"), "one of Offset.SOUTH_WEST, Offset.NORTH_EAST, not 'NE'"),
+        (lambda: Field(VALUES), "A field is on a grid"),
+        (lambda: Field(grid(), "T"), "one of Points.U, .*, not 'T'"),
+        (lambda: Field(grid(), values=1j * VALUES), "float64, and is given some of complex128"),
+        (lambda: Field(grid(), values=0.5, dtype=np.int32), "int32, and is given some of float64"),
+    ],
+)
+def test_what_is_something_else_is_refused_in_words(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        make()
+
+
+@pytest.mark.parametrize("spacing", [(0.0, 1.0), (1.0, -1.0), (np.nan, 1.0), (1.0, np.inf)])
+def test_distances_are_above_zero(spacing: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="spacing of a grid is above zero"):
+        grid(spacing=spacing)
+
+
+def test_what_a_notebook_shows() -> None:
+    assert (
+        repr(Field(grid(), Points.U, "u")) == "<Field 'u' on U points of <Grid of (6, 4) points>>"
+    )
+
+
 def test_fields_go_to_xarray_with_their_storage() -> None:
     pytest.importorskip("xarray")
     field = Field(grid(spacing=(10.0, 2.0)), label="height", values=VALUES)
@@ -157,6 +205,26 @@ def test_fields_go_to_xarray_with_their_storage() -> None:
     assert float(array.sel(x=20.0, y=4.0)) == VALUES[1, 1]
     field.storage[2, 2] = 7.0
     assert float(array[0, 0]) == 7.0
+    plain = array.as_numpy()
+    assert float(plain.mean()) == float((array.values + 0.0).mean())
+    assert array.to_pandas().loc[20.0, 4.0] == VALUES[1, 1]
+
+
+@pytest.mark.parametrize("wanted", ["matplotlib", "scipy"])
+def test_fields_go_to_pictures_and_files(wanted: str, tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip(wanted)
+    array = Field(grid(spacing=(10.0, 2.0)), label="height", values=VALUES).to_xarray()
+    if wanted == "matplotlib":
+        import_module("matplotlib").use("Agg")
+        drawn = array.plot(x="x")
+        np.testing.assert_array_equal(drawn.get_array(), VALUES.T)
+        drawn.figure.savefig(tmp_path / "height.png")
+        assert (tmp_path / "height.png").stat().st_size
+        return
+    array.to_netcdf(tmp_path / "height.nc")
+    with xarray.open_dataarray(tmp_path / "height.nc") as found:
+        xarray.testing.assert_identical(found.load(), array.as_numpy())
 
 
 def test_pickles_hold_halos_and_share_their_grid(device: str | None) -> None:
@@ -169,6 +237,14 @@ def test_pickles_hold_halos_and_share_their_grid(device: str | None) -> None:
     np.testing.assert_array_equal(first.storage.data_ro, fields[0].storage.data_ro)
     assert not first.is_dirty(2)
     assert second.is_dirty(1)
+
+
+def test_a_pickle_of_another_part_is_refused() -> None:
+    """It has as many points in x and in y, so that nothing else would show."""
+    state = Field(grid(), values=VALUES).__getstate__()
+    state["domain"] = state["domain"].moved((6, 0))
+    with pytest.raises(ValueError, match=r"from \(6, 0\) .* has those from \(0, 0\)"):
+        Field.__new__(Field).__setstate__(state)
 
 
 def test_masks_cover_the_domain_or_the_halo_too() -> None:

@@ -23,9 +23,10 @@ _COMPONENTS = ("meta_args", "iterates_over", "index_offset")
 _ENTRY_TYPES = ("go_arg", "arg")
 _HINTS = {
     "meta_args": "It must list the arguments of the kernel, one 'go_arg(...)' for each.",
-    "iterates_over": "Add 'integer :: iterates_over = GO_INTERNAL_PTS' to the type.",
+    "iterates_over": "Add 'integer :: iterates_over = GO_INTERNAL_PTS' to the type; in Python,"
+    " 'iterates_over=GO_INTERNAL_PTS' to '@kernel(...)'.",
     "index_offset": "Add 'integer :: index_offset = GO_OFFSET_ANY', or the offset that the kernel"
-    " was written for, to the type.",
+    " was written for, to the type; in Python, 'index_offset=GO_OFFSET_ANY' to '@kernel(...)'.",
 }
 
 

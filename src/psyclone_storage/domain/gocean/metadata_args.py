@@ -41,7 +41,8 @@ def read_argument(
         message = f"A 'go_arg' has two or three items, not {len(item.items)}."
         hint = (
             "Write 'go_arg(access, space, stencil)' for a field or a scalar, and"
-            " 'go_arg(access, property)' for a property of the grid."
+            " 'go_arg(access, property)' for a property of the grid; in Python,"
+            " 'field[access, points, stencil]', 'scalar[access, type]', 'grid_property[property]'."
         )
         problems.append(Diagnostic("M003", message, item.span, hint=hint))
         return None

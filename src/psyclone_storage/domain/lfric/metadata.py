@@ -121,7 +121,10 @@ def _read_iteration(
     if old:
         return Generation.Y2019, _read_word(old, ITERATIONS_2019, problems)
     message = f"'{parsed.name}' does not say what it operates on."
-    hint = "Add 'integer :: operates_on = CELL_COLUMN' to the type."
+    hint = (
+        "Add 'integer :: operates_on = CELL_COLUMN' to the type; in Python,"
+        " 'operates_on=CELL_COLUMN' to '@kernel(...)'."
+    )
     problems.append(Diagnostic("M062", message, parsed.span, hint=hint))
     return Generation.CURRENT, None
 

@@ -288,7 +288,8 @@ class KernelScope:
             return TypedExpression(self._imported((module, module), name, type_), type_)
         if name.lower() in self.variables:
             what = f"'{name}' is a variable of the module here, and another one in the kernel."
-            return self.refuse("P052", what, node, "Give the kernel's own another name.")
+            hint = "Give the kernel's own another name: names that differ in case alone are one."
+            return self.refuse("P052", what, node, hint)
         self.taken.reserve(name)
         self.used.setdefault(name, (type_, self.tree.span(node)))
         return TypedExpression(Name(name), type_)

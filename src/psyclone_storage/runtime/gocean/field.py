@@ -14,6 +14,7 @@ import numpy as np
 from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
 from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
+from psyclone_storage.runtime.gocean.given import check_numbers, one_of
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.points import Points, regions
 from psyclone_storage.storage import RDWR, Storage, storage
@@ -26,10 +27,12 @@ class Field:
     """One number at each point of a kind, on the points of a rank and around them.
 
     `storage` holds the values, x first and contiguous. `internal` is the region that the rank owns,
-    `whole` that with the boundary points around it. Without `values`, which are those of the whole
-    domain, all are zero.
+    `whole` that with the boundary points around it. Without `values` all are zero; these are an
+    array over the points of the domain, a function of their coordinates x and y, of all columns and
+    rows at once, or a number, which the points around have, too.
 
     Raises:
+        TypeError: `grid` is none, `points` is no kind of points, or `values` are no such numbers.
         ValueError: `values` are not over the points of the domain.
     """
 
@@ -42,6 +45,9 @@ class Field:
         values: Any = None,
         dtype: Any = np.float64,
     ) -> None:
+        if not isinstance(grid, Grid):
+            raise TypeError(f"A field is on a grid, not {grid!r}.")
+        one_of("The kind of points of a field", points, Points)
         self.grid, self.points, self.label = grid, points, label
         self.internal, self.whole = regions(
             points, grid.subdomain.internal, at_start=grid.at_start, offset=grid.offset
@@ -51,7 +57,12 @@ class Field:
         self._in_place: dict[int, InPlace] = {}
         self.under_way: tuple[int, Packed, int] | None = None
         if values is not None:
-            self._fill(np.asarray(values))
+            self._fill(values)
+
+    def __repr__(self) -> str:
+        """Return what a notebook shows."""
+        name = f" '{self.label}'" if self.label else ""
+        return f"<Field{name} on {self.points.name} points of {self.grid!r}>"
 
     @property
     def storage(self) -> Storage:
@@ -202,15 +213,27 @@ class Field:
 
     # -- making ----------------------------------------------------------------------------------
 
-    def _fill(self, values: Array) -> None:
+    def _fill(self, given: Any) -> None:
+        own = self.grid.subdomain
+        if callable(given):
+            places = zip(self.grid.coordinates(self.points), own.internal.box, strict=True)
+            x, y = (of_axis[part] for of_axis, part in places)
+            values = np.broadcast_to(given(x[:, None], y[None, :]), own.domain.shape)
+        else:
+            values = np.asarray(given)
+            if values.ndim:
+                values = self._checked(values)[own.domain.box]
+        check_numbers(self.describe(), values, self.storage.dtype)
+        with self.storage.access(None, RDWR) as array:
+            array[own.internal.box if values.ndim else ...] = values
+
+    def _checked(self, values: Array) -> Array:
         if values.shape != self.grid.points:
             raise ValueError(
                 f"Values of shape {values.shape} are not over the {self.grid.points} points of "
                 f"the domain of {self.describe()}."
             )
-        with self.storage.access(None, RDWR) as array:
-            own = self.grid.subdomain
-            array[own.internal.box] = values[own.domain.box]
+        return values
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the values of this rank, halo included, and the grid."""
@@ -221,6 +244,7 @@ class Field:
             "label": self.label,
             "values": np.array(self.storage.data_ro, order="F"),
             "clean": self._clean,
+            "domain": self.grid.subdomain.domain,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -230,10 +254,12 @@ class Field:
             ValueError: the program that reads it has divided the grid otherwise.
         """
         grid, values = state["grid"], state["values"]
-        if values.shape != grid.shape:
+        own, held = grid.subdomain.domain, state["domain"]
+        if own != held:
             raise ValueError(
-                f"A pickled field holds {values.shape} values, and this rank has {grid.shape}: "
-                f"read it on as many ranks as wrote it."
+                f"A pickled field holds the points from {held.start} up to {held.stop}, and this "
+                f"rank has those from {own.start} up to {own.stop}: read it on the rank that wrote "
+                f"it, of as many."
             )
         self.__init__(grid, state["points"], state["label"], dtype=values.dtype)  # type: ignore[misc]
         self._storage = storage(values, label=self.label, **grid.keywords)

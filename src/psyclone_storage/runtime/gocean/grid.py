@@ -10,6 +10,13 @@ import numpy as np
 
 from psyclone_storage.runtime.gocean.decomposition import Subdomain, decompose
 from psyclone_storage.runtime.gocean.exchange import MessagePool
+from psyclone_storage.runtime.gocean.given import (
+    distance_pair,
+    one_of,
+    truth_pair,
+    whole_number,
+    whole_pair,
+)
 from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, plan_exchange
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.runtime.ranks import Ranks, world
@@ -31,8 +38,9 @@ class Grid:
     where kernels run.
 
     Raises:
+        TypeError: something is not what it is described as here.
         ValueError: the domain cannot be divided so, a periodic domain has fewer points than the
-            halo, or the mask has another shape.
+            halo, a distance is not above zero, or the mask has another shape.
     """
 
     def __init__(  # noqa: PLR0913 - what a grid is made of
@@ -48,12 +56,15 @@ class Grid:
         device: str | None = None,
         ranks: Ranks | None = None,
     ) -> None:
-        self.points, self.spacing = points, spacing
-        self.periodic, self.offset = periodic, offset
-        self.halo, self.device = halo, device
+        self.points = whole_pair("the points of a grid", points)
+        self.spacing = distance_pair("the spacing of a grid", spacing)
+        self.periodic = truth_pair("the directions in which a grid is periodic", periodic)
+        self.offset: Offset = one_of("The offset of a grid", offset, Offset)
+        self.halo, self.device = whole_number("The halo of a grid", halo), device
         self.ranks = world() if ranks is None else ranks
-        self.decomposition = decompose(points, self.ranks.size, halo, parts)
-        for name, closed, extent in zip("xy", periodic, points, strict=True):
+        cuts = None if parts is None else whole_pair("the parts of a grid", parts)
+        self.decomposition = decompose(self.points, self.ranks.size, self.halo, cuts)
+        for name, closed, extent in zip("xy", self.periodic, self.points, strict=True):
             if closed and extent < halo:
                 raise ValueError(
                     f"The domain is periodic in {name} and has {extent} points there, fewer than "
@@ -63,6 +74,12 @@ class Grid:
         self.plan: Callable[[int], ExchangePattern] = cache(partial(self._plan_for))
         self.messages = MessagePool(self.ranks, self.plan)
         self.property: Callable[[str], Storage | float] = cache(partial(self._property_for))
+
+    def __repr__(self) -> str:
+        """Return what a notebook shows."""
+        of, size = self.ranks.rank, self.ranks.size
+        where = f", {self.subdomain.domain.shape} of them on rank {of}" if size > 1 else ""
+        return f"<Grid of {self.points} points{where}>"
 
     @property
     def subdomain(self) -> Subdomain:

@@ -1,0 +1,77 @@
+"""What programs give for grids and fields, looked at before anything is made of it.
+
+Refuses what would be computed with in another sense than was meant: it says what is expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+
+
+def whole_number(what: str, given: Any) -> int:
+    """Return a whole number; raise `TypeError` for anything else, which `what` names."""
+    try:
+        return index(given)
+    except TypeError:
+        raise TypeError(f"{what} is a whole number, not {given!r}.") from None
+
+
+def whole_pair(what: str, given: Any) -> tuple[int, int]:
+    """Return two whole numbers, for x and for y; raise `TypeError` for anything else."""
+    first, second = _pair(what, "two whole numbers, for x and for y", given)
+    return whole_number(f"Each of {what}", first), whole_number(f"Each of {what}", second)
+
+
+def distance_pair(what: str, given: Any) -> tuple[float, float]:
+    """Return two distances, for x and for y.
+
+    Raises:
+        TypeError: they are no two numbers.
+        ValueError: one is not above zero, or not finite.
+    """
+    first, second = _pair(what, "two numbers, for x and for y", given)
+    for one in (first, second):
+        if isinstance(one, bool) or not isinstance(one, Real):
+            raise TypeError(f"Each of {what} is a number, not {one!r}.")
+        if not 0.0 < float(one) < inf:
+            raise ValueError(f"Each of {what} is above zero, which {one!r} is not.")
+    return float(first), float(second)
+
+
+def truth_pair(what: str, given: Any) -> tuple[bool, bool]:
+    """Return two times True or False, for x and for y; raise `TypeError` for anything else."""
+    first, second = _pair(what, "two times True or False, for x and for y", given)
+    for one in (first, second):
+        if not isinstance(one, bool | np.bool):
+            raise TypeError(f"Each of {what} is True or False, not {one!r}.")
+    return bool(first), bool(second)
+
+
+def one_of(what: str, given: Any, kind: type[Any]) -> Any:
+    """Return a member of an enumeration; raise `TypeError` for anything else."""
+    if not isinstance(given, kind):
+        known = ", ".join(f"{kind.__name__}.{name}" for name in kind.__members__)
+        raise TypeError(f"{what} is one of {known}, not {given!r}.")
+    return given
+
+
+def check_numbers(what: str, values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+    """Raise `TypeError` if values are no numbers that data of a type can have without a loss."""
+    if not np.can_cast(values.dtype, dtype, "same_kind"):
+        raise TypeError(f"{what} has values of {dtype}, and is given some of {values.dtype}.")
+
+
+def _pair(what: str, meant: str, given: Any) -> Sequence[Any]:
+    try:
+        found = () if isinstance(given, str) else tuple(given)
+    except TypeError:
+        found = ()
+    if len(found) != 2:
+        raise TypeError(f"{what[:1].upper()}{what[1:]} are {meant}, not {given!r}.")
+    return found
