@@ -56,6 +56,13 @@ class CompileError(Exception):
         super().__init__("; ".join(f"{problem.code}: {problem.message}" for problem in problems))
         self.problems = problems
 
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows: what is wrong and where, as far as notes say so.
+
+        A notebook shows no notes of an exception by itself.
+        """
+        return "\n".join(getattr(self, "__notes__", [str(self)])).splitlines()
+
 
 class InternalError(Exception):
     """A promise between two parts of this tool was broken: never the user's fault.

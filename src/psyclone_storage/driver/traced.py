@@ -224,6 +224,11 @@ class _TakenPositions:
     conditions: tuple[bool, ...] = ()
     wholes: tuple[bool, ...] = ()
 
+    def finds(self, at: int) -> bool:
+        """Return whether a built-in puts the number at a position there."""
+        args = self.kernel.args
+        return self.numbers[at] and len(args) == len(self.numbers) and args[at].access.writes
+
 
 def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
     """Return what a call of a kernel is given."""
@@ -247,7 +252,11 @@ def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
         for item, length in zip(items, several, strict=True)
     )
     types = tuple(item.type for item in items)
-    return _TakenPositions(kernel, numbers, several, types, ranks, conditions)
+    wholes = tuple(
+        is_number and isinstance(type_, ScalarType) and type_.intrinsic is Intrinsic.INTEGER
+        for is_number, type_ in zip(numbers, types, strict=True)
+    )
+    return _TakenPositions(kernel, numbers, several, types, ranks, conditions, wholes)
 
 
 @dataclass(slots=True)
@@ -404,6 +413,11 @@ def _expr(
             _check_array(value, kernel)
         else:
             _check_object(value, kernel, passed.several[at])
+    elif passed.finds(at) and not isinstance(value, Result):
+        raise TypeError(
+            f"The kernel '{kernel.name}' puts a number into its argument {at + 1}, which has to be "
+            f"a Result(), not {value!r}: its 'value' is the number, behind the invoke."
+        )
     if not is_number or isinstance(value, Result):
         if kernel.points is None:
             return names.of_object(value, _called(value, written, own))

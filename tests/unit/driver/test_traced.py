@@ -175,6 +175,9 @@ def test_only_lines_of_the_program_are_shown() -> None:
     shown = [Path(line.filename).name for line in traceback.extract_tb(caught.value.__traceback__)]
     assert shown[0] == "test_traced.py"
     assert set(shown[1:]) == {"invoke.py"}
+    in_notebook = caught.value._render_traceback_()
+    assert in_notebook[0] == "error[P053]: 'missing' is not defined."
+    assert any("^^^^^^^" in line for line in in_notebook)
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)

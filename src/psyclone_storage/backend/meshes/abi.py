@@ -18,6 +18,8 @@ LIBRARY, DEVICE_LIBRARY, ROUTINE, EXCHANGE, START, CHECK_VECTOR = (
 )
 SPACE_OF: Mapping[str, str] = {"": "space", "to": "to_space", "from": "from_space"}
 """The space of a field, and the two of an operator."""
+DOFS_OF: Mapping[str, str] = {"": "dofs", "to": "to_dofs", "from": "from_dofs"}
+"""What says how many dofs of a cell such a space has at least."""
 MESH, RANKS, ELEMENT = "mesh", "ranks", "reference_element"
 LAYERS, HALO_DEPTH, CELLS, OWNED_CELLS = "nlayers", "halo_depth", "ncells_2d", "last_edge_cell"
 COLOURS, TILE_COLOURS = "ncolours", "ntilecolours"

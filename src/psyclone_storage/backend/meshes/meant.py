@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.meshes import abi
+from psyclone_storage.backend.meshes.least_dofs import least_dofs
 from psyclone_storage.infrastructures.lfric import spaces_meant
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.walk import kernel_calls
@@ -63,7 +64,25 @@ def what_is_meant(context: LoweringContext) -> Mapping[str, str]:
         (name, side) for name, found in args.items() for side, _ in _sides(found[0])
     )
     by_mesh = meshes.numbers(iter(args))
-    return {name: " ".join(_words(found, name, by_mesh, by_space)) for name, found in args.items()}
+    least = _least_dofs(context)
+    return {
+        name: " ".join((*_words(found, name, by_mesh, by_space), *least.get(name, ())))
+        for name, found in args.items()
+    }
+
+
+def _least_dofs(context: LoweringContext) -> Mapping[str, list[str]]:
+    """Return words for how many dofs cells must have, by the name of a datum."""
+    needed: dict[Side, int] = {}
+    for call in kernel_calls(context.schedule):
+        for position, side, number in least_dofs(call):
+            key = context.datum(call, position).name, side
+            needed[key] = max(number, needed.get(key, 1))
+    words: dict[str, list[str]] = {}
+    for (name, side), number in needed.items():
+        if number > 1:
+            words.setdefault(name, []).append(f"{abi.DOFS_OF[side]}={number}")
+    return words
 
 
 def _arguments(context: LoweringContext) -> Iterator[tuple[str, KernelArg, int]]:

@@ -223,7 +223,7 @@ class Field:
             values = np.asarray(given)
             if values.ndim:
                 values = self._checked(values)[own.domain.box]
-        check_numbers(self.describe(), values, self.storage.dtype)
+        check_numbers(self.describe, values, self.storage.dtype)
         with self.storage.access(None, RDWR) as array:
             array[own.internal.box if values.ndim else ...] = values
 

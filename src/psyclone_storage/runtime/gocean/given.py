@@ -5,7 +5,7 @@ Refuses what would be computed with in another sense than was meant: it says wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from numbers import Real
 from operator import index
@@ -61,10 +61,12 @@ def one_of(what: str, given: Any, kind: type[Any]) -> Any:
     return given
 
 
-def check_numbers(what: str, values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+def check_numbers(
+    what: Callable[[], str], values: np.ndarray[Any, Any], dtype: np.dtype[Any]
+) -> None:
     """Raise `TypeError` if values are no numbers that data of a type can have without a loss."""
     if not np.can_cast(values.dtype, dtype, "same_kind"):
-        raise TypeError(f"{what} has values of {dtype}, and is given some of {values.dtype}.")
+        raise TypeError(f"{what()} has values of {dtype}, and is given some of {values.dtype}.")
 
 
 def _pair(what: str, meant: str, given: Any) -> Sequence[Any]:

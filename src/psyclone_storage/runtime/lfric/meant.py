@@ -3,7 +3,8 @@
 A word for each datum says `field`, `operator` or `columnwise_operator`. Others follow: `mesh=1` for
 the data that are on one mesh, `surface=1` for those whose columns may differ from these;
 `space=2:w3` (of an operator `to_space=`, `from_space=`) for those on one space, with the names that
-it may have; `nlayers=5` and `ndata=3` for what metadata state.
+it may have; `nlayers=5` and `ndata=3` for what metadata state; `dofs=7` (`to_dofs=`, `from_dofs=`)
+for how many dofs of a cell kernels look at.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from psyclone_storage.runtime.lfric.matrices import Matrices
 
 _KINDS = {"field": DofField, "operator": CellOperator, "columnwise_operator": ColumnwiseOperator}
 _SPACES = ("space", "to_space", "from_space")
+_DOFS = {"dofs": "space", "to_dofs": "to_space", "from_dofs": "from_space"}
 
 
 def check_vector(fields: Any, count: int, name: str) -> None:
@@ -40,7 +42,8 @@ def check_meant(data: Sequence[DofField | Matrices], meant: Sequence[str]) -> No
 
     Raises:
         TypeError: one is a field where an operator is taken, or the other way.
-        ValueError: one is on another space or mesh, or has another number of layers or values.
+        ValueError: one is on another space or mesh, has another number of layers or values, or
+            fewer dofs in a cell than are looked at.
     """
     seen: dict[tuple[str, str], tuple[Any, Any]] = {}
     for datum, words in zip(data, meant, strict=True):
@@ -56,8 +59,19 @@ def check_meant(data: Sequence[DofField | Matrices], meant: Sequence[str]) -> No
                 _check_space(datum, what, seen.setdefault(("space", number), (datum, what)))
             elif what in ("mesh", "surface"):
                 _check_mesh(datum, what, value, seen)
+            elif what in _DOFS:
+                _check_dofs(datum, _DOFS[what], int(value))
             else:
                 _check_number(datum, what, int(value))
+
+
+def _check_dofs(datum: Any, what: str, least: int) -> None:
+    space = getattr(datum, what)
+    if space.ndf < least:
+        raise ValueError(
+            f"{_subject(datum)} {_VERBS[what]} {space.describe()}, where a cell has {space.ndf} "
+            f"dofs, but what is called looks at dof {least - 1}, counted from 0."
+        )
 
 
 def _check_name(datum: Any, what: str, names: list[str] | None) -> None:
