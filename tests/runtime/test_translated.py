@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -30,18 +31,23 @@ pytest.importorskip("mpi4py")
 
 
 @pytest.fixture(scope="module")
-def of_fortran(
+def run_of_fortran(
     gocean_parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> dict[tuple[str, str], float]:
-    """Return the answers of the Fortran on one rank."""
+) -> Run:
+    """Return what the Fortran writes on one rank."""
     folder = tmp_path_factory.mktemp("fortran")
     generate(DISTRIBUTED, folder)
-    program = build_program(*gocean_parts, folder)
-    answers = merge_answers(run_all(program, DISTRIBUTED, 1))
-    return {key: float(value) for key, value in answers.items()}
+    return run_all(build_program(*gocean_parts, folder), DISTRIBUTED, 1)
 
 
-Runner = Callable[..., Answers]
+def values_of(run: Run) -> dict[tuple[str, str], float]:
+    """Return the answers of the Fortran on one rank."""
+    return {key: float(value) for key, value in merge_answers(run).items()}
+
+
+Found = tuple[Answers, set[int]]
+"""Answers of Python, and how many exchanges its ranks say that there were."""
+Runner = Callable[..., Found]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +68,7 @@ def in_python(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     settings = ["env", f"PYTHONPATH={paths}", *kept]
 
     @cache
-    def answers(ranks: int, cut: str, target: str, order: int, recipe: str = "") -> Answers:
+    def found(ranks: int, cut: str, target: str, order: int, recipe: str = "") -> Found:
         work = folder / f"{target}{order}{cut}{ranks}{bool(recipe)}"
         work.mkdir()
         program = [sys.executable, str(SOURCES / "translated.py"), str(folder), target, cut, *NAMES]
@@ -71,30 +77,33 @@ def in_python(tmp_path_factory: pytest.TempPathFactory) -> Runner:
         if recipe:
             (work / "recipe.py").write_text(recipe)
             chosen.append("RECIPE=recipe.py")
-        command([*chosen, *MPIRUN, str(ranks), *program], work)
+        said = command([*chosen, *MPIRUN, str(ranks), *program], work)
+        exchanges = [int(count) for count in re.findall(r"exchanges (\d+)", said)]
+        assert len(exchanges) == ranks
         files = [work / f"answers.{rank}" for rank in range(ranks)]
         lines = tuple(tuple(file.read_text("utf-8").splitlines()) for file in files)
-        return merge_answers(Run(lines, ()))
+        return merge_answers(Run(lines, ())), set(exchanges)
 
-    return answers
+    return found
 
 
 @pytest.mark.parametrize(("ranks", "cut", "recipe"), CUTS)
-def test_bits_are_those_of_fortran(
-    of_fortran: Mapping[tuple[str, str], float],
-    in_python: Runner,
-    ranks: int,
-    cut: str,
-    recipe: str,
+def test_bits_and_exchanges_are_those_of_fortran(
+    run_of_fortran: Run, in_python: Runner, ranks: int, cut: str, recipe: str
 ) -> None:
-    check(of_fortran, in_python(ranks, cut, "c", 0, recipe))
+    answers, exchanges = in_python(ranks, cut, "c", 0, recipe)
+    check(values_of(run_of_fortran), answers)
+    (of_rank,) = run_of_fortran.statistics
+    assert exchanges == {of_rank.exchanges}
+    assert of_rank.exchanges > len(NAMES)
 
 
 @pytest.mark.parametrize(("ranks", "order"), [(1, 0), (1, 1), (1, 2), (4, 1)])
 def test_kernels_of_a_device_compute_them_in_any_order_of_threads(
-    of_fortran: Mapping[tuple[str, str], float], in_python: Runner, ranks: int, order: int
+    run_of_fortran: Run, in_python: Runner, ranks: int, order: int
 ) -> None:
-    check(of_fortran, in_python(ranks, "best", "cuda", order))
+    answers, _ = in_python(ranks, "best", "cuda", order)
+    check(values_of(run_of_fortran), answers)
 
 
 def check(of_fortran: Mapping[tuple[str, str], float], answers: Answers) -> None:

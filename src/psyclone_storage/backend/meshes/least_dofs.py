@@ -48,7 +48,7 @@ def _elements(code: KernelCode, dummies: Mapping[str, Dummy]) -> Iterator[Elemen
 
     Loops between numbers that are written out have their first turns, or their last.
     """
-    known = _Conditions(dummies)
+    known = _PlainChoices(dummies)
     for line in _reached(code.body, known):
         for ends in zip(*known.counters.values(), strict=True) if known.counters else ((),):
             values = {name: whole(end) for name, end in zip(known.counters, ends, strict=True)}
@@ -57,7 +57,7 @@ def _elements(code: KernelCode, dummies: Mapping[str, Dummy]) -> Iterator[Elemen
                 yield from (part for part in walk(there) if isinstance(part, Element))
 
 
-class _Conditions:
+class _PlainChoices:
     """What is known of conditions: which of them may be there for orders of elements alone."""
 
     def __init__(self, dummies: Mapping[str, Dummy]) -> None:
@@ -93,7 +93,7 @@ class _Conditions:
         self.counters.pop(line.variable.key, None)
 
 
-def _reached(lines: Iterable[Line], known: _Conditions) -> Iterator[Line]:
+def _reached(lines: Iterable[Line], known: _PlainChoices) -> Iterator[Line]:
     for line in lines:
         if known.may_leave:
             return
