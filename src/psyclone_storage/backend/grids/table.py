@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from psyclone_storage.backend.grids import abi
+from psyclone_storage.backend.grids.meant import what_is_meant
 from psyclone_storage.backend.held import why_held
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.peeled import peeled_end
@@ -119,6 +120,7 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
 def held_fields(context: LoweringContext) -> tuple[Held, ...]:
     """Return the fields of a routine, each with what it is held for."""
     acquired = {action.datum: action for action in context.held.acquired}
+    meant = what_is_meant(context)
     return tuple(
         Held(
             _array(context, datum).text,
@@ -126,6 +128,7 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
             written=acquired[datum.name].writes,
             covered=acquired[datum.name].covered is not Fresh.NO,
             why=why_held(context, datum, acquired[datum.name]),
+            meant=meant.get(datum.name, ""),
         )
         for datum in context.schedule.data
         if datum.name in acquired

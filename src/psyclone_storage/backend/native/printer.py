@@ -326,6 +326,7 @@ def _described(one: _NativeRoutine, held: HoldData) -> Iterator[str]:
     else:
         yield f"[{', '.join(functions)}],"
     yield f'"{" ".join(accesses)}",'
+    yield from laid_out("meant=[", [f'"{item.meant}"' for item in fields], "],", "")
 
 
 def _launched(part: LoopsFunction) -> str:

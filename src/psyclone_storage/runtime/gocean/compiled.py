@@ -14,7 +14,7 @@ from typing import Any
 
 from psyclone_storage.runtime.binding import BoundRun, BoundStorages, kept_with
 from psyclone_storage.runtime.gocean.field import Field
-from psyclone_storage.runtime.gocean.held import check_fields
+from psyclone_storage.runtime.gocean.held import check_fields, check_meant
 from psyclone_storage.runtime.native import CompiledLibrary
 from psyclone_storage.storage import Storage
 
@@ -44,7 +44,7 @@ class CompiledRoutine:
     """One invoke: functions of C, and what they are called with.
 
     `accesses` are a word for each field: `read`, `written`, or `covered` for one of which all
-    points of the whole region are written before any is read.
+    points of the whole region are written before any is read, `meant` words of `check_meant`.
     """
 
     def __init__(
@@ -53,8 +53,10 @@ class CompiledRoutine:
         setup: SetUp,
         functions: Sequence[tuple[Any, ...]],
         accesses: str,
+        meant: Sequence[str] = (),
     ) -> None:
         self._library, self._setup, self._wanted = library, setup, functions
+        self._meant = meant
         words = accesses.split()
         self.written = tuple(at for at, word in enumerate(words) if word != "read")
         self.covered = tuple(at for at, word in enumerate(words) if word == "covered")
@@ -72,9 +74,11 @@ class CompiledRoutine:
         Raises:
             TypeError: something is no field, or has values of another type than kernels compute
                 with.
-            ValueError: one field is there twice, and is written; fields are on different grids.
+            ValueError: one field is there twice, and is written; fields are on different grids, or
+                not on the points, or with the offset, that kernels are for.
         """
         check_fields(fields, [fields[at] for at in self.written])
+        check_meant(fields, self._meant)
         if not self._functions:
             self._functions = tuple(self._library.function(*one) for one in self._wanted)
         properties, reals, counts = self._setup(*fields)

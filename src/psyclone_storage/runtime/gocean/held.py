@@ -14,6 +14,7 @@ import numpy as np
 
 from psyclone_storage.runtime.binding import check_once
 from psyclone_storage.runtime.gocean.field import Field
+from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.storage import bound
 
 Box = tuple[slice, slice]
@@ -24,19 +25,23 @@ def held(
     read: Sequence[Field] = (),
     written: Sequence[Field] = (),
     covered: Sequence[Field] = (),
+    meant: Sequence[str] = (),
 ) -> Iterator[tuple[Any, ...]]:
     """Hold fields on the host for a block and give their arrays, in this order.
 
     Of those that are `covered` all points of the whole region are written. Where that is all there
     is, no value is brought in for them.
-    What was written is noted as dirty: an exchange that looks at that knows.
+    What was written is noted as dirty: an exchange that looks at that knows. What is `meant` are
+    words of `check_meant`.
 
     Raises:
         TypeError: something is no field.
-        ValueError: one field is there twice, and is written; fields are on different grids.
+        ValueError: one field is there twice, and is written; fields are on different grids, or not
+            on what is meant.
     """
     fields = (*read, *written, *covered)
     check_fields(fields, (*written, *covered))
+    check_meant(fields, meant)
     for field in covered:
         if field.region_is_all:
             _ = field.storage.data_wo
@@ -59,6 +64,28 @@ def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:
             )
         field.check_idle()
     check_once(fields, changed)
+
+
+def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
+    """See that fields are on the points, and their grid has the offset, that kernels are for.
+
+    `meant` has words for each of the first fields: `points=u`, or `field` for any; `offset=ne`.
+
+    Raises:
+        ValueError: one is not, or has not.
+    """
+    for field, words in zip(fields, meant, strict=False):
+        for what, _, wanted in (word.partition("=") for word in words.split()):
+            if what == "points" and field.points.value not in (wanted, Points.ALL.value):
+                raise ValueError(
+                    f"{field.describe()} is on {field.points.name} points, but what is called "
+                    f"takes one on {wanted.upper()} points there."
+                )
+            if what == "offset" and field.grid.offset.value != wanted:
+                raise ValueError(
+                    f"The grid of {field.describe()} has the offset {field.grid.offset}, but what "
+                    f"is called is written for {Offset(wanted)}."
+                )
 
 
 def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int, int], Box]:

@@ -27,6 +27,7 @@ _INVOKE_STEP = CompiledRoutine(
     _invoke_step_setup,
     [("invoke_step_1", "")],
     "written written written",
+    meant=["points=u offset=ne", "points=t offset=ne", "points=v offset=ne"],
 )
 
 

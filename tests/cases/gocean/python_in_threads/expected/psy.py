@@ -29,6 +29,7 @@ _INVOKE_STEP = CompiledRoutine(
     _invoke_step_setup,
     [("invoke_step_1", ""), ("invoke_step_2", "dd")],
     "covered written",
+    meant=["points=t offset=ne", "points=t offset=ne"],
 )
 
 
@@ -63,6 +64,7 @@ _INVOKE_BACK = CompiledRoutine(
     _invoke_back_setup,
     [("invoke_back_1", "dd")],
     "written written",
+    meant=["points=t offset=ne", "points=t offset=ne"],
 )
 
 

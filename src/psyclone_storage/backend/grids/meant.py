@@ -1,0 +1,39 @@
+"""What the fields of an invoke have to be, as the runtime is told: words for each.
+
+Metadata say for which points of the grid a kernel is written, and which of them share an index. A
+program in Python has fields that know theirs: the runtime compares, where Fortran's types cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.infrastructures.gocean import NORTH_EAST, SOUTH_WEST
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.walk import kernel_calls
+
+_POINTS = {"go_ct": "t", "go_cu": "u", "go_cv": "v", "go_cf": "f"}
+_OFFSETS = {NORTH_EAST: "ne", SOUTH_WEST: "sw"}
+
+
+def what_is_meant(context: LoweringContext) -> Mapping[str, str]:
+    """Return the words for each field of an invoke, by its name, where something is meant.
+
+    All kernels of an invoke are for one offset, or for any. Of a field that kernels take to be on
+    points of several kinds nothing is said of its points.
+    """
+    points: dict[str, set[str]] = {}
+    offsets: set[str] = set()
+    for call in kernel_calls(context.schedule):
+        offsets.add(_OFFSETS.get(call.kernel.points.offset, "") if call.kernel.points else "")
+        for position, arg in enumerate(call.kernel.args):
+            if arg.kind is ArgKind.FIELD:
+                kind = _POINTS.get(arg.space, "")
+                points.setdefault(context.datum(call, position).name, set()).add(kind)
+    offset = "".join(f" offset={one}" for one in sorted(offsets - {""}))
+    found = {}
+    for name, kinds in points.items():
+        told = sorted(kinds - {""})
+        found[name] = (f"points={told[0]}" if len(told) == 1 else "field") + offset
+    return found
