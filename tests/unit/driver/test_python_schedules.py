@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,35 @@ def in_one_spelling(text: str) -> str:
 def test_equals_fortran(file: Path, tmp_path: Path) -> None:
     found = schedule_of(file, CORPUS / "python" / "kernels", tmp_path)
     assert found == schedule_of(fortran_of(file), CORPUS / "kernels", tmp_path)
+
+
+STORAGES = re.compile(r"\n\n\w+: \d+ times data are acquired")
+"""Where the explanation begins of what Python has alone."""
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("stencil_after_write", "--explain"),
+        ("stencil_after_write", "--dag"),
+        ("several_invokes", "--schedule"),
+        ("several_invokes", "--dag"),
+    ],
+)
+def test_reports_are_those_of_fortran(name: str, option: str, tmp_path: Path) -> None:
+    file = CORPUS / "python" / f"{name}_mod.py"
+    reports = []
+    for source, kernels in (
+        (file, file.parent / "kernels"),
+        (fortran_of(file), CORPUS / "kernels"),
+    ):
+        done = run_command([str(source), "-d", str(kernels), "-api", "gocean", option], tmp_path)
+        assert done.status == 0, done.err
+        reports.append(re.sub(r"\S+\.(x90|py):\d+", "place", done.out).lower())
+    of_both, *of_storages = STORAGES.split(reports[0], maxsplit=1)
+    assert of_both.rstrip() == reports[1].rstrip()
+    assert bool(of_storages) is (option == "--explain")
+    assert reports[1].count("\n") > 5
 
 
 def test_every_algorithm_that_can_be_written_is_there() -> None:
