@@ -54,6 +54,12 @@ HELD_ON_DEVICE = ("--target", "storage", "--apply", STEPS)
 WRITTEN = re.compile(r"^ *call (\w+)%acquire\(\w+, access_(?:read_)?write,", re.MULTILINE)
 GRID_ARRAYS = 12
 """The arrays of the grid that kernels read."""
+LEAST_MOVES = [
+    f"transfers in the first step: {len(FIELDS) + len(DEPTHS) + GRID_ARRAYS} host to device",
+    "transfers in all others: none",
+    "transfers for an output of three fields: 3 device to host",
+]
+"""What a model in Python moves on a device."""
 MOVED = re.compile(r"^(\w+): (\d+) transfers to the device .*, (\d+) to the host", re.MULTILINE)
 IN_PYTHON, IN_FORTRAN, MIXED = "kernels in Python", "kernels in Fortran", "kernels in both"
 WAYS = (IN_PYTHON, IN_FORTRAN, MIXED, ON_DEVICE)
@@ -206,8 +212,11 @@ def of_python(path: Path, folder: Path, setting: Setting, way: str) -> tuple[lis
     device = {"PSYCLONE_STORAGE_DEVICE": "emulated"} if way == ON_DEVICE else {}
     said = command(sys.executable, __file__, path, "--run", folder, "--points", setting.points,
                    "--steps", setting.steps, **device)  # fmt: skip
-    for line in said.splitlines()[:-1]:
+    moves = said.splitlines()[:-1]
+    for line in moves:
         print(f"{way:24}{line}")
+    if device and moves != LEAST_MOVES:
+        raise SystemExit(f"{way}: least are {', '.join(LEAST_MOVES)}")
     return list(digests(folder / "fields", setting)), said.split()[-1]
 
 
