@@ -9,8 +9,9 @@ kernels and its algorithm are taken from there, and nothing of them is kept. For
 `psyclone-storage-kern -gen python` makes of them, its invokes compiled to C where they stand; the
 algorithm also calls the kernels in Fortran, and some in each language. Fortran with storages has
 all loops in regions for a device, which is emulated: what it moves is printed beside the least that
-it could. Grid and initial values are ours. The exit status is 1 if a field differs in a bit, or if
-more is moved than need be.
+it could. So it is with OpenACC alone, by libgomp's rules: there the objects that arrays lie in go
+to the device, too. Grid and initial values are ours. The exit status is 1 if a field differs in a
+bit, or if more is moved than need be.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "benchmarks" / "nemolite2d"
 LIBRARY = ROOT / "external" / "gocean_infrastructure"
+RULES_OF_LIBGOMP = ROOT / "tests" / "runtime" / "openacc" / "emulated.c"
 ALGORITHM = Path("psykal") / "nemolite2d_alg.f90"
 KERNELS = Path("kernels") / "fortran"
 CONSTANTS = Path("common") / "physical_params_mod.f90"
@@ -46,11 +48,14 @@ DIFFERENT = 6
 """How many of the fields differ: velocities and heights, now and then, are equal after a step."""
 ON_DEVICE = "as CUDA, emulated"
 STORAGES = "Fortran with storages"
+OPENACC = "Fortran with OpenACC"
+LIBGOMP = "libgomp"
 STEPS = (
     "inline-kernel-module; imports-to-arguments; acc-routine; acc-loop{collapse=0}; acc-parallel;"
     " acc-kernels"
 )
 HELD_ON_DEVICE = ("--target", "storage", "--apply", STEPS)
+LIVING_ON_DEVICE = ("--apply", f"{STEPS}; acc-enter-data", "--check")
 WRITTEN = re.compile(r"^ *call (\w+)%acquire\(\w+, access_(?:read_)?write,", re.MULTILINE)
 GRID_ARRAYS = 12
 """The arrays of the grid that kernels read."""
@@ -60,6 +65,8 @@ LEAST_MOVES = [
     "transfers for an output of three fields: 3 device to host",
 ]
 """What a model in Python moves on a device."""
+LOOKED_AT = re.compile(r"^ *call print_statistics\(.*\n", re.MULTILINE)
+COUNTED = re.compile(r"^moved (\d+) \d+ (\d+) ", re.MULTILINE)
 MOVED = re.compile(r"^(\w+): (\d+) transfers to the device .*, (\d+) to the host", re.MULTILINE)
 IN_PYTHON, IN_FORTRAN, MIXED = "kernels in Python", "kernels in Fortran", "kernels in both"
 WAYS = (IN_PYTHON, IN_FORTRAN, MIXED, ON_DEVICE)
@@ -95,6 +102,7 @@ def main() -> int:
         folder = Path(name)
         found = {"Fortran": of_fortran(given.path, folder / "fortran", setting)}
         moved, least, found[STORAGES] = of_storages(given.path, folder / "storages", setting)
+        sent, needed, found[OPENACC] = of_openacc(given.path, folder / "openacc", setting)
         for way in WAYS:
             found[way] = of_python(given.path, folder / way.replace(" ", "_"), setting, way)
     wanted, _ = found["Fortran"]
@@ -107,8 +115,9 @@ def main() -> int:
             if mine != other:
                 print(f"    {field} differs")
     print(f"{STORAGES}: in and out {moved[0]} in all steps, {moved[1]} for output; least: {least}")
+    print(f"{OPENACC}: in and out {sent[0]} in all steps, {sent[1]} for output; least: {needed}")
     same = all(digests == wanted for digests, _ in found.values())
-    return 0 if same and moved == least else 1
+    return 0 if same and (moved, sent) == (least, needed) else 1
 
 
 def step_of(path: Path) -> str:
@@ -154,24 +163,52 @@ def of_storages(
     return (computed, for_output), least, (written, said)
 
 
+def of_openacc(
+    path: Path, folder: Path, setting: Setting
+) -> tuple[MovedArrays, MovedArrays, tuple[list[str], str]]:
+    """Return what OpenACC moves in all steps and for the output, the least that it could, the rest.
+
+    With the arrays go the objects that they lie in, fields and their grid; each field that is
+    written comes back, as nobody knows which of them the steps have changed.
+    """
+    written, said = of_fortran(path, folder, setting, LIVING_ON_DEVICE, LIBGOMP)
+    computed, all_of_it = (tuple(map(int, found)) for found in COUNTED.findall(said))
+    for_output = (all_of_it[0] - computed[0], all_of_it[1] - computed[1])
+    fields = len(FIELDS) + len(DEPTHS)
+    least = ((fields + GRID_ARRAYS + fields + 1, 0), (0, len(FIELDS)))
+    return ((computed[0], computed[1]), for_output), least, (written, said)
+
+
 def of_fortran(
     path: Path, folder: Path, setting: Setting, options: tuple[str, ...] = (), device: str = "none"
 ) -> tuple[list[str], str]:
-    """Return the digests of all fields that the model in Fortran computes, and what it says."""
+    """Return the digests of all fields that the model in Fortran computes, and what it says.
+
+    Fields have a `device`, or it stands beside the program in the place of libgomp's.
+    """
     folder.mkdir()
     (folder / "step.x90").write_text(step_of(path), encoding="utf-8")
     command(*compiler("main"), "-api", "gocean", folder / "step.x90", "-d", path / KERNELS, "-nodm",
             "-d", HERE, "-d", path / CONSTANTS.parent, *options, "-oalg", folder / "step.f90",
             "-opsy", folder / "step_psy.f90")  # fmt: skip
-    command("make", "-s", "-C", LIBRARY, "MESSAGES=serial", f"DEVICE={device}",
+    of_fields = "none" if device == LIBGOMP else device
+    command("make", "-s", "-C", LIBRARY, "MESSAGES=serial", f"DEVICE={of_fields}",
             f"BUILD={folder / 'library'}")  # fmt: skip
     kernels = sorted((path / KERNELS).glob("*_mod.f90"))
     before = [HERE / "dl_timer.f90", path / CONSTANTS, HERE / "model_mod.f90"]
     sources = [*before, *kernels, folder / "step_psy.f90", folder / "step.f90"]
-    sources += [HERE / "bay_mod.f90", HERE / "main.f90"]
+    main_program = folder / "main.f90"
+    text = (HERE / "main.f90").read_text(encoding="utf-8")
+    beside: tuple[Path | str, ...] = ()
+    if device == LIBGOMP:
+        text = LOOKED_AT.sub(lambda found: f"{found[0]}  call emulated_print()\n", text)
+        command("gcc", "-O1", "-c", RULES_OF_LIBGOMP, "-o", folder / "emulated.o")
+        beside = ("-fopenacc", folder / "emulated.o")
+    main_program.write_text(text, encoding="utf-8")
+    sources += [HERE / "bay_mod.f90", main_program]
     includes = (f"-J{folder}", f"-I{folder / 'library'}")
     archive = folder / "library" / "libgocean_infrastructure.a"
-    command("gfortran", *FLAGS, "-w", *includes, *sources, archive, "-o", folder / "model")
+    command("gfortran", *FLAGS, "-w", *includes, *sources, *beside, archive, "-o", folder / "model")
     written = folder / "fields"
     said = command(folder / "model", setting.points, setting.steps, written)
     return list(digests(written, setting)), said
