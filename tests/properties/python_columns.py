@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import sys
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +13,11 @@ import numpy as np
 
 from properties.python_kernels import SETTINGS, Writer, indented
 from psyclone_storage.backend.c.printer import CUnit, emit_c, print_c
+from psyclone_storage.backend.meshes.abi import FOR_NUMPY
 from psyclone_storage.backend.native.around import modules_around
+from psyclone_storage.backend.numpy.columns import KernelCalled, emit_kernel
+from psyclone_storage.backend.numpy.levels import ColumnFacts
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.lfric import LFRIC
@@ -20,6 +26,7 @@ from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.infrastructures.lfric import OF_SIZE
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.runtime import lfric
 from psyclone_storage.runtime.compiling import load_library
 
 HEAD = """\
@@ -234,6 +241,47 @@ def by_python(text: str, seed: int, single: frozenset[str] | None = None) -> lis
     with np.errstate(all="ignore"):
         found = names["work"].at(**vars(given), given={"neighbours(old)": CELLS})
     return [found["new"], *found["both"]]
+
+
+def by_numpy(code: KernelCode, seed: int, single: frozenset[str]) -> list[Any]:
+    """Return what the function of NumPy writes, which does levels at once where it can."""
+    given, problems = arguments(seed, single), list[Diagnostic]()
+    ranks = tuple(len(declared.shape) for name in code.dummies
+                  if (declared := code.declared(name)) is not None)  # fmt: skip
+    layered = {("new", "map_w3"), ("mask", "map_w3"), ("both_1", "map_wtheta")}
+    facts = ColumnFacts(frozenset(layered), frozenset({"nlayers"}))
+    text = "\n".join(emit_kernel(code, [KernelCalled(code.key, facts, ranks)], problems))
+    assert not problems, text
+    maps = {name: np.arange(count, dtype=np.int32) * LAYERS + 1 for name, count in DOFS.items()}
+    near = [maps["w2"] + cell * DOFS["w2"] * LAYERS for cell in range(CELLS)]
+    values: dict[str, Any] = {
+        "new": given.new.copy().ravel(),
+        "both_1": given.both[0].copy().ravel(),
+        "both_2": given.both[1].copy().ravel(),
+        "old": np.ascontiguousarray(given.old.transpose(2, 0, 1)).ravel(),
+        "m": np.asfortranarray(given.m.transpose(2, 0, 1)),
+        "mask": given.mask.ravel(),
+        "rate": given.rate,
+        "step": given.step,
+        "field_3_stencil_map": np.array(near, np.int32).T,
+        "field_3_stencil_size": CELLS,
+        "cell": 1,
+        "nlayers": LAYERS,
+        "op_4_ncell_3d": LAYERS,
+        **{f"map_{name}": one for name, one in maps.items()},
+        **{f"ndf_{name}": count for name, count in DOFS.items()},
+        **{f"undf_{name}": count * LAYERS * CELLS for name, count in DOFS.items()},
+    }
+    names = {one: getattr(lfric, one) for one in FOR_NUMPY if hasattr(lfric, one)}
+    names["np"] = np
+    module: Any = types.ModuleType("work_mod")
+    module.DEPTH, module.SLOPE = 3, 0.5
+    sys.modules["work_mod"] = module
+    names |= {"DEPTH": 3, "SLOPE": 0.5}
+    exec(text, names)
+    with np.errstate(all="ignore"):
+        names[code.name](*(values[name.lower()] for name in code.dummies))
+    return [values["new"], values["both_1"], values["both_2"]]
 
 
 def by_c(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -16,6 +17,7 @@ from properties.python_columns import (
     PrecisionWriter,
     as_library,
     by_c,
+    by_numpy,
     by_python,
     codes_of,
     printed,
@@ -73,8 +75,10 @@ def test_c_computes_what_python_computes(pytestconfig: pytest.Config) -> None:
                 assert np.array_equal(one, other, equal_nan=True), text
 
 
-def test_c_computes_with_four_bytes_what_python_computes(pytestconfig: pytest.Config) -> None:
-    """What C computes of data of two precisions has the bits of Python and NumPy."""
+def test_c_and_numpy_compute_with_four_bytes_what_python_does(
+    pytestconfig: pytest.Config,
+) -> None:
+    """What C and NumPy compute of data of two precisions has the bits of Python and NumPy."""
     for start in range(pytestconfig.getoption("--campaign")):
         texts, single = {}, {}
         for seed in range(80 * start, 80 * (start + 1)):
@@ -96,6 +100,11 @@ def test_c_computes_with_four_bytes_what_python_computes(pytestconfig: pytest.Co
             found = by_c(library, units[seed], seed, single[seed])
             for one, other in zip(wanted, found, strict=True):
                 assert np.array_equal(one, other, equal_nan=True), (seed, single[seed], text)
+            (code,) = codes_of(text, single[seed])
+            with suppress(OverflowError):
+                found = by_numpy(code, seed, single[seed])
+                for one, other in zip(wanted, found, strict=True):
+                    assert np.array_equal(one.ravel(), other, equal_nan=True), (seed, text)
 
 
 def test_no_mutation_makes_a_trace(pytestconfig: pytest.Config) -> None:

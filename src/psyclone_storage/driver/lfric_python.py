@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.config.settings import RunTimeChecks, Settings
@@ -48,12 +46,12 @@ LFRIC_WORDS = Dialect(
 )
 
 
-def _meshes(settings: Settings, *, eight_bytes: bool = False) -> Infrastructure:
+def _meshes(settings: Settings) -> Infrastructure:
     from psyclone_storage.backend.meshes.table import meshes_in_c  # noqa: PLC0415
 
     checks = settings.lfric.run_time_checks is not RunTimeChecks.NONE
     exact = settings.lfric.exact_sums or settings.reproducible_reductions
-    return meshes_in_c(exact_sums=exact, run_time_checks=checks, eight_bytes=eight_bytes)
+    return meshes_in_c(exact_sums=exact, run_time_checks=checks)
 
 
 def _meshes_on_device(settings: Settings) -> Infrastructure:
@@ -70,7 +68,7 @@ def _not_for_threads(program: Program, rules: Rules) -> tuple[Diagnostic, ...]:
 
 
 LFRIC_IN_C = Target(python_with_columns(LFRIC_WORDS), _meshes)
-LFRIC_IN_NUMPY = Target(python_with_numpy_columns(LFRIC_WORDS), partial(_meshes, eight_bytes=True))
+LFRIC_IN_NUMPY = Target(python_with_numpy_columns(LFRIC_WORDS), _meshes)
 LFRIC_IN_CUDA = Target(
     python_with_columns_on_device(LFRIC_WORDS), _meshes_on_device, refuses=_not_for_threads
 )

@@ -23,7 +23,7 @@ def power(base: Any, exponent: int) -> Any:
 
 def whole_power(base: Any, exponent: int) -> Any:
     """Return a power of a real whose exponent no compiler knows, by the products of libraries."""
-    result, rest = np.float64(1.0), abs(exponent)
+    rest, result = abs(exponent), np.float32(1.0) if _is_short(base) else np.float64(1.0)
     while rest:
         if rest % 2:
             result = result * base
@@ -34,20 +34,26 @@ def whole_power(base: Any, exponent: int) -> Any:
 
 def of_library(name: str, *values: Any) -> Any:
     """Return a function of the mathematical library of C, whose bits NumPy's need not have."""
-    function = _function(name, len(values))
+    is_short = all(map(_is_short, values))
+    function = _function(name, len(values), is_short)
     if not any(map(np.ndim, values)):
-        return np.float64(function(*values))
+        return (np.float32 if is_short else np.float64)(function(*values))
     arrays = np.broadcast_arrays(*values)
     found = [
         function(*one) for one in zip(*(np.ravel(one).tolist() for one in arrays), strict=True)
     ]
-    return np.array(found).reshape(arrays[0].shape)
+    return np.array(found, np.float32 if is_short else np.float64).reshape(arrays[0].shape)
+
+
+def _is_short(value: Any) -> bool:
+    return getattr(value, "dtype", None) == np.float32
 
 
 @cache
-def _function(name: str, count: int) -> Any:
-    made = ctypes.CFUNCTYPE(ctypes.c_double, *([ctypes.c_double] * count))
-    return made((name, ctypes.CDLL(None)))
+def _function(name: str, count: int, is_short: bool) -> Any:
+    type_ = ctypes.c_float if is_short else ctypes.c_double
+    made = ctypes.CFUNCTYPE(type_, *([type_] * count))
+    return made((f"{name}f" if is_short else name, ctypes.CDLL(None)))
 
 
 def whole_number(value: Any) -> Any:
@@ -123,7 +129,7 @@ def _extreme(start: Any, values: Any, place: Any) -> Any:
 
 
 def scalar(value: Any, kind: str) -> Any:
-    """Return the number that a loop is passed, a `float`, an `int` or a `bool`.
+    """Return the number that a loop is passed, a `float`, an `int`, a `bool`, or a `single`.
 
     Raises:
         TypeError: it is no such number.
@@ -131,6 +137,8 @@ def scalar(value: Any, kind: str) -> Any:
     """
     if kind == "float":
         return np.float64(number_of(value, ctypes.c_double))
+    if kind == "single":
+        return np.float32(number_of(value, ctypes.c_float))
     found = number_of(value, WholeNumber)
     return bool(found) if kind == "bool" else found
 

@@ -28,7 +28,7 @@ from psyclone_storage.backend.meshes.parts import (
 from psyclone_storage.backend.meshes.reach import held_parts, look_at_depth, look_at_operators
 from psyclone_storage.backend.workspace import SetupSection, colons
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, OF_SIZE, SINGLE, SIZES
+from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, OF_SIZE, SIZES
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.expr import (
@@ -46,7 +46,6 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.holding import HoldingContract
-from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
@@ -57,20 +56,18 @@ from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem,
 from psyclone_storage.ir.walk import kernel_calls
 
 
-def meshes_in_c(
-    *, exact_sums: bool = False, run_time_checks: bool = False, eight_bytes: bool = False
-) -> Infrastructure:
+def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> Infrastructure:
     """Return the runtime's meshes, as C loops over columns see them, maybe with exact sums.
 
     What is lowered to it raises `CompileError` G010 for what it does not have, and that is all that
-    `run_time_checks` ask for. With NumPy all reals have `eight_bytes`.
+    `run_time_checks` ask for.
     """
     return Infrastructure(
         "The runtime for LFRic in Python",
         abi.RESERVED,
         lambda _: "",
         INTEGER,
-        _of_eight_bytes if eight_bytes else value_type,
+        value_type,
         _dummies,
         _VALUES,
         _ACTIONS,
@@ -102,14 +99,6 @@ def value_type(datum: Datum) -> ScalarType:
     if size not in OF_SIZE:
         raise no_form(f"'{datum.name}', whose reals are of the kind '{type_.kind}'", datum.span)
     return OF_SIZE[size]
-
-
-def _of_eight_bytes(datum: Datum) -> ScalarType:
-    type_ = value_type(datum)
-    if type_ == SINGLE and datum.kind is not ArgKind.COLUMNWISE_OPERATOR:
-        what = f"'{datum.name}' with reals of 4 bytes where NumPy computes"
-        raise no_form(what, datum.span, "Choose '--target c' or 'cuda', which compute with both.")
-    return type_
 
 
 def _dummies(context: LoweringContext) -> tuple[Declare, ...]:

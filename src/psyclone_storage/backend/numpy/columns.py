@@ -88,7 +88,7 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
         for routine in unit.routines
     ]
     functions += [
-        _kernel(code, [one for one in calls if one.key == code.key], problems)
+        emit_kernel(code, [one for one in calls if one.key == code.key], problems)
         for code in inlined.codes
     ]
     if problems:
@@ -110,7 +110,7 @@ def _head(unit: Unit, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _KernelCalled:
+class KernelCalled:
     """One call of a kernel: what it is, and what is known of its arguments there."""
 
     key: str
@@ -118,7 +118,7 @@ class _KernelCalled:
     ranks: tuple[int, ...]
 
 
-def _calls(routine: Routine, codes: Mapping[str, KernelCode]) -> Iterator[_KernelCalled]:
+def _calls(routine: Routine, codes: Mapping[str, KernelCode]) -> Iterator[KernelCalled]:
     held = next((line for line in routine.body if isinstance(line, HoldData)), None)
     before = {line.target.key: line.value for line in routine.body
               if isinstance(line, Assign) and isinstance(line.target, Name)}  # fmt: skip
@@ -127,7 +127,7 @@ def _calls(routine: Routine, codes: Mapping[str, KernelCode]) -> Iterator[_Kerne
         if held is None or not isinstance(line, Call) or not isinstance(line.procedure, Name):
             continue
         if (code := codes.get(line.procedure.key)) is not None:
-            yield _KernelCalled(
+            yield KernelCalled(
                 code.key,
                 _facts(code, line, held.items, before),
                 tuple(_rank(one, ranks) for one in line.args),
@@ -179,14 +179,17 @@ def _space(item: Held) -> str:
 # ---------------------------------------------------------------------------- kernels
 
 
-def _kernel(code: KernelCode, calls: list[_KernelCalled], problems: list[Diagnostic]) -> list[str]:
+def emit_kernel(
+    code: KernelCode, calls: list[KernelCalled], problems: list[Diagnostic]
+) -> list[str]:
+    """Return a kernel as a function of NumPy, for its calls; what has no form is noted."""
     facts = ColumnFacts(
         frozenset.intersection(*(one.facts.layered for one in calls)),
         frozenset.intersection(*(one.facts.layers for one in calls)),
     )
     dummies = [plain(name, abi.NUMPY_WORDS) for name in code.dummies]
     changed = [dummies[at] for at in changed_scalars(code)]
-    writer = ProcedureWriter(code, facts, returned=tuple(changed), problems=problems)
+    writer = ProcedureWriter(code, facts=facts, returned=tuple(changed), problems=problems)
     for name, ranks in zip(
         code.dummies, zip(*(one.ranks for one in calls), strict=True), strict=True
     ):
@@ -278,7 +281,8 @@ def _scalars(text: _RoutineText, held: HoldData) -> Iterator[str]:
             continue
         if item.key in used - own - is_set and isinstance(item.type, ScalarType):
             name = plain(item.name)
-            yield f'{name} = {abi.SCALAR}({name}, "{_KINDS[item.type.intrinsic]}")'
+            kind = "single" if dtype_of(item) == "f4" else _KINDS[item.type.intrinsic]
+            yield f'{name} = {abi.SCALAR}({name}, "{kind}")'
 
 
 def _assigned(lines: Iterable[Line], routine: Routine) -> Iterator[str]:

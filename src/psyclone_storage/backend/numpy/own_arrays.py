@@ -38,8 +38,10 @@ def local_arrays(writer: ProcedureWriter) -> Iterator[str]:
             assert isinstance(item.type, ScalarType)
             extents = [_extent(writer, one) for one in item.shape]
             shape = extents[0] if len(extents) == 1 else f"({', '.join(extents)})"
+            is_short = item.type.intrinsic is Intrinsic.REAL and writer.is_short(Name(item.name))
+            dtype = ", dtype=np.float32" if is_short else _DTYPES[item.type.intrinsic]
             order = ', order="F"' if len(extents) > 1 else ""
-            yield f"{name} = np.empty({shape}{_DTYPES[item.type.intrinsic]}{order})"
+            yield f"{name} = np.empty({shape}{dtype}{order})"
 
 
 def _extent(writer: ProcedureWriter, one: Expr) -> str:

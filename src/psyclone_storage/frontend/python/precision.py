@@ -136,7 +136,7 @@ def refuse(scope: KernelScope, node: ast.AST) -> TypedExpression:
     what = f"'{scope.text(node)}' is computed with 4 bytes or with 8, by the numbers that it meets."
     hint = (
         "Write 'np.float32(...)' around a number of Python that may stand for one of 4 bytes,"
-        " or 'np.float64(...)' around what is to have 8."
+        " 'np.float64(...)' around what is to have 8, or 'int(...)' around an element."
     )
     return scope.refuse("P054", what, node, hint)
 
