@@ -277,7 +277,6 @@ def by_numpy(code: KernelCode, seed: int, single: frozenset[str]) -> list[Any]:
     module: Any = types.ModuleType("work_mod")
     module.DEPTH, module.SLOPE = 3, 0.5
     sys.modules["work_mod"] = module
-    names |= {"DEPTH": 3, "SLOPE": 0.5}
     exec(text, names)
     with np.errstate(all="ignore"):
         names[code.name](*(values[name.lower()] for name in code.dummies))

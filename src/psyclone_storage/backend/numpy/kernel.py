@@ -39,6 +39,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     Continue,
     Cycle,
+    Declare,
     Do,
     Exit,
     If,
@@ -98,6 +99,9 @@ def _constants(code: KernelCode) -> Iterator[str]:
         name for line in walk_lines(code.body) for one in expressions_of(line)
         for name in names(one)
     }  # fmt: skip
+    for item in code.declarations:
+        if isinstance(item, Declare):
+            used |= set[str]().union(*map(names, item.shape))
     for item in code.module.declarations:
         name = getattr(item, "name", "")
         if key_of(name) in used and code.declared(name) is None:
