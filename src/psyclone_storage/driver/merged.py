@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from psyclone_storage.backend.called.fortran import FortranModules
 from psyclone_storage.backend.called.writer import with_called
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_with
 from psyclone_storage.ir.code import KernelCode, MergedCode
-from psyclone_storage.ir.expr import CallFunction, Name, Origin, walk
+from psyclone_storage.ir.expr import CallFunction, Name, Origin, Symbol, walk
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
-from psyclone_storage.ir.unit import Call, DirectiveLine
+from psyclone_storage.ir.unit import Call, DirectiveLine, Use
 from psyclone_storage.transform.kernel.code import preprocessed
 
 
@@ -27,10 +28,12 @@ class CalledProcedures:
     finder: ModuleFinder
     infrastructure: Path | None = None
     _kept: CPrinter | None = field(init=False)
+    _modules: FortranModules = field(init=False)
 
     def __post_init__(self) -> None:
         """Read nothing as long as nobody asks."""
         self._kept = None
+        self._modules = FortranModules(self._is_hidden, preprocessed, self._imported)
 
     @property
     def _reader(self) -> CPrinter:
@@ -52,9 +55,12 @@ class CalledProcedures:
         source = code.module.source
         reader = self._reader
         reader.know(source)
-        modules = FortranModules(self._is_hidden, preprocessed, self.finder.imported)
-        made, left = with_called(code, reader.around, modules=modules)
-        return MergedCode(made, tuple(left.items()))
+        made, left = with_called(code, reader.around, modules=self._modules)
+        stay = tuple(left.items())
+        return MergedCode(made if made is code else replace(made, left=stay), stay)
+
+    def _imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
+        return self.finder.imported(uses, name)
 
     def _is_hidden(self, module: str, name: str) -> bool:
         """Return whether others may not see a name of a module, or nobody knows."""

@@ -43,7 +43,7 @@ def explanation(build: Build) -> str:
 
     Where cells are visited in tiles of colours, it says what that asks of the mesh, and
     for how many columns in a stencil, and for which loops over one level, there are statements of
-    their own.
+    their own; and which procedures stand in the place of calls in kernels.
     """
     halos = [
         explain.explain_halos(without_halos(item.schedule), build.rules)
@@ -62,6 +62,7 @@ def explanation(build: Build) -> str:
         None, (explain.explain_columns(item.schedule) for item in build.program.invokes)
     )
     levels = filter(None, (explain.explain_levels(item.schedule) for item in build.program.invokes))
+    calls = filter(None, (explain.explain_calls(item.schedule) for item in build.program.invokes))
     transfers = filter(None, (explain_transfers(item.schedule) for item in build.program.invokes))
     held = filter(None, (explain_holding(item.name, item.held) for item in build.program.invokes))
-    return "\n".join((*halos, *messages, *tiles, *columns, *levels, *transfers, *held, *steps))
+    return "\n".join((*halos, *messages, *tiles, *columns, *levels, *calls, *transfers, *held, *steps))

@@ -121,6 +121,22 @@ class HotPath:
     strip: int
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedProcedure:
+    """A procedure of a module whose statements stand in the place of calls; keys of both.
+
+    `in_loop` tells that one of these calls is in a loop, of a procedure in between perhaps.
+    """
+
+    module: str
+    name: str
+    in_loop: bool
+
+
+CallsThatStay = tuple[tuple[Span | None, str], ...]
+"""Calls that no statements take the place of, by their places, and why."""
+
+
 @dataclass(frozen=True)
 class KernelCode(Named):
     """A kernel's subroutine.
@@ -135,7 +151,8 @@ class KernelCode(Named):
     its module that it may call, directly or not, and `specified` is the place of the specification
     part, behind the opening statement. `columns` are the numbers of columns in its stencils for
     which a step has given it statements of their own. `hot_path` is the way through the statements
-    that a loop around them takes without branches where it can.
+    that a loop around them takes without branches where it can. `placed` are the procedures that
+    stand in the place of its calls, `left` the calls that stayed then.
     """
 
     name: str
@@ -154,6 +171,8 @@ class KernelCode(Named):
     specified: Span | None = field(default=None, compare=False, repr=False)
     columns: tuple[tuple[int, ...], ...] = ()
     hot_path: HotPath | None = None
+    placed: tuple[PlacedProcedure, ...] = ()
+    left: CallsThatStay = field(default=(), compare=False, repr=False)
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""
@@ -206,7 +225,7 @@ class MergedCode:
     """
 
     code: KernelCode
-    left: tuple[tuple[Span | None, str], ...] = ()
+    left: CallsThatStay = ()
 
 
 def _by_name(items: tuple[Specified, ...]) -> Mapping[str, Declare]:

@@ -29,6 +29,7 @@ from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.interior import SplitInterior
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
+from psyclone_storage.transform.kernel.calling import InlineCallingKernel
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
@@ -123,6 +124,7 @@ STEPS: Mapping[str, type[Step]] = {
         JamInKernel,
         InlineKernelModule,
         InlinePointKernel,
+        InlineCallingKernel,
         ImportsToArguments,
         MakeAccRoutine,
         DeclareTarget,
@@ -133,9 +135,9 @@ STEPS: Mapping[str, type[Step]] = {
 
 RECIPES: Mapping[str, str] = {
     "auto": (
-        "inline-point-call; fuse; colour{tiling=true}; inline-summing-call{aliases=true}; overlap;"
-        " tile-columns; openmp-do; openmp-parallel; openmp-simd{for_sums=true}; unswitch;"
-        " outline{aliases=true}; version-one-level"
+        "inline-point-call; fuse; colour{tiling=true}; inline-calling-kernel;"
+        " inline-summing-call{aliases=true}; overlap; tile-columns; openmp-do; openmp-parallel;"
+        " openmp-simd{for_sums=true}; unswitch; outline{aliases=true}; version-one-level"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"

@@ -22,8 +22,10 @@ from psyclone_storage.analysis.schedules.halo import (
     plan_halos,
 )
 from psyclone_storage.analysis.schedules.touch import ExchangedComponent, key_text
+from psyclone_storage.base.names import listed
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Over, Reason, Schedule
@@ -101,6 +103,26 @@ def explain_levels(schedule: Schedule) -> str:
         "  It has no loops over levels. It is asked once, before the loop, whether columns have\n"
         "  one level; all others are computed by the same statements as without it.\n"
     )
+
+
+def explain_calls(schedule: Schedule) -> str:
+    """Return what stands in the place of calls in kernels, and which stay; empty if nothing."""
+    found: dict[str, None] = {}
+    for call in kernel_calls(schedule):
+        for code in call.codes:
+            if code.placed:
+                names = listed([f"{one.name} ({one.module})" for one in code.placed], "and")
+                found[f"  '{call.uid}': {code.name} with {names}\n"] = None
+                found |= dict.fromkeys(f"    {line}\n" for line in _calls_that_stay(code))
+    if not found:
+        return ""
+    return f"{schedule.name}: procedures in the place of their calls\n" + "".join(found)
+
+
+def _calls_that_stay(code: KernelCode) -> Iterator[str]:
+    for place, why in code.left:
+        where = f" at {PurePath(place.source.name).name}:{place.line}" if place is not None else ""
+        yield f"a call{where} stays: {why}"
 
 
 def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:

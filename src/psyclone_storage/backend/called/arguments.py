@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import CType
 from psyclone_storage.backend.called.arrays import NotInPlaceError, bounds, extent_of
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
@@ -152,3 +153,13 @@ def _in_common(left: CType | None, right: CType | None) -> CType | None:
     reals = [one for one in (left, right) if one.intrinsic is Intrinsic.REAL]
     others = {one.intrinsic for one in (left, right)} - {Intrinsic.REAL}
     return reals[0] if len(reals) == 1 and others == {Intrinsic.INTEGER} else None
+
+
+def in_order(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
+    """Return arguments in the order of a procedure's, None if these are others."""
+    plain = [item for item in args if not isinstance(item, Keyword)]
+    named: Mapping[str, Expr] = {item.key: item.value for item in args if isinstance(item, Keyword)}
+    behind = code.dummy_keys[len(plain) :]
+    if len(plain) > len(code.dummy_keys) or set(behind) != set(named):
+        return None
+    return (*plain, *(named[key] for key in behind))

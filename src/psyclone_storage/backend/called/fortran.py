@@ -12,7 +12,8 @@ from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.called.arguments import CallArguments
 from psyclone_storage.backend.called.arrays import NotInPlaceError
 from psyclone_storage.backend.called.code import written_in
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Element, Expr, Literal, Name, Origin, Section, Symbol
 from psyclone_storage.ir.keys import key_of
@@ -24,15 +25,22 @@ _Kind = tuple[str, str]
 """A kind: the module that names it, and its name there; a number, or nothing, of no module."""
 
 _Type = tuple[Intrinsic, _Kind]
+Merged = tuple[KernelCode, KernelCode, dict[Span | None, str]]
+"""A procedure as it was read, with others in the place of its calls, and why calls stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class FortranModules:
-    """What others see of modules, by their keys, and why code may depend on where it stands."""
+    """What others see of modules, by their keys, and why code may depend on where it stands.
+
+    `known` are procedures that were looked at, by what they were read as, with others in the place
+    of their calls: many kernels call the same ones.
+    """
 
     hidden: Callable[[str, str], bool]
     bound: Callable[[KernelCode], str | None]
     imported: Callable[[Iterable[Use], str], Symbol | None]
+    known: dict[int, Merged] = field(default_factory=dict)
 
     def gives(self, uses: Iterable[Use], name: str) -> bool:
         """Return whether imports give a name; refuse the call if nobody knows."""

@@ -8,11 +8,11 @@ stays where that is not certainly the same, and is told by its place; who prints
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
 from psyclone_storage.backend.c.types import PrintError
-from psyclone_storage.backend.called.arguments import CallArguments
+from psyclone_storage.backend.called.arguments import CallArguments, in_order
 from psyclone_storage.backend.called.arrays import (
     NotInPlaceError,
     PassedArray,
@@ -31,7 +31,7 @@ from psyclone_storage.backend.called.fortran import FortranModules, have_same_ki
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, PlacedProcedure
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -39,7 +39,6 @@ from psyclone_storage.ir.expr import (
     Expr,
     ImpliedDo,
     Index,
-    Keyword,
     Literal,
     Name,
     Origin,
@@ -97,7 +96,7 @@ def with_called(
     taken = (*used, *declared, *internal, *code.dummy_keys, *code.module.symbols.symbols)
     writer = _CalledWriter(code, around, NameTable(taken), above, modules)
     body = writer.block(code.body)
-    if not writer.changed:
+    if not writer.placed:
         return code, writer.reasons
     table = code.module.symbols
     table = replace(table, symbols={**table.symbols, **writer.symbols})
@@ -107,6 +106,7 @@ def with_called(
         declarations=(*code.declarations, *writer.declared.values()),
         uses=(*code.uses, *writer.uses),
         module=replace(code.module, symbols=table),
+        placed=writer.procedures,
     )
     return made, writer.reasons
 
@@ -116,7 +116,8 @@ class _CalledWriter:
     """The writer of statements in the place of calls in one subroutine.
 
     What these need is `declared`, by its key; `symbols` are names of other modules that they see,
-    which a kernel in Fortran `uses`.
+    which a kernel in Fortran `uses`. `placed` are the procedures, by module and name, and whether
+    one of the calls is in a loop; `loops` is how many there are around the statement at hand.
     """
 
     code: KernelCode
@@ -128,7 +129,13 @@ class _CalledWriter:
     symbols: dict[str, Symbol] = field(default_factory=dict)
     uses: list[Use] = field(default_factory=list)
     reasons: dict[Span | None, str] = field(default_factory=dict)
-    changed: bool = False
+    placed: dict[tuple[str, str], bool] = field(default_factory=dict)
+    loops: int = 0
+
+    @property
+    def procedures(self) -> tuple[PlacedProcedure, ...]:
+        """The procedures whose statements stand in the place of calls, each once."""
+        return tuple(PlacedProcedure(*key, in_loop) for key, in_loop in self.placed.items())
 
     @property
     def scope(self) -> CScope:
@@ -146,9 +153,13 @@ class _CalledWriter:
 
     def _line(self, line: Line) -> list[Line]:
         before: list[Line] = []
+        known, placed = len(self.declared), dict(self.placed)
         try:
             new = self._without_calls(line, before)
         except (NotInPlaceError, PrintError) as error:
+            self.placed = placed
+            for key in tuple(self.declared)[known:]:
+                del self.declared[key]
             if why := str(error) or getattr(error, "reason", ""):
                 self.reasons[place_of_line(line)] = why
             return [self._inside(line)]
@@ -162,8 +173,13 @@ class _CalledWriter:
         A construct that masks, that has names of its own or that no order holds takes none.
         """
         of_type = isinstance(line, Select) and line.word != "case"
-        takes_any = isinstance(line, Do | While | If | Select) and not of_type
-        return with_each_block(line, self.block) if takes_any else line
+        if of_type or not isinstance(line, Do | While | If | Select):
+            return line
+        deeper = isinstance(line, Do | While)
+        self.loops += deeper
+        made = with_each_block(line, self.block)
+        self.loops -= deeper
+        return made
 
     def _without_calls(self, line: Line, before: list[Line]) -> Line | None:
         """Return a statement without calls in it, None for one that is a call itself."""
@@ -258,7 +274,7 @@ class _CalledWriter:
         if key in self.above or len(self.above) > _MOST_DEEP:
             raise NotInPlaceError(f"'{procedure.text}' calls itself")
         callee, given = self._chosen(procedure, key, args)
-        code, reasons = with_called(callee.code, self.around, (*self.above, key), self.modules)
+        code, reasons = self._merged(callee.code, (*self.above, key))
         if reasons:
             raise NotInPlaceError(f"of '{procedure.text}', {next(iter(reasons.values()))}")
         check_understood(code)
@@ -268,8 +284,23 @@ class _CalledWriter:
             raise NotInPlaceError(f"'{procedure.text}' has procedures of its own")
         spliced = _Spliced(self, replace(callee, code=code), place)
         lines = spliced.lines(given)
-        self.changed = True
+        for one in (PlacedProcedure(*key, False), *code.placed):
+            known = (one.module, one.name)
+            in_loop = one.in_loop or self.loops > 0
+            self.placed[known] = in_loop or self.placed.get(known, False)
         return [Comment(code.name), *lines], spliced.result
+
+    def _merged(
+        self, code: KernelCode, above: tuple[tuple[str, str], ...]
+    ) -> tuple[KernelCode, dict[Span | None, str]]:
+        """Return a procedure with others in the place of its calls, and why calls stay."""
+        if self.modules is None:
+            return with_called(code, self.around, above)
+        known = self.modules.known.get(id(code))
+        if known is None:
+            made = with_called(code, self.around, above, self.modules)
+            known = self.modules.known[id(code)] = (code, *made)
+        return known[1:]
 
     def _chosen(
         self, procedure: Name, key: tuple[str, str], args: tuple[Expr, ...]
@@ -278,7 +309,7 @@ class _CalledWriter:
         found, name = self.around.procedures(*key), key[1]
         if not found:
             raise NotInPlaceError(f"the procedure '{procedure.text}' was not found")
-        ordered = [(one, _in_order(one.code, args)) for one in found]
+        ordered = [(one, in_order(one.code, args)) for one in found]
         fitting = [
             (one, given)
             for one, given in ordered
@@ -553,16 +584,6 @@ class _Spliced:
 def _generics(callee: Callee) -> frozenset[str]:
     """Return the names of a procedure's module that stand for several."""
     return callee.code.module.generics
-
-
-def _in_order(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
-    """Return arguments in the order of a procedure's, None if these are others."""
-    plain = [item for item in args if not isinstance(item, Keyword)]
-    named: Mapping[str, Expr] = {item.key: item.value for item in args if isinstance(item, Keyword)}
-    behind = code.dummy_keys[len(plain) :]
-    if len(plain) > len(code.dummy_keys) or set(behind) != set(named):
-        return None
-    return (*plain, *(named[key] for key in behind))
 
 
 def _parts(expr: Expr) -> Iterator[Expr]:

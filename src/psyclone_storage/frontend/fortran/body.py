@@ -62,17 +62,12 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
     the file cannot be told apart (P005, P006).
     """
-    reader, statements, modules = _remembered(source)
+    reader, statements, _ = _remembered(source)
     raise_if_any([problem for problem in reader.problems if problem.code in _NOT_NESTED])
     for scope in reader.opened:
         around = scope.parent
         if around is not None and _is_wanted(scope, around, name.lower()):
-            begin = around.opening.offset(0)
-            if begin not in modules:
-                modules[begin] = _module(reader, around, scope, statements)
-            own = replace(modules[begin], routine=_place(scope), symbols=SymbolTable())
-            code = _code(scope, own, statements)
-            return _with_helpers(code, around, reader, statements)
+            return _with_helpers(code_in(source, scope), around, reader, statements)
     hint = did_you_mean(name, sorted(subroutine_names(source)))
     message = f"The subroutine '{name}' is in no module of '{source.name}'."
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
@@ -114,6 +109,18 @@ def _with_helpers(
     own = (replace(module, routine=_place(scope), symbols=SymbolTable()) for scope in called)
     helpers = (_code(*pair, statements) for pair in zip(called, own, strict=True))
     return replace(code, module=module, helpers=tuple(helpers))
+
+
+def code_in(source: SourceText, scope: OpenScope) -> KernelCode:
+    """Return the procedure of `scope`, which is in a module of `source`."""
+    reader, statements, modules = _remembered(source)
+    around = scope.parent
+    assert around is not None
+    begin = around.opening.offset(0)
+    if begin not in modules:
+        modules[begin] = _module(reader, around, scope, statements)
+    own = replace(modules[begin], routine=_place(scope), symbols=SymbolTable())
+    return _code(scope, own, statements)
 
 
 def code_of(reader: UnitReader, scope: OpenScope, statements: list[SourceStatement]) -> KernelCode:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import code_of
+from psyclone_storage.frontend.fortran.body import code_in
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of
-from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Origin
@@ -33,8 +32,7 @@ def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Kerne
              if scope.parent is around[0] and _is_procedure(scope, wanted)]  # fmt: skip
     if len(found) != len(names):
         return ()
-    statements = list(scan(source))
-    return tuple(_with_result(code_of(reader, scope, statements), reader, scope) for scope in found)
+    return tuple(_with_result(code_in(source, scope), reader, scope) for scope in found)
 
 
 def _specifics(module: OpenScope, name: str) -> tuple[str, ...]:

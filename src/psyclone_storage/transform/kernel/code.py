@@ -37,6 +37,12 @@ _DECLARES_NO_VARIABLE = regex(
 
 _PREPROCESSOR = regex(r"^[ \t]*#.*", re.MULTILINE)
 _MACROS = regex(r"^[ \t]*#[ \t]*(?:define|include)\b.*", re.MULTILINE)
+_COLUMNS = (
+    Iteration.CELL_COLUMN,
+    Iteration.OWNED_CELL_COLUMN,
+    Iteration.HALO_CELL_COLUMN,
+    Iteration.OWNED_AND_HALO_CELL_COLUMN,
+)
 _NOT_MERGED = "Change the procedure, or leave the kernel out of this step."
 
 
@@ -44,6 +50,13 @@ def coded_calls(schedule: Schedule) -> Iterator[Place]:
     """Yield the place of each call that has code: of all but built-ins."""
     for call in kernel_calls(schedule):
         if not call.kernel.is_builtin:
+            yield {"call": call.uid}
+
+
+def calls_for_columns(schedule: Schedule) -> Iterator[Place]:
+    """Yield the place of each call for a column of cells, of all but built-ins."""
+    for call in kernel_calls(schedule):
+        if call.kernel.iteration in _COLUMNS and not call.kernel.is_builtin:
             yield {"call": call.uid}
 
 
@@ -264,10 +277,9 @@ def own_variables(code: KernelCode) -> tuple[str, ...]:
     """
     if not code.module.procedures:
         return ()
-    wanted = reached_names(code)
-    return tuple(
-        name for item in code.module.declarations for name in _variables(item) if name in wanted
-    )
+    variables = [name for item in code.module.declarations for name in _variables(item)]
+    wanted = reached_names(code) if variables else ()
+    return tuple(name for name in variables if name in wanted)
 
 
 def reached_names(code: KernelCode) -> frozenset[str]:

@@ -28,6 +28,7 @@ from psyclone_storage.transform.kernel.code import (
     reached_names,
     with_each,
 )
+from psyclone_storage.transform.kernel.state import changed_and_saved
 from psyclone_storage.transform.step import Place, Reasons
 
 _ForDevices = AccRoutineDirective | DeclareTargetDirective
@@ -43,8 +44,9 @@ class InlineKernelModule:
     procedures that it calls become internal ones. Calls of one kernel share one procedure, as long
     as no other step tells them apart.
 
-    Refused if the subroutine needs a variable or a type of its module, or the preprocessor; or if a
-    procedure that it calls would mean something else inside of it.
+    Refused if the subroutine needs a variable or a type of its module, or the preprocessor; if it,
+    or a procedure that it calls, changes what it saves from call to call; or if such a procedure
+    would mean something else inside of it.
 
     before: use k_mod, only: k_code
     after:  contains, with k_code in the PSy layer
@@ -65,12 +67,12 @@ class InlineKernelModule:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the subroutine out of its module."""
-        return check_called(schedule, self.call) or check_each(schedule, self.call, _reasons)
+        return check_called(schedule, self.call) or check_each(schedule, self.call, against_leaving)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the subroutine in the PSy layer."""
         raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, _on_its_own)
+        return with_each(schedule, self.call, on_its_own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ class InlinePointKernel(InlineKernelModule):
         yield from calls_for_points(schedule)
 
 
-def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
+def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield all reasons against taking a subroutine out of its module (T053, T054, T056)."""
     if code.inlined:
         message = f"'{code.name}' is in the PSy layer already."
         yield Diagnostic("T054", message, code.module.routine)
@@ -109,8 +112,10 @@ def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
             f" '{code.helpers[0].name}' would be."
         )
         yield Diagnostic("T056", message, code.module.routine)
-    with_helpers = _with_helpers(code)
-    for helper in _helpers(code):
+    helpers = _helpers(code)
+    yield from _about_state(code, helpers)
+    with_helpers = _with_helpers(code, helpers)
+    for helper in helpers:
         if why := _stays_outside(helper, code):
             message = f"'{code.name}' calls '{helper.name}' of its module, which {why}."
             yield Diagnostic("T056", message, place_of_name(code, helper.name))
@@ -124,8 +129,19 @@ def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
             yield Diagnostic("T056", message, place_of_name(code, min(names)))
 
 
+def _about_state(code: KernelCode, helpers: tuple[Procedure, ...]) -> Iterator[Diagnostic]:
+    """Yield what is kept from call to call, which whoever calls the author's would not share."""
+    names = {item.name for item in helpers}
+    for one in (code, *(helper for helper in code.helpers if helper.key in names)):
+        for name in sorted(changed_and_saved(one)):
+            message = f"'{one.name}' saves '{name}' from call to call; a copy would have its own."
+            yield Diagnostic("T053", message, place_of_name(one, name))
+
+
 def _helpers(code: KernelCode) -> tuple[Procedure, ...]:
     """Return the procedures of its module that `code` may call, directly or not."""
+    if all(item.name == code.key for item in code.module.procedures):
+        return ()
     reached = reached_names(code)
     return tuple(item for item in code.module.procedures if item.name in reached)
 
@@ -156,9 +172,8 @@ def _stays_outside(helper: Procedure, code: KernelCode) -> str:
     return f"means another '{min(hidden)}'" if hidden else ""
 
 
-def _with_helpers(code: KernelCode) -> KernelCode:
+def _with_helpers(code: KernelCode, helpers: tuple[Procedure, ...]) -> KernelCode:
     """Return `code` with the procedures of its module that it may call as internal ones."""
-    helpers = _helpers(code)
     if not helpers or code.internal is not None:
         return code
     names = frozenset[str]().union(*(item.names for item in helpers))
@@ -166,9 +181,9 @@ def _with_helpers(code: KernelCode) -> KernelCode:
     return replace(code, internal=Opaque(text, names))
 
 
-def _on_its_own(given: KernelCode) -> KernelCode:
+def on_its_own(given: KernelCode) -> KernelCode:
     """Return `given` with all that it takes from its module, of which it needs nothing then."""
-    code = _with_helpers(given)
+    code = _with_helpers(given, _helpers(given))
     around = surroundings(code)
     whole = tuple(use for use in code.module.uses if use.whole and around.unknown)
     first = _end_of_implicit(code)

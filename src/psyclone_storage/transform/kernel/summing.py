@@ -18,7 +18,6 @@ from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, Section, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
-from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
@@ -27,9 +26,14 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, Line
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
-from psyclone_storage.transform.kernel.code import check_call, codes_of, with_each
+from psyclone_storage.transform.kernel.code import (
+    calls_for_columns,
+    check_call,
+    codes_of,
+    with_each,
+)
 from psyclone_storage.transform.kernel.inline import InlineCall
-from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, on_its_own
 from psyclone_storage.transform.kernel.levels import changes_target, heads_and_last, over_levels
 from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
 from psyclone_storage.transform.kernel.sizes import Sizes, full_sizes, with_versions
@@ -40,12 +44,6 @@ _TOGETHER = 4
 """How many iterations run together where it is not known how many there are."""
 _MOST_TOGETHER = 8
 _MOST_STATEMENTS = 2
-_COLUMNS = (
-    Iteration.CELL_COLUMN,
-    Iteration.OWNED_CELL_COLUMN,
-    Iteration.HALO_CELL_COLUMN,
-    Iteration.OWNED_AND_HALO_CELL_COLUMN,
-)
 _IN_COLOURS = (Over.CELLS_OF_COLOUR, Over.CELLS_OF_TILE)
 
 
@@ -83,9 +81,7 @@ class InlineSummingCall:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a column of cells."""
-        for call in kernel_calls(schedule):
-            if call.kernel.iteration in _COLUMNS and not call.kernel.is_builtin:
-                yield {"call": call.uid}
+        return calls_for_columns(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""
@@ -101,7 +97,8 @@ class InlineSummingCall:
             message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
             return (Diagnostic("T063", message, place_of(call)),)
         if len(codes) > 1:
-            return InlineKernelModule(self.call).check(schedule, rules)
+            is_there = all(one.inlined for one in codes)
+            return () if is_there else InlineKernelModule(self.call).check(schedule, rules)
         if self.aliases and (reasons := tuple(about_names(_together(schedule, self.call)))):
             message = f"Sums of '{codes[0].name}' would be stored each time: {reasons[0][0]}."
             return (Diagnostic("T059", message, place_of(call)),)
@@ -117,9 +114,11 @@ class InlineSummingCall:
             return _jammed(code, call, in_colours=in_colours, sizes=sizes)
 
         changed = with_each(schedule, self.call, summed)
-        generic = len(codes_of(schedule, self.call)) > 1
-        step = InlineKernelModule(self.call) if generic else InlineCall(self.call)
-        return step.apply(changed, rules)
+        codes = codes_of(schedule, self.call)
+        if len(codes) == 1:
+            return InlineCall(self.call).apply(changed, rules)
+        is_there = all(one.inlined for one in codes)
+        return changed if is_there else with_each(changed, self.call, on_its_own)
 
 
 @dataclass(frozen=True, slots=True)

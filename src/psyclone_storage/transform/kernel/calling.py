@@ -1,0 +1,159 @@
+"""Kernels for columns that call procedures of other modules, where compilers do not look.
+
+Such a kernel comes to the PSy layer with the procedures in the place of their calls: `auto` asks
+no file more of a build, and no flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode, MergedCode, PlacedProcedure
+from psyclone_storage.ir.expr import CallFunction, Name, Origin, walk
+from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.unit import Blank, Call, Comment, Do, Line, While
+from psyclone_storage.ir.walk import find
+from psyclone_storage.transform.kernel.code import (
+    calls_for_columns,
+    calls_that_stay,
+    check_body,
+    check_called,
+    merged_of,
+    placed,
+    with_codes,
+)
+from psyclone_storage.transform.kernel.inline_module import against_leaving, on_its_own
+from psyclone_storage.transform.step import Place, Reasons
+
+MOST_STATEMENTS = 400
+"""How many statements a kernel may have with all the procedures in it (ADR 167)."""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCallingKernel:
+    """Copy a kernel for columns into the PSy layer, with procedures in the place of its calls.
+
+    It does what `inline-procedures` and `inline-kernel-module` do, for kernels that call procedures
+    of other modules from within loops: a call for each level keeps a loop from vectors and costs
+    more than what is called, if that is short, and a compiler does not look into other files. A
+    call outside of all loops costs as little as that of the kernel.
+
+    Calls stay for the reasons of `inline-procedures`. Refused if all those in loops stay, if the
+    kernel would have more than 400 statements, and for the reasons of `inline-kernel-module`.
+
+    before: use k_mod, only: k_code, which calls square(a(k)) of another module for each level
+    after:  contains, with k_code in the PSy layer: do k ...; square_1 = a(k)*a(k); ...
+    """
+
+    name: ClassVar[str] = "inline-calling-kernel"
+
+    call: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel for a column of cells."""
+        return calls_for_columns(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call, unless nothing can be gained: reading what is called takes long."""
+        call = find(schedule, self.call)
+        codes = call.known_codes if isinstance(call, KernelCall) else ()
+        return (self.call,) if any(map(_may_gain, codes)) else ()
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the kernel in the PSy layer."""
+        merged = _merged(schedule, self.call)
+        if merged and not any(map(_in_loops, merged)):
+            return tuple(_nothing_gained(merged))
+        if problems := check_body(schedule, self.call) or check_called(schedule, self.call):
+            return problems
+        long = [one.code for one in merged if _length(one.code) > MOST_STATEMENTS]
+        return tuple(map(_too_long, long)) or tuple(
+            placed(reason, one.code.module.routine)
+            for one in merged
+            for reason in against_leaving(one.code)
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the kernel, and what it calls, in the PSy layer."""
+        raise_if_any(self.check(schedule, rules))
+        codes = tuple(on_its_own(one.code) for one in _merged(schedule, self.call))
+        return with_codes(schedule, self.call, codes)
+
+
+def _merged(schedule: Schedule, uid: str) -> tuple[MergedCode, ...]:
+    """Return what may come to the layer of the call `uid`, nothing if it calls no subroutine."""
+    call = find(schedule, uid)
+    if not isinstance(call, KernelCall) or any(code.in_place for code in call.known_codes):
+        return ()
+    return merged_of(schedule, uid)
+
+
+def _may_gain(code: KernelCode) -> bool:
+    """Return whether a loop of `code`, or a procedure of its module, may call others."""
+    loops = [line for line in walk_lines(code.body) if isinstance(line, Do | While)]
+    bodies = [*(loop.body for loop in loops), *(helper.body for helper in code.helpers)]
+    own = code.module.generics | {item.name for item in code.module.procedures}
+    return any(name not in own for body in bodies for name in _called_in(body))
+
+
+def _called_in(body: tuple[Line, ...]) -> Iterator[str]:
+    """Yield the keys of what is called, but functions of the language."""
+    for line in walk_lines(body):
+        if isinstance(line, Call) and isinstance(line.procedure, Name):
+            yield line.procedure.key
+        for expr in expressions_of(line):
+            for part in walk(expr):
+                if isinstance(part, CallFunction) and isinstance(part.base, Name):
+                    symbol = part.base.symbol
+                    if symbol is None or symbol.origin is not Origin.INTRINSIC:
+                        yield part.base.key
+
+
+def _in_loops(merged: MergedCode) -> tuple[PlacedProcedure, ...]:
+    """Return what took the place of calls in loops, of other modules than the kernel's."""
+    return tuple(one for one in _elsewhere(merged) if one.in_loop)
+
+
+def _elsewhere(merged: MergedCode) -> Iterator[PlacedProcedure]:
+    code = merged.code
+    return (one for one in code.placed if one.module != code.module.key)
+
+
+def _nothing_gained(merged: tuple[MergedCode, ...]) -> Iterator[Diagnostic]:
+    """Yield why no call in a loop has become statements (T067, T070)."""
+    code = merged[0].code
+    for one in merged:
+        yield from calls_that_stay(one)
+    if names := dict.fromkeys(item.name for one in merged for item in _elsewhere(one)):
+        message = f"'{code.name}' calls {listed(list(names), 'and')} outside of loops alone."
+        hint = "There a call costs little; 'inline-procedures' puts it in place all the same."
+        yield Diagnostic("T067", message, code.module.routine, hint=hint)
+    elif not any(one.left for one in merged):
+        message = f"No loop of '{code.name}' calls a procedure of another module."
+        yield Diagnostic("T067", message, code.module.routine)
+
+
+def _too_long(code: KernelCode) -> Diagnostic:
+    names = listed([one.name for one in code.placed], "and")
+    message = (
+        f"'{code.name}' would have {_length(code)} statements with {names}, and"
+        f" {MOST_STATEMENTS} are the most."
+    )
+    hint = "'inline-procedures' and 'inline-kernel-module' have no such limit."
+    return Diagnostic("T070", message, code.module.routine, hint=hint)
+
+
+def _length(code: KernelCode) -> int:
+    """Return how many statements `code` has, those in blocks included."""
+    return sum(not isinstance(line, Blank | Comment) for line in walk_lines(code.body))
