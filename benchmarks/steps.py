@@ -60,6 +60,7 @@ ALONE = (
     "inline-summing-call",
     "inline-kernel-module",
     "inline-point-kernel",
+    "inline-calling-kernel",
     "kernel-fuse",
     "kernel-jam",
     "kernel-chunk",
