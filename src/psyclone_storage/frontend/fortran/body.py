@@ -8,12 +8,13 @@ Nothing is read unless somebody asks.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.base.records import replace
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing
@@ -62,26 +63,39 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
     the file cannot be told apart (P005, P006).
     """
-    reader, statements, _ = _remembered(source)
+    file = read_file(source)
+    reader, statements = file.reader, file.statements
     raise_if_any([problem for problem in reader.problems if problem.code in _NOT_NESTED])
     for scope in reader.opened:
         around = scope.parent
         if around is not None and _is_wanted(scope, around, name.lower()):
-            return _with_helpers(code_in(source, scope), around, reader, statements)
+            return _with_helpers(file.code(scope, around), around, reader, statements)
     hint = did_you_mean(name, sorted(subroutine_names(source)))
     message = f"The subroutine '{name}' is in no module of '{source.name}'."
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _remembered(
-    source: SourceText,
-) -> tuple[UnitReader, list[SourceStatement], dict[int, KernelModule]]:
-    """Return the units and statements of a file, and its modules, by their places, once read.
+@dataclass(slots=True)
+class ReadFile:
+    """The units and statements of a file, and its modules, by their places, once read."""
 
-    A file of many kernels is asked for each of them.
-    """
-    return read_units(source)[0], list(scan(source)), {}
+    reader: UnitReader
+    statements: list[SourceStatement]
+    _modules: dict[int, KernelModule] = field(default_factory=dict)
+
+    def code(self, scope: OpenScope, around: OpenScope) -> KernelCode:
+        """Return the procedure of `scope`, in the module `around`, both of the reader."""
+        begin = around.opening.offset(0)
+        if begin not in self._modules:
+            self._modules[begin] = _module(self.reader, around, scope, self.statements)
+        own = replace(self._modules[begin], routine=_place(scope), symbols=SymbolTable())
+        return _code(scope, own, self.statements)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def read_file(source: SourceText) -> ReadFile:
+    """Return what a file holds, which is asked for each of its procedures that is called."""
+    return ReadFile(read_units(source)[0], list(scan(source)))
 
 
 def _with_helpers(
@@ -109,18 +123,6 @@ def _with_helpers(
     own = (replace(module, routine=_place(scope), symbols=SymbolTable()) for scope in called)
     helpers = (_code(*pair, statements) for pair in zip(called, own, strict=True))
     return replace(code, module=module, helpers=tuple(helpers))
-
-
-def code_in(source: SourceText, scope: OpenScope) -> KernelCode:
-    """Return the procedure of `scope`, which is in a module of `source`."""
-    reader, statements, modules = _remembered(source)
-    around = scope.parent
-    assert around is not None
-    begin = around.opening.offset(0)
-    if begin not in modules:
-        modules[begin] = _module(reader, around, scope, statements)
-    own = replace(modules[begin], routine=_place(scope), symbols=SymbolTable())
-    return _code(scope, own, statements)
 
 
 def code_of(reader: UnitReader, scope: OpenScope, statements: list[SourceStatement]) -> KernelCode:
@@ -171,7 +173,7 @@ def _procedure(
     scope: OpenScope, reader: UnitReader, statements: list[SourceStatement]
 ) -> Procedure:
     place = _place(scope)
-    inside = (item for item in statements if place.start <= item.offset(0) < place.stop)
+    inside = _between(statements, place.start, place.stop)
     names = frozenset[str]().union(*(names_in(item.text) for item in inside))
     is_function = scope.kind is ScopeKind.FUNCTION
     pure = is_pure(scope)
@@ -245,9 +247,19 @@ def _place(scope: OpenScope) -> Span:
 def _elements(scope: OpenScope, statements: list[SourceStatement]) -> list[Element]:
     """Return all that stands between the opening and the end statement of `scope`."""
     first = scope.opening.whole().stop
-    inside = [item for item in statements if first <= item.offset(0) < scope.stop]
+    inside = _between(statements, first, scope.stop)
     place = Span(scope.opening.source, first, inside[-1].offset(0))
     return list(elements(inside[:-1], place))
+
+
+def _between(statements: list[SourceStatement], start: int, stop: int) -> list[SourceStatement]:
+    """Return the statements that begin between two offsets, of all in the order of their text."""
+    first = bisect_left(statements, start, key=_begin)
+    return statements[first : bisect_left(statements, stop, lo=first, key=_begin)]
+
+
+def _begin(statement: SourceStatement) -> int:
+    return statement.offset(0)
 
 
 def _contains(run: list[Element]) -> int:

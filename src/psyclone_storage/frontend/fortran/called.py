@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import code_in
+from psyclone_storage.frontend.fortran.body import read_file
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Origin
 from psyclone_storage.ir.parsed import ScopeKind
@@ -22,7 +22,8 @@ def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Kerne
     A subroutine has no result. Nothing is returned where the module has no such name, or where a
     procedure of an interface is none of the module's own.
     """
-    reader = read_units(source)[0]
+    file = read_file(source)
+    reader = file.reader
     modules = [scope for scope in reader.opened if scope.kind is ScopeKind.MODULE]
     around = [scope for scope in modules if scope.name.lower() == module.lower()]
     if not around:
@@ -32,7 +33,7 @@ def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Kerne
              if scope.parent is around[0] and _is_procedure(scope, wanted)]  # fmt: skip
     if len(found) != len(names):
         return ()
-    return tuple(_with_result(code_in(source, scope), reader, scope) for scope in found)
+    return tuple(_with_result(file.code(scope, around[0]), reader, scope) for scope in found)
 
 
 def _specifics(module: OpenScope, name: str) -> tuple[str, ...]:

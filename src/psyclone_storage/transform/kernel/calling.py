@@ -13,8 +13,8 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, MergedCode, PlacedProcedure
-from psyclone_storage.ir.expr import CallFunction, Name, Origin, walk
-from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.expr import CallFunction, Name, Origin, Sort, walk
+from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Blank, Call, Comment, Do, Line, While
@@ -101,10 +101,31 @@ def _merged(schedule: Schedule, uid: str) -> tuple[MergedCode, ...]:
 
 def _may_gain(code: KernelCode) -> bool:
     """Return whether a loop of `code`, or a procedure of its module, may call others."""
-    loops = [line for line in walk_lines(code.body) if isinstance(line, Do | While)]
-    bodies = [*(loop.body for loop in loops), *(helper.body for helper in code.helpers)]
+    if not any(map(_sees_others, (code, *code.helpers))):
+        return False
+    bodies = [*_loops(code.body), *(helper.body for helper in code.helpers)]
     own = code.module.generics | {item.name for item in code.module.procedures}
     return any(name not in own for body in bodies for name in _called_in(body))
+
+
+def _sees_others(code: KernelCode) -> bool:
+    """Return whether a name in `code` may be that of another module's procedure."""
+    return any(
+        symbol.origin in (Origin.IMPORTED, Origin.UNRESOLVED)
+        and symbol.sort is not Sort.TYPE
+        and not symbol.is_data
+        for symbol in code.module.symbols.symbols.values()
+    )
+
+
+def _loops(body: tuple[Line, ...]) -> Iterator[tuple[Line, ...]]:
+    """Yield what the outermost loops hold."""
+    for line in body:
+        if isinstance(line, Do | While):
+            yield line.body
+        else:
+            for block in blocks_of(line):
+                yield from _loops(block)
 
 
 def _called_in(body: tuple[Line, ...]) -> Iterator[str]:
