@@ -65,4 +65,6 @@ def explanation(build: Build) -> str:
     calls = filter(None, (explain.explain_calls(item.schedule) for item in build.program.invokes))
     transfers = filter(None, (explain_transfers(item.schedule) for item in build.program.invokes))
     held = filter(None, (explain_holding(item.name, item.held) for item in build.program.invokes))
-    return "\n".join((*halos, *messages, *tiles, *columns, *levels, *calls, *transfers, *held, *steps))
+    return "\n".join(
+        (*halos, *messages, *tiles, *columns, *levels, *calls, *transfers, *held, *steps)
+    )
