@@ -146,6 +146,7 @@ class BoundRun:
 
     __slots__ = (
         "data", "known", "tables", "_arrays", "_binding", "_functions", "_launches", "_seen",
+        "_untouched",
     )  # fmt: skip
 
     def __init__(self, binding: Any, functions: Sequence[Any]) -> None:
@@ -157,6 +158,7 @@ class BoundRun:
         self._launches: tuple[_Launch, ...] | None = None
         self._arrays: tuple[Any, ...] | None = None
         self._seen: Any = None
+        self._untouched = False
 
     def __enter__(self) -> BoundRun:
         for datum in self.data:
@@ -224,15 +226,31 @@ class BoundRun:
                 return function(*self.tables, *scalars)
             except ctypes.ArgumentError:
                 # One that is no number of Python yet.
-                return function(*self.tables, *_numbers(scalars, function.argtypes[len(TABLES) :]))
+                wanted = function.argtypes[len(TABLES) :]
+                return function(*self.tables, *self._converted(number, scalars, wanted))
         function, wanted, plain, uses, has_result = self._launches[number]
         if wanted is not None and plain != [*map(type, scalars)]:
-            scalars = _numbers(scalars, wanted)
+            scalars = self._converted(number, scalars, wanted)
         work = NativeCall(function, *self.tables, *scalars)
         return (self._binding.start_and_wait if has_result else self._binding.start)(work, uses)
 
+    def _converted(
+        self, number: int, scalars: tuple[Any, ...], wanted: tuple[Any, ...]
+    ) -> tuple[int | float, ...]:
+        """Return scalars as a function takes them; note if nothing has been computed before."""
+        try:
+            return _numbers(scalars, wanted)
+        except (TypeError, OverflowError):
+            self._untouched = number == 0 and not self.known.overwritten
+            raise
+
     def __exit__(self, *error: Any) -> None:
-        """End the block, and be ready for the next call; nothing is kept alive by that."""
+        """End the block, and be ready for the next call; nothing is kept alive by that.
+
+        Data that no function has touched are what they were, whatever has been raised.
+        """
+        if error[0] is not None and self._untouched:
+            self._untouched, error = False, (None, None, None)
         self._binding.__exit__(*error)
         known, data = self.known, self.data
         self.known, self.data = None, ()

@@ -221,6 +221,19 @@ def test_fields_are_on_the_points_that_kernels_are_for(target: str) -> None:
             invoke(to_the_west(Field(east, Points.U, "new"), Field(east)))
 
 
+@pytest.mark.parametrize("target", ["c", "cuda"])
+def test_a_number_that_is_too_large_harms_no_data(target: str) -> None:
+    configure(target=target)
+    with device_in_place("emulated"):
+        grid = Grid((4, 3), device="gpu" if target == "cuda" else None)
+        one, other = Field(grid, values=7.0), Field(grid, values=8.0)
+        with pytest.raises(OverflowError, match="32 bits"):
+            invoke(repeat(one, 2**40), times(other, 3.0))
+        assert (one.values.max(), other.values.max()) == (7.0, 8.0)
+        invoke(repeat(one, 2), times(other, 3.0))
+        assert (one.values.max(), other.values.max()) == (2.0, 24.0)
+
+
 def test_what_is_no_invoke_is_refused() -> None:
     (one,) = fields(1)
     with pytest.raises(TypeError, match="takes calls of kernels, not a int"):
