@@ -216,7 +216,7 @@ def check_case(source: Path) -> list[str]:
         f"{file.as_posix()}:{getattr(node, 'lineno', 0)}: case is folded; ask for a key"
         for file, tree in trees_of(source)
         if room_of(file) not in READERS and file.as_posix() not in FOLDS
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if folds_case(node)
     ]
 
@@ -270,11 +270,10 @@ def check_functions(source: Path) -> list[str]:
     for file in files_of(source):
         text = (source / file).read_text(encoding="utf-8")
         tree = parsed(text)
-        code = code_lines(text, tree)
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                size = len(code & set(range(node.lineno, (node.end_lineno or 0) + 1)))
-                if size > MAX_FUNCTION_LINES:
+                lines = range(node.lineno, (node.end_lineno or 0) + 1)
+                if len(lines) > MAX_FUNCTION_LINES < (size := len(code_lines(text) & {*lines})):
                     problems.append(f"{file.as_posix()}:{node.lineno}: '{node.name}' has {size}")
     return problems
 
@@ -283,12 +282,12 @@ def check_state(source: Path) -> list[str]:
     """Name every `global`, and every way round a frozen class in `ir/`."""
     problems = []
     for file, tree in trees_of(source):
-        for node in ast.walk(tree):
-            place = f"{file.as_posix()}:{getattr(node, 'lineno', 0)}"
+        frozen = room_of(file) == "ir"
+        for node in nodes_of(tree):
             if isinstance(node, ast.Global):
-                problems.append(f"{place}: global {', '.join(node.names)}")
-            elif room_of(file) == "ir" and (word := word_of(node)) in WAYS_ROUND_FROZEN:
-                problems.append(f"{place}: {word} in 'ir'")
+                problems.append(f"{file.as_posix()}:{node.lineno}: global {', '.join(node.names)}")
+            elif frozen and (word := word_of(node)) in WAYS_ROUND_FROZEN:
+                problems.append(f"{file.as_posix()}:{getattr(node, 'lineno', 0)}: {word} in 'ir'")
     return problems
 
 
@@ -308,7 +307,7 @@ def check_process_state(source: Path) -> list[str]:
         } - PROCESS_WIDE.get(file.as_posix(), set())
         changed = {
             (name, place)
-            for function in ast.walk(tree)
+            for function in (nodes_of(tree) if known else ())
             if isinstance(function, ast.FunctionDef | ast.Lambda)
             for node in ast.walk(function)
             for name, place in changes_of(node)
@@ -340,7 +339,7 @@ def check_class_names(source: Path) -> list[str]:
     """Name every class that is called as one in another file, but for views of what scripts see."""
     files: dict[str, set[str]] = {}
     for file, tree in trees_of(source):
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.ClassDef):
                 files.setdefault(node.name, set()).add(file.as_posix())
     return [
@@ -368,6 +367,7 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
 
 
 parsed = cache(ast.parse)  # Most rules look at each text; none changes its tree.
+nodes_of = cache(lambda tree: tuple(ast.walk(tree)))
 
 
 def files_of(source: Path) -> list[Path]:
@@ -413,13 +413,14 @@ def imports_of(source: Path) -> Iterator[Import]:
 def imports_in(file: Path, tree: ast.Module) -> list[Import]:
     deferred = {
         inner
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for inner in ast.walk(node)
+        if isinstance(inner, ast.Import | ast.ImportFrom | ast.Call)
     }
     return [
         Import(file, getattr(node, "lineno", 0), name, node in deferred)
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         for name in imported_names(node, file)
     ]
 
@@ -450,21 +451,18 @@ def word_of(node: ast.AST) -> str:
     return ""
 
 
-def code_lines(text: str, tree: ast.Module) -> set[int]:
+LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+          tokenize.ENDMARKER}  # fmt: skip
+
+
+@cache
+def code_lines(text: str) -> set[int]:
     """Return the numbers of the lines that hold more than a comment or a docstring."""
-    layout = {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENDMARKER,
-    }
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in layout:
+        if token.type not in LAYOUT:
             lines |= set(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(tree):
+    for node in nodes_of(parsed(text)):
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
                 lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
@@ -491,7 +489,7 @@ def test_what_may_fold_case_does() -> None:
     folding = {
         file.as_posix()
         for file, tree in trees_of(SOURCE)
-        if room_of(file) not in READERS and any(map(folds_case, ast.walk(tree)))
+        if room_of(file) not in READERS and any(map(folds_case, nodes_of(tree)))
     }
     assert folding == set(FOLDS)
 
