@@ -130,8 +130,10 @@ UNNOTICED = (
     "drop kernels_11/invoke_first/hold(x2)/1",
     "drop kernels_9/invoke_again/hold(x7)/1",
     "drop kernels_7/invoke_first/hold(x9)/1",
+    "drop kernels_15/invoke_first/hold(x3)/1",
     # A kernel for a halo, whose values are looked at by no other.
     "narrow forms/invoke_1/hold(along)/2",
+    "narrow forms/invoke_1/hold(x)/2",
     "narrow kernels_6/invoke_*/hold(x1)/*",
     # It has, or may have, another name, by which somebody says that it is written.
     "narrow forms/invoke_4/hold(tracers_n_1)/1",
@@ -141,7 +143,7 @@ UNNOTICED = (
     # Put away for the next acquire, it is from the side where it was written, which is so taken for
     # the one that has it.
     "narrow kernels_2/invoke_*/hold(x9)/1",
-    "narrow kernels_3/invoke_again/hold(x14)/2",
+    "narrow kernels_3/invoke_*/hold(x14)/*",
 )
 """Patterns of the mutations that nobody notices."""
 
