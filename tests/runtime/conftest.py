@@ -32,14 +32,14 @@ def library(built: Callable[[Library], Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def corpus_in_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of LFRic's corpus in Python, as C and as CUDA; in `eight` as NumPy."""
+    """Return the folder of LFRic's corpus in Python, as C and as CUDA; in `without` as NumPy."""
 
     def build(folder: Path) -> None:
         write_in_python(with_known_lengths(), folder)
         for target in ("c", "cuda"):
             compiled_in_python(folder, target)
-        write_in_python(for_numpy(), folder / "eight")
-        compiled_in_python(folder / "eight", "numpy")
+        write_in_python(for_numpy(), folder / "without")
+        compiled_in_python(folder / "without", "numpy")
 
     return built_once(shared_folder(tmp_path_factory) / "corpus_in_python", build)
 

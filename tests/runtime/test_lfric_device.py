@@ -138,7 +138,7 @@ def test_the_corpus_has_the_bits_of_c_in_any_order_of_threads_and_by_numpy(
         ways = [f"{corpus_in_python / 'c'}:{folder / 'c'}::0"]
         ways += [f"{corpus_in_python / 'cuda'}:{folder / one}:gpu:{one}" for one in orders]
         if ranks < 4:
-            ways.append(f"{corpus_in_python / 'eight' / 'numpy'}:{folder / 'numpy'}::0")
+            ways.append(f"{corpus_in_python / 'without' / 'numpy'}:{folder / 'numpy'}::0")
         launched([sys.executable, str(CORPUS), *ways], ranks, folder,
                  "PSYCLONE_STORAGE_DEVICE=emulated")  # fmt: skip
         wanted = values(folder / "c", ranks)

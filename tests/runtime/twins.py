@@ -545,17 +545,15 @@ def with_known_lengths() -> list[Twin]:
         one for one in twins()
         if UNKNOWN_LENGTHS not in str(one.algorithm.invokes) and one.name not in WITHOUT_COLOURS
     ]  # fmt: skip
-    return sorted(found, key=_has_singles)
+    return sorted(found, key=_calls_fortran)
 
 
 def for_numpy() -> list[Twin]:
-    """Return those that NumPy can compute: all their reals have 8 bytes."""
-    return [one for one in with_known_lengths() if not _has_singles(one)]
+    """Return those that NumPy can compute, those with reals of 4 bytes included."""
+    return [one for one in with_known_lengths() if not _calls_fortran(one)]
 
 
-def _has_singles(twin: Twin) -> bool:
-    types = [
-        _type(one) for one in twin.data.values()
-        if one.role is not DatumRole.QUADRATURE and one.kind is not ArgKind.COLUMNWISE_OPERATOR
-    ]  # fmt: skip
-    return any(one.intrinsic is Intrinsic.REAL and SIZES[one.kind or ""] == 4 for one in types)
+def _calls_fortran(twin: Twin) -> bool:
+    """Return whether kernels in Fortran compute with reals of 4 bytes."""
+    invokes = str(twin.algorithm.invokes)
+    return any(name in invokes for name in ("solver_residual", "transport_step"))
