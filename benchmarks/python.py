@@ -9,10 +9,10 @@ On a device that is emulated a bare call is a launch: the function is put into t
 device, with what it uses, and is done later. What a launch takes beyond the function is the
 emulation's own, its queues and its detector of races, which no GPU has. What an invoke takes beyond
 its launches is coherence; once more with launches that do nothing, so that caches are its own.
-First uses happen in processes of their own, with and without kept libraries. Loops are those of one
-kernel on a large grid, beside NumPy, and beside Numba and GT4Py (`gt:cpu_ifirst`) where these are
-installed, and LFRic's matrix-vector product (`product.py`). Times are CPU time of this thread, the
-least of several runs that take turns; first uses add that of the compiler.
+First uses happen in processes of their own, with and without kept libraries. Loops are those of two
+kernels on a large grid (`python_loops.py`), and LFRic's matrix-vector product (`product.py`). Times
+are CPU time of this thread, the least of several runs that take turns; first uses add that of the
+compiler.
 """
 
 from __future__ import annotations
@@ -66,8 +66,7 @@ took = time.perf_counter() - start
 after = [resource.getrusage(who).ru_utime for who in WHOSE]
 print(took, sum(after) - sum(before))
 """
-RUNS, CALLS, ROUNDS = 7, 500, 60
-_PLANES = ("height", "old", "u", "v", "depth")  # "new" is a word of C++
+CALLS, ROUNDS = 500, 60
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_NE)
@@ -110,12 +109,6 @@ def moves(f: list[Field]) -> None:
         move(f[18], f[19]), move(f[20], f[21]), move(f[22], f[23]), move(f[24], f[23]),
         name="moves",
     )  # fmt: skip
-
-
-def least(call: Callable[[], object], calls: int) -> float:
-    """Return the least CPU time of a call, in microseconds."""
-    times = timeit.repeat(call, number=calls, repeat=RUNS, timer=time.thread_time)
-    return min(times) / calls * 1e6
 
 
 def costs() -> None:
@@ -208,74 +201,6 @@ def first_uses() -> None:
             print(f"  {name:18}{took:8.3f}{cpu:8.3f}, asked {asked}")
 
 
-def loops(points: int) -> None:
-    """Print what the loops cost, beside others."""
-    fields = made_fields(points)
-    configure(distributed=False)
-    found = {"C": least(lambda: flow(*fields), 3)}
-    configure(distributed=False, target="numpy")
-    found["NumPy"] = least(lambda: flow(*fields), 1)
-    configure()
-    arrays = [one.storage.data for one in fields]
-    others: dict[str, Callable[[list[Any]], Callable[[], object]]] = {
-        "Numba": by_numba,
-        "GT4Py": by_gt4py,
-    }
-    for name, make in others.items():
-        try:
-            call = make(arrays)
-        except ImportError as error:
-            print(f"{name} is not measured: {str(error).splitlines()[0]}")
-            continue
-        call()
-        found[name] = least(call, 3)
-    print(f"loops over {points} x {points} points, in us")
-    for name, took in found.items():
-        print(f"  {name:18}{took:10.0f}   C takes {found['C'] / took:.2f} of it")
-
-
-def by_numba(arrays: list[Any]) -> Callable[[], object]:
-    """Return the loops as Numba compiles them."""
-    import numba  # noqa: PLC0415
-
-    @numba.njit(error_model="numpy")
-    def loop(new: Any, old: Any, flows: Any, depth: Any, step: float) -> None:
-        u, v = flows
-        for j in range(1, new.shape[1] - 2):
-            for i in range(1, new.shape[0] - 2):
-                new[i, j] = old[i, j] - step * depth[i, j] * (
-                    u[i, j] - u[i - 1, j] + v[i, j] - v[i, j - 1]
-                )
-
-    new, old, u, v, depth = arrays
-    return lambda: loop(new, old, (u, v), depth, 0.1)
-
-
-def by_gt4py(arrays: list[Any]) -> Callable[[], object]:
-    """Return the loops as GT4Py compiles them, over planes of one level."""
-    import distutils.sysconfig  # noqa: PLC0415  # pylint: disable=deprecated-module
-
-    from gt4py.cartesian import gtscript  # noqa: PLC0415
-    from gt4py.cartesian.gtscript import PARALLEL, computation, interval  # noqa: PLC0415
-
-    def definition(height: Any, old: Any, u: Any, v: Any, depth: Any, step: Any) -> None:  # noqa: PLR0913, PLR0917
-        with computation(PARALLEL), interval(...):
-            height = old - step * depth * (u - u[-1, 0, 0] + v - v[0, -1, 0])  # noqa: F841
-
-    distutils.sysconfig.get_config_vars()  # GT4Py reads what this leaves behind
-    plane = gtscript.Field[np.float64]
-    definition.__annotations__ = {**dict.fromkeys(_PLANES, plane), "step": float}
-    try:
-        stencil = gtscript.stencil("gt:cpu_ifirst", definition)
-    except (Exception, SystemExit) as error:  # its compilers may be missing
-        raise ImportError(f"its {type(error).__name__} here, when it compiles") from error
-    planes = [np.asfortranarray(array)[:, :, None] for array in arrays]
-    columns, rows = arrays[0].shape
-    named = dict(zip(_PLANES, planes, strict=True))
-    return lambda: stencil(**named, step=0.1, origin=(1, 1, 0), domain=(columns - 3, rows - 3, 1),
-                           validate_args=False)  # fmt: skip
-
-
 def main() -> None:
     """Measure and print everything."""
     parser = argparse.ArgumentParser(description="Time invokes in Python.")
@@ -284,9 +209,11 @@ def main() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"  # others share loops among threads, of which one is timed
     costs()
     first_uses()
-    loops(given.points)
     import product  # noqa: PLC0415 - first uses import what they need
+    import python_loops  # noqa: PLC0415
 
+    for problem in python_loops.PROBLEMS:
+        python_loops.compare(problem, given.points)
     for cells in (16, 32):
         product.compare(cells, 40)
 

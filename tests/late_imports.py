@@ -34,7 +34,8 @@ LATE: dict[str, set[str]] = {
     "embedded/invoke.py": {
         "psyclone_storage.base.diagnostic.CompileError",
         "psyclone_storage.driver.tracing.asked_for",
-        "psyclone_storage.driver.invokes.run_again",
+        "psyclone_storage.driver.invokes.recover",
+        "psyclone_storage.driver.last_calls.finder",
         "psyclone_storage.driver.invokes.run_invoke",
     },
     "driver/invokes.py": {"psyclone_storage.driver.traced.compile_invoke"},

@@ -29,7 +29,7 @@ typedef struct {
     Py_ssize_t calls, count, taken, equals;
 } LastCall;
 
-static PyObject *name_kernel, *name_args;
+static PyObject *name_kernel, *name_args, *name_code, *name_instruction, *last_call_type;
 
 static int visit_all(LastCall *self, visitproc visit, void *arg)
 {
@@ -356,6 +356,50 @@ static PyObject *LastCall_taken(PyObject *object, PyObject *const *args, Py_ssiz
     return taken;
 }
 
+/* again(table, frame, asked, label, calls): what of the calls that are kept of the place is for the
+ * same, and what its routine takes; else None. */
+static PyObject *module_again(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    (void)module;
+    if (count != 5 || !PyDict_CheckExact(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "again() takes a table, a frame and what is given.");
+        return NULL;
+    }
+    PyObject *code = PyObject_GetAttr(args[1], name_code);
+    PyObject *at = code == NULL ? NULL : PyObject_GetAttr(args[1], name_instruction);
+    PyObject *key = at == NULL ? NULL : Py_BuildValue("(NO)", PyLong_FromVoidPtr(code), at);
+    PyObject *known = key == NULL ? NULL : PyDict_GetItemWithError(args[0], key);
+    Py_XINCREF(known);
+    Py_XDECREF(key);
+    Py_XDECREF(at);
+    Py_XDECREF(code); /* the frame has it */
+    PyObject *found = NULL;
+    for (Py_ssize_t i = 0; known != NULL && found == NULL && i < PyTuple_Size(known); i++) {
+        PyObject *one = PyTuple_GetItem(known, i), *last = PyTuple_GetItem(one, 0);
+        if (last == NULL || (PyObject *)Py_TYPE(last) != last_call_type) {
+            PyErr_SetString(PyExc_TypeError, "What is kept of a place is no call.");
+            break;
+        }
+        PyObject *taken = LastCall_taken(last, args + 2, 3);
+        if (taken == NULL)
+            break;
+        if (taken != Py_None)
+            found = PyTuple_Pack(2, one, taken);
+        Py_DECREF(taken);
+        if (found == NULL && PyErr_Occurred())
+            break;
+    }
+    Py_XDECREF(known);
+    if (found == NULL && !PyErr_Occurred())
+        Py_RETURN_NONE;
+    return found;
+}
+
+static PyMethodDef module_methods[] = {
+    {"again", (PyCFunction)(void (*)(void))module_again, METH_FASTCALL,
+     "Return the kept call that is for the same, with what its routine takes; None without one."},
+    {0}};
+
 static PyMethodDef LastCall_methods[] = {
     {"taken", (PyCFunction)(void (*)(void))LastCall_taken, METH_FASTCALL,
      "Return what the routine takes of calls that are for the same as these were; else None."},
@@ -373,7 +417,8 @@ static struct PyModuleDef definition = {
     "_compiled",
     "What an invoke was given when it last ran, compiled; the twin of `twin`.",
     -1,
-    NULL, NULL, NULL, NULL, NULL,
+    module_methods,
+    NULL, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__compiled(void)
@@ -383,8 +428,12 @@ PyMODINIT_FUNC PyInit__compiled(void)
         return NULL;
     name_kernel = PyUnicode_InternFromString("kernel");
     name_args = PyUnicode_InternFromString("args");
+    name_code = PyUnicode_InternFromString("f_code");
+    name_instruction = PyUnicode_InternFromString("f_lasti");
     PyObject *type = PyType_FromSpec(&LastCall_spec);
-    if (name_kernel == NULL || name_args == NULL || type == NULL ||
+    last_call_type = type; /* with the reference that this file keeps for ever */
+    if (name_kernel == NULL || name_args == NULL || name_code == NULL || name_instruction == NULL ||
+        type == NULL ||
         PyModule_AddObjectRef(module, "LastCall", type) < 0 ||
         PyModule_AddIntConstant(module, "EDITION", 1) < 0) {
         Py_DECREF(module);

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.records import fields
 from psyclone_storage.driver.kept_invokes import MODULES, kept_invoke
-from psyclone_storage.driver.last_calls import forget_last_calls, keep_last, last_calls_at
+from psyclone_storage.driver.last_calls import forget_last_calls, keep_last
 from psyclone_storage.driver.tracing import (
     Compiled,
     PassedAs,
@@ -47,22 +47,6 @@ _APART = "numbers apart"
 _ARGS = attrgetter("args")
 
 
-def run_again(
-    calls: tuple[TracedCall, ...], label: str, frame: FrameType, asked: TracingRequest
-) -> bool:
-    """Run an invoke that was given the same before, if it was; return whether it was.
-
-    Raises:
-        TypeError: a kernel is passed what it does not take.
-    """
-    for known in last_calls_at(frame):
-        taken = known.taken(asked, label, calls)
-        if taken is not None:
-            _run(known.compiled, taken, (calls, label, frame, asked))
-            return True
-    return False
-
-
 def run_invoke(
     calls: tuple[TracedCall, ...], label: str, frame: FrameType, asked: TracingRequest
 ) -> None:
@@ -75,32 +59,33 @@ def run_invoke(
     compiled = _looked_up(calls, label, frame, asked)
     values = [*chain.from_iterable(map(_ARGS, calls))]
     keep_last(frame, (calls, label, asked), compiled, _looks(calls, asked.api))
-    _run(compiled, _taken(compiled, values), (calls, label, frame, asked))
-
-
-def _run(
-    compiled: Compiled,
-    taken: tuple[Any, ...],
-    about: tuple[Sequence[TracedCall], str, FrameType, TracingRequest],
-) -> None:
-    """Run what an invoke became; by NumPy if that is C, and it turns out that none is compiled."""
     try:
-        compiled.routine(*taken)
-    except NoCompilerError as error:
-        calls, label, frame, asked = about
-        if asked.api not in _WITHOUT_COMPILER:
-            raise
+        compiled.routine(*_taken(compiled, values))
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        recover(error, (calls, label, frame, asked))
+
+
+def recover(
+    error: Exception, about: tuple[tuple[TracedCall, ...], str, FrameType, TracingRequest]
+) -> None:
+    """Do what follows from an error of a routine: by NumPy if it is C, and none is compiled.
+
+    Raises:
+        Exception: that error, with what it may come from, where nothing can be done.
+    """
+    calls, label, frame, asked = about
+    if isinstance(error, NoCompilerError) and asked.api in _WITHOUT_COMPILER:
         values = [*chain.from_iterable(map(_ARGS, calls))]
         other = _with_numpy(asked, str(error))
         key = _key(calls, values, (label, frame, asked))
         compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
         forget_last_calls(frame)
         compiled.routine(*_taken(compiled, values))
-    except (TypeError, OverflowError) as error:
-        calls, _, _, asked = about
+        return
+    if isinstance(error, (TypeError, OverflowError)):
         for call in calls:
             _note_other_numbers(error, call.kernel, asked.api)
-        raise
+    raise error
 
 
 def _note_other_numbers(error: Exception, kernel: TracedKernel, api: str) -> None:

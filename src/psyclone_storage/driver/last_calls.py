@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,9 +28,9 @@ COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
 """Whether calls are compared by what is compiled."""
 
 if TYPE_CHECKING or not COMPILED:
-    from psyclone_storage.driver.twin import LastCall
+    from psyclone_storage.driver.twin import LastCall, again
 else:
-    from psyclone_storage.driver._compiled import LastCall
+    from psyclone_storage.driver._compiled import LastCall, again
 
 _MOST = 4
 """So many calls are kept of a place."""
@@ -43,14 +43,14 @@ class KnownCall(NamedTuple):
     have values of another type.
     """
 
-    taken: Callable[[TracingRequest, str, tuple[TracedCall, ...]], tuple[Any, ...] | None]
+    last: LastCall
     compiled: Compiled
     watched: list[weakref.ref[Any]]
 
 
-def last_calls_at(frame: FrameType) -> tuple[KnownCall, ...]:
-    """Return the calls that were last made where a frame is, the last first."""
-    return _last_calls().get((id(frame.f_code), frame.f_lasti), ())
+def finder() -> Callable[..., tuple[KnownCall, tuple[Any, ...]] | None]:
+    """Return what finds, by frame, request, label and calls, a call for the same, and its data."""
+    return partial(again, _last_calls())
 
 
 def forget_last_calls(frame: FrameType) -> None:
@@ -77,7 +77,7 @@ def keep_last(
     made = LastCall(asked, label, calls, ways, compiled.order, compiled.written, compiled.equal,
                     compiled.holds, looked)  # fmt: skip
     place = id(frame.f_code), frame.f_lasti
-    known = KnownCall(made.taken, compiled, [])
+    known = KnownCall(made, compiled, [])
     objects = chain.from_iterable(how if isinstance(how, tuple) else (how,) for how in ways)
     known.watched.extend(_watched(place, known, objects))
     _last_calls()[place] = (known, *_last_calls().get(place, ())[: _MOST - 1])
@@ -105,10 +105,10 @@ def _watched(
     place: tuple[int, int], known: KnownCall, objects: Iterable[Any]
 ) -> list[weakref.ref[Any]]:
     """Return what forgets a call of a place when one of some objects goes."""
-    taken = known.taken
+    last = known.last
 
     def forget(_gone: Any) -> None:
-        left = tuple(one for one in _last_calls().get(place, ()) if one.taken is not taken)
+        left = tuple(one for one in _last_calls().get(place, ()) if one.last is not last)
         _last_calls()[place] = left
 
     return [weakref.ref(one, forget) for one in objects if type(one).__weakrefoffset__]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -76,6 +77,24 @@ class LastCall:
             if way(seen) is not before:
                 return None
         return tuple([values[at] for at in self._order])
+
+
+def again(
+    table: dict[tuple[int, int], tuple[Any, ...]],
+    frame: FrameType,
+    asked: TracingRequest,
+    label: str,
+    calls: tuple[TracedCall, ...],
+) -> tuple[Any, tuple[Any, ...]] | None:
+    """Return the kept call of a place that is for the same, and what its routine takes.
+
+    `table` has by code and instruction what is kept: tuples, whose first item is a `LastCall`.
+    """
+    for known in table.get((id(frame.f_code), frame.f_lasti), ()):
+        taken = known[0].taken(asked, label, calls)
+        if taken is not None:
+            return known, taken
+    return None
 
 
 def _identity(value: Any, how: Any) -> Any:

@@ -66,9 +66,20 @@ def _show_without_own_lines(error: Exception) -> None:
 
 
 def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api: str) -> None:
-    run, run_again, asked = _runner(api)
-    if run_again(calls, name, frame, asked):
+    find, run, recover, asked = _runner(api)
+    found = find(frame, asked, name, calls)
+    if found is None:
+        _check(calls, name)
+        run(calls, name, frame, asked)
         return
+    known, taken = found
+    try:
+        known.compiled.routine(*taken)
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        recover(error, (calls, name, frame, asked))
+
+
+def _check(calls: tuple[RequestedCall, ...], name: str) -> None:
     if not calls:
         raise ValueError("This invoke calls nothing.")
     for call in calls:
@@ -76,7 +87,6 @@ def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api:
             raise TypeError(f"An invoke takes calls of kernels, not a {type(call).__name__}.")
     if not _may_name(name):
         raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")
-    run(calls, name, frame, asked)
 
 
 def _may_name(name: str) -> bool:
@@ -85,12 +95,15 @@ def _may_name(name: str) -> bool:
 
 
 @cache
-def _runner(api: str) -> tuple[Callable[..., None], Callable[..., bool], Any]:
-    """Return what runs invokes, and again, and what is asked of it, until something is chosen."""
-    from psyclone_storage.driver.invokes import run_again, run_invoke  # noqa: PLC0415
+def _runner(
+    api: str,
+) -> tuple[Callable[..., Any], Callable[..., None], Callable[..., None], Any]:
+    """Return what finds and runs invokes, what recovers from errors, and what is asked for."""
+    from psyclone_storage.driver.invokes import recover, run_invoke  # noqa: PLC0415
+    from psyclone_storage.driver.last_calls import finder  # noqa: PLC0415
     from psyclone_storage.driver.tracing import asked_for  # noqa: PLC0415
 
-    return run_invoke, run_again, asked_for(api=api, **_CHOSEN)
+    return finder(), run_invoke, recover, asked_for(api=api, **_CHOSEN)
 
 
 def configure(

@@ -51,11 +51,8 @@ class PythonKernel:
                 f"The kernel '{self.name}' takes its arguments in their order, not by name: "
                 f"{', '.join(named)}."
             )
-        wanted = self._passed
-        if _OF_COLUMNS in self.metadata:
-            # Extents of stencils and rules are passed, too: the compiler counts what metadata ask.
-            return RequestedCall(self, args)
-        if len(args) != len(wanted):
+        if len(args) != self._count and self._count >= 0:
+            wanted = self._passed
             raise TypeError(
                 f"The kernel '{self.name}' takes {len(wanted)} arguments"
                 f" ({', '.join(wanted)}) but is given {len(args)}."
@@ -94,6 +91,14 @@ class PythonKernel:
         return next(iter(written.values())) if len(written) == 1 else written
 
     @cached_property
+    def _count(self) -> int:
+        """How many arguments a call is given; -1 for a kernel of columns.
+
+        Extents of stencils and rules are passed there, too: the compiler counts what metadata ask.
+        """
+        return -1 if _OF_COLUMNS in self.metadata else len(self._passed)
+
+    @property
     def _passed(self) -> tuple[str, ...]:
         """The arguments that a call is given; of what is not annotated the compiler says more."""
         said = self._annotations()

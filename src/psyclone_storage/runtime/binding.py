@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, MutableMapping, Sequence
 from itertools import chain
 from operator import is_
@@ -66,13 +67,14 @@ class BoundStorages:
     """What is known of the data of an invoke: what binds their storages, by number, and tables.
 
     `addresses` are those of arrays that never change, behind a place for each of the storages that
-    do, and `numbers` the other tables. Values of what is `overwritten` are not brought. A call of a
-    routine is one of the `free` runs, or a new one: it is no other thread's.
+    do, and `numbers` the other tables. Values of what is `overwritten` are not brought, and data
+    that become `dirty` are told so. A call of a routine is one of the `free` runs, or a new one: it
+    is no other thread's.
     """
 
     __slots__ = (
-        "addresses", "device", "free", "functions", "numbers", "overwritten", "_places",
-        "_storages", "_writes",
+        "addresses", "device", "dirty", "free", "functions", "numbers", "overwritten", "_places",
+        "watched", "_storages", "_writes",
     )  # fmt: skip
 
     def __init__(
@@ -83,27 +85,21 @@ class BoundStorages:
         self.overwritten = tuple(one for one in overwritten if one.device is not None)
         self.addresses: Any = ()
         self.numbers: tuple[Any, ...] = ()
+        self.dirty: tuple[int, ...] = ()
         self.free: list[BoundRun] = []
+        self.watched: list[weakref.ref[Any]] = []
         self._places = layer.places
         self._storages = tuple(storages)
         self._writes = layer.written
 
-    def run_for(self, data: tuple[Any, ...]) -> BoundRun:
-        """Return a run for `data`, the ones that this is about."""
-        try:
-            run = self.free.pop()
-        except IndexError:
-            run = BoundRun(self._binding(), self.functions)
-        run.known, run.data = self, data
-        return run
-
-    def _binding(self) -> Any:
+    def new_run(self) -> BoundRun:
+        """Return a run that is nobody's."""
         names = tuple(map(str, range(len(self._storages))))
         named = dict(zip(names, self._storages, strict=True))
         writes = tuple(names[at] for at in self._writes)
         if self.device is None:
-            return bound(named, writes=writes)
-        return LaunchBlock(named, self.device, writes)
+            return BoundRun(bound(named, writes=writes), self.functions)
+        return BoundRun(LaunchBlock(named, self.device, writes), self.functions)
 
     def check_layout(self, array: Any) -> None:
         """See that an array is what functions take it to be.
@@ -121,9 +117,6 @@ class BoundStorages:
         """
         return binding.__enter__()  # pylint: disable=unnecessary-dunder-call
 
-    def note_written(self, data: tuple[Any, ...]) -> None:
-        """Note what the end of a run means for the data beside their storages."""
-
     def launches(self, binding: Any) -> tuple[_Launch, ...]:
         """Return what a device is to be told of each function, of the arrays that were found."""
         found = binding.uses()
@@ -136,6 +129,38 @@ class BoundStorages:
             plain = [float if one is ctypes.c_double else None for one in wanted or ()]
             made.append(_Launch(function, wanted, plain, tuple(uses), has_result))
         return tuple(made)
+
+
+class BoundRoutine(ABC):
+    """What runs with data that were given before find again what is known of them."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._known: dict[tuple[Any, ...], BoundStorages] = {}
+
+    def __call__(self, *data: Any, given: tuple[Hashable, ...] = ()) -> BoundRun:
+        """Return a block in which `data` are bound; `given` is what a set-up needs besides."""
+        known = self._known.get((*map(id, data), given))
+        if known is None:
+            known = self._prepared(data, given)
+        try:
+            run = known.free.pop()
+        except IndexError:
+            run = known.new_run()
+        run.known, run.data = known, data
+        return run
+
+    @abstractmethod
+    def _prepared(self, data: tuple[Any, ...], given: tuple[Hashable, ...]) -> BoundStorages:
+        """Find what the routine needs of data, and keep it until one of them goes."""
+
+    def _keep(
+        self, known: BoundStorages, data: tuple[Any, ...], given: tuple[Hashable, ...]
+    ) -> BoundStorages:
+        key = (*map(id, data), given)
+        known.watched = kept_with(data, key, self._known)
+        self._known[key] = known
+        return known
 
 
 class BoundRun:
@@ -254,7 +279,8 @@ class BoundRun:
         self._binding.__exit__(*error)
         known, data = self.known, self.data
         self.known, self.data = None, ()
-        known.note_written(data)
+        for at in known.dirty:
+            data[at].set_dirty()
         known.free.append(self)
 
 

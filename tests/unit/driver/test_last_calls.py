@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import random
 import threading
 from collections.abc import Callable
@@ -33,10 +34,12 @@ from psyclone_storage.gocean import (
 from psyclone_storage.runtime.gocean import Field, Grid
 
 KINDS: list[Any] = [twin.LastCall]
+FINDERS: list[Any] = [twin.again]
 if last_calls.COMPILED:
     from psyclone_storage.driver import _compiled
 
     KINDS.append(_compiled.LastCall)
+    FINDERS.append(_compiled.again)
 ASKED, OTHER = TracingRequest(), TracingRequest(target="numpy")
 
 
@@ -233,6 +236,29 @@ def test_fields_that_take_turns_are_all_kept_and_forgotten_when_they_go() -> Non
     gc.collect()
     assert len(kept_at_step()) == 0
     configure()
+
+
+def another_frame() -> Any:
+    return inspect.currentframe()
+
+
+def test_a_place_is_code_and_instruction() -> None:
+    """Both cores find what is kept of the very place, and say when something else is kept."""
+    frame, other = inspect.currentframe(), another_frame()
+    assert frame is not None
+    call = (Asked(FIRST, (A, 1.0)),)
+    for kind, find in zip(KINDS, FINDERS, strict=True):
+        last = made(kind, *call)
+        table = {(id(frame.f_code), at): ((last, "found"),) for at in range(2 * 4096)}
+        assert find(table, frame, ASKED, "name", call) == ((last, "found"), (1.0, A))
+        assert find(table, frame, OTHER, "name", call) is None
+        assert find(table, other, ASKED, "name", call) is None
+        assert find({}, frame, ASKED, "name", call) is None
+        second = made(kind, Asked(SECOND, (A, 1.0)))
+        table = dict.fromkeys(table, ((second, 2), (last, 1)))
+        assert find(table, frame, ASKED, "name", call) == ((last, 1), (1.0, A))
+        with pytest.raises((TypeError, AttributeError)):
+            find(dict.fromkeys(table, ((A, 1),)), frame, ASKED, "name", call)
 
 
 def test_one_object_twice_after_two_objects_is_refused() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from psyclone_storage.runtime.binding import BoundRun, BoundStorages
+from psyclone_storage.runtime.binding import BoundRoutine, BoundRun, BoundStorages
 from psyclone_storage.storage import zeros
 
 
@@ -46,6 +46,17 @@ class Known(BoundStorages):
             raise ValueError("An array has gaps.")
 
 
+class Routine(BoundRoutine):
+    """A routine that knows the same of all data."""
+
+    def __init__(self, known: Any) -> None:
+        super().__init__()
+        self._all = known
+
+    def _prepared(self, data: tuple[Any, ...], given: Any) -> Any:
+        return self._all
+
+
 class Datum:
     """What is passed."""
 
@@ -65,7 +76,7 @@ def known_with(*arrays: Any) -> tuple[Any, Block, list[Any]]:
 
 
 def run(known: Any, *data: Any) -> None:
-    with known.run_for(data) as one:
+    with Routine(known)(*data) as one:
         one(0)
 
 
@@ -112,7 +123,8 @@ def test_a_run_in_use_is_nobody_elses_and_keeps_no_data() -> None:
     known.addresses, known.numbers = (ctypes.c_void_p * 1)(), ()
     datum = Datum()
     seen = weakref.ref(datum)
-    with known.run_for((datum,)) as outer, known.run_for((datum,)) as inner:
+    routine = Routine(known)
+    with routine(datum) as outer, routine(datum) as inner:
         assert inner is not outer
         assert list(inner.tables[0]) == list(outer.tables[0])
     assert known.free == [inner, outer]
@@ -120,6 +132,6 @@ def test_a_run_in_use_is_nobody_elses_and_keeps_no_data() -> None:
     assert seen() is None
     gone = weakref.ref(known)
     gc.disable()
-    del known, inner, outer
+    del known, inner, outer, routine
     assert gone() is None
     gc.enable()

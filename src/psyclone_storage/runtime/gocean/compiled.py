@@ -8,11 +8,10 @@ kept alive by that: what is known goes when one of the fields goes.
 from __future__ import annotations
 
 import ctypes
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from psyclone_storage.runtime.binding import BoundRun, BoundStorages, kept_with
+from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields, check_meant
 from psyclone_storage.runtime.native import CompiledLibrary
@@ -40,7 +39,7 @@ def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) 
         )
 
 
-class CompiledRoutine:
+class CompiledRoutine(BoundRoutine):
     """One invoke: functions of C, and what they are called with.
 
     `accesses` are a word for each field: `read`, `written`, or `covered` for one of which all
@@ -55,20 +54,15 @@ class CompiledRoutine:
         accesses: str,
         meant: Sequence[str] = (),
     ) -> None:
+        super().__init__()
         self._library, self._setup, self._wanted = library, setup, functions
         self._meant = meant
         words = accesses.split()
         self.written = tuple(at for at, word in enumerate(words) if word != "read")
         self.covered = tuple(at for at, word in enumerate(words) if word == "covered")
         self._functions: tuple[Any, ...] = ()
-        self._known: dict[tuple[int, ...], _Prepared] = {}
 
-    def __call__(self, *fields: Field) -> BoundRun:
-        """Return a block in which the data of `fields` are bound."""
-        known = self._known.get(tuple(map(id, fields)))
-        return (known if known is not None else self._prepared(fields)).run_for(fields)
-
-    def _prepared(self, fields: tuple[Field, ...]) -> _Prepared:
+    def _prepared(self, fields: tuple[Field, ...], given: tuple[Hashable, ...]) -> BoundStorages:
         """Find what the routine needs of `fields`.
 
         Raises:
@@ -83,10 +77,7 @@ class CompiledRoutine:
             self._functions = tuple(self._library.function(*one) for one in self._wanted)
         properties, reals, counts = self._setup(*fields)
         made = _Prepared(self, fields, properties, (reals, counts))
-        key = tuple(map(id, fields))
-        made.watched = kept_with(fields, key, self._known)
-        self._known[key] = made
-        return made
+        return self._keep(made, fields, given)
 
     @property
     def places(self) -> tuple[tuple[int, ...] | None, ...]:
@@ -107,7 +98,7 @@ class CompiledRoutine:
 class _Prepared(BoundStorages):
     """What a routine knows of some fields: tables for its functions, and what binds the data."""
 
-    __slots__ = ("_dirtied", "_shape", "watched")
+    __slots__ = ("_shape",)
 
     def __init__(
         self,
@@ -120,14 +111,13 @@ class _Prepared(BoundStorages):
         storages = [*(field.storage for field in fields), *properties]
         covered = () if routine.device else (fields[at] for at in routine.covered)
         super().__init__(storages, routine, [one.storage for one in covered if one.region_is_all])
-        self._dirtied, self._shape = routine.written, fields[0].grid.shape
+        self.dirty, self._shape = routine.written, fields[0].grid.shape
         self.addresses = (ctypes.c_void_p * len(storages))()
         whole = (*self._shape, *counts)
         self.numbers = (
             (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * len(whole))(*whole),
         )
-        self.watched: list[weakref.ref[Any]] = []
         for storage, field in zip(storages, fields, strict=False):
             if storage.dtype != "f8":
                 raise TypeError(
@@ -144,8 +134,3 @@ class _Prepared(BoundStorages):
         """Raise `ValueError` if an array is not laid out as those of its grid are."""
         if not array.flags.f_contiguous or array.shape != self._shape:
             raise ValueError("An array of a grid has gaps, or other extents than its grid.")
-
-    def note_written(self, data: tuple[Any, ...]) -> None:
-        """Note that halos are not what their owners hold."""
-        for at in self._dirtied:
-            data[at].set_dirty()

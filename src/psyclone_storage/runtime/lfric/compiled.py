@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import ctypes
 import inspect
-import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import BoundRun, BoundStorages, kept_with
+from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages
 from psyclone_storage.runtime.lfric.held import (
     Data,
     check_data,
@@ -35,7 +34,7 @@ _ARRAYS = 3
 """Where the words for a function say which arrays a device uses."""
 
 
-class MeshRoutine:
+class MeshRoutine(BoundRoutine):
     """One invoke: functions of C, and what they are called with.
 
     A function is its name, the types of its scalars by letter, that of its result if it has one,
@@ -54,6 +53,7 @@ class MeshRoutine:
         *,
         meant: Sequence[str] = (),
     ) -> None:
+        super().__init__()
         self._meant = meant
         self._library, self._setup, self._wanted = library, setup, functions
         words = accesses.split()
@@ -61,14 +61,8 @@ class MeshRoutine:
         self.covered = tuple(at for at, word in enumerate(words) if word == "covered")
         self.types = tuple(np.dtype(word) for word in types.split())
         self._functions: tuple[Any, ...] = ()
-        self._known: dict[tuple[Any, ...], _KnownData] = {}
 
-    def __call__(self, *data: Data, given: tuple[Hashable, ...] = ()) -> BoundRun:
-        """Return a block in which `data` are bound; `given` is what the set-up needs besides."""
-        known = self._known.get((*map(id, data), given))
-        return (known if known is not None else self._prepared(data, given)).run_for(data)
-
-    def _prepared(self, data: tuple[Data, ...], given: tuple[Hashable, ...]) -> _KnownData:
+    def _prepared(self, data: tuple[Data, ...], given: tuple[Hashable, ...]) -> BoundStorages:
         """Find what the routine needs of `data`.
 
         Raises:
@@ -93,11 +87,7 @@ class MeshRoutine:
                 self._library.function(name, types, *rest[1:], result="".join(rest[:1]))
                 for name, types, *rest in self._wanted
             )
-        made = _KnownData(self, data, self._setup(*data, *given))
-        key = (*map(id, data), given)
-        made.watched = kept_with(data, key, self._known)
-        self._known[key] = made
-        return made
+        return self._keep(_KnownData(self, data, self._setup(*data, *given)), data, given)
 
     @property
     def places(self) -> tuple[tuple[int, ...] | None, ...]:
@@ -118,7 +108,7 @@ class MeshRoutine:
 class _KnownData(BoundStorages):
     """What a routine knows of some data: tables for its functions, and what binds the data."""
 
-    __slots__ = ("_covered", "kept", "watched")
+    __slots__ = ("_covered", "kept")
 
     def __init__(
         self,
@@ -142,7 +132,6 @@ class _KnownData(BoundStorages):
             (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * max(len(counts), 1))(*counts),
         )
-        self.watched: list[weakref.ref[Any]] = []
 
     def check_layout(self, array: Any) -> None:
         """Raise `ValueError` if elements are not one after the other, the first index fastest."""

@@ -138,7 +138,9 @@ def test_a_gpu_is_given_numbers_of_the_types_of_the_kernel(
         known = BoundStorages((), Layer((launch,)))
         known.numbers = [], []
         known.free.append(BoundRun(AtOnce(), (launch,)))
-        with known.run_for(()) as run:
+        run = known.free.pop()
+        run.known = known
+        with run:
             with pytest.raises(error):
                 run(0, *given)
             assert found == []
