@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from psyclone_storage.embedded.kernel import RequestedCall
@@ -22,36 +21,36 @@ GRIDS, COLUMNS = "gocean", "lfric"
 """The APIs that programs in Python are written for."""
 
 
-def invoke(*calls: RequestedCall, name: str = "") -> None:
-    """Do what kernels are called for, in order: exchanges, transfers and loops.
+def _invoke_for(api: str) -> Callable[..., None]:
+    """Return the function that does the invokes of an API."""
 
-    Raises:
-        TypeError: something is no call of a kernel, or a kernel is passed what it does not take.
-        ValueError: `name` cannot be the name of an invoke, or nothing is called.
-        CompileError: a kernel or a call is wrong; what and where is in the notes.
-    """
-    frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
-    try:
-        _invoked(calls, name, frame, GRIDS)
-    except Exception as error:
-        _show_without_own_lines(error)
-        raise
+    def invoke(*calls: RequestedCall, name: str = "") -> None:  # pylint: disable=redefined-outer-name
+        """Do what kernels are called for, in order: exchanges, transfers and loops.
 
+        Raises:
+            TypeError: something is no call of a kernel, or a kernel is passed what it does not
+                take.
+            ValueError: `name` cannot be the name of an invoke, or nothing is called.
+            CompileError: a kernel or a call is wrong; what and where is in the notes.
+        """
+        find, run, recover, asked = _runner(api)
+        frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+        try:
+            found = find(frame, asked, name, calls)
+            if found is None:
+                _check(calls, name)
+                run(calls, name, frame, asked)
+                return
+            known, taken = found
+            try:
+                known.compiled.routine(*taken)
+            except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+                recover(error, (calls, name, frame, asked))
+        except Exception as error:
+            _show_without_own_lines(error)
+            raise
 
-def invoke_columns(*calls: RequestedCall, name: str = "") -> None:
-    """Do what kernels for columns of cells and built-ins are called for, as `invoke` does.
-
-    Raises:
-        TypeError: something is no call of a kernel, or a kernel is passed what it does not take.
-        ValueError: `name` cannot be the name of an invoke, or nothing is called.
-        CompileError: a kernel or a call is wrong; what and where is in the notes.
-    """
-    frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
-    try:
-        _invoked(calls, name, frame, COLUMNS)
-    except Exception as error:
-        _show_without_own_lines(error)
-        raise
+    return invoke
 
 
 def _show_without_own_lines(error: Exception) -> None:
@@ -63,20 +62,6 @@ def _show_without_own_lines(error: Exception) -> None:
 
     if isinstance(error, CompileError):
         raise error.with_traceback(None) from None
-
-
-def _invoked(calls: tuple[RequestedCall, ...], name: str, frame: FrameType, api: str) -> None:
-    find, run, recover, asked = _runner(api)
-    found = find(frame, asked, name, calls)
-    if found is None:
-        _check(calls, name)
-        run(calls, name, frame, asked)
-        return
-    known, taken = found
-    try:
-        known.compiled.routine(*taken)
-    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-        recover(error, (calls, name, frame, asked))
 
 
 def _check(calls: tuple[RequestedCall, ...], name: str) -> None:
@@ -130,3 +115,8 @@ def configure(
         target=target,
     )
     _runner.cache_clear()
+
+
+invoke = _invoke_for(GRIDS)
+invoke_columns = _invoke_for(COLUMNS)
+"""`invoke` for kernels of columns of cells, and built-ins."""

@@ -19,12 +19,18 @@ from psyclone_storage.embedded.point import Point, anywhere
 from psyclone_storage.embedded.words import Annotation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class RequestedCall:
-    """A kernel with what it is called for, as an invoke takes it."""
+    """A kernel with what it is called for, as an invoke takes it.
 
-    kernel: PythonKernel | FortranKernel | BuiltIn
-    args: tuple[Any, ...]
+    One is made with each call, which takes a record twice as long.
+    """
+
+    __slots__ = ("args", "kernel")
+
+    def __init__(
+        self, called: PythonKernel | FortranKernel | BuiltIn, args: tuple[Any, ...]
+    ) -> None:
+        self.kernel, self.args = called, args
 
 
 @dataclass(frozen=True, eq=False)
