@@ -52,7 +52,7 @@ FLAGS = (
     "-fno-semantic-interposition",
 )  # fmt: skip
 """A library whose functions others might replace has none of them in line."""
-ROUNDS = 60
+ROUNDS = 150
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_NE)
