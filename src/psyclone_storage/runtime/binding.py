@@ -151,7 +151,7 @@ class BoundRoutine(ABC):
         return run
 
     @abstractmethod
-    def _prepared(self, data: tuple[Any, ...], given: tuple[Hashable, ...]) -> BoundStorages:
+    def _prepared(self, data: tuple[Any, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
         """Find what the routine needs of data, and keep it until one of them goes."""
 
     def _keep(

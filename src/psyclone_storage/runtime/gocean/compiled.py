@@ -62,7 +62,7 @@ class CompiledRoutine(BoundRoutine):
         self.covered = tuple(at for at, word in enumerate(words) if word == "covered")
         self._functions: tuple[Any, ...] = ()
 
-    def _prepared(self, fields: tuple[Field, ...], given: tuple[Hashable, ...]) -> BoundStorages:
+    def _prepared(self, fields: tuple[Field, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
         """Find what the routine needs of `fields`.
 
         Raises:

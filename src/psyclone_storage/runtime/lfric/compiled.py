@@ -62,7 +62,7 @@ class MeshRoutine(BoundRoutine):
         self.types = tuple(np.dtype(word) for word in types.split())
         self._functions: tuple[Any, ...] = ()
 
-    def _prepared(self, data: tuple[Data, ...], given: tuple[Hashable, ...]) -> BoundStorages:
+    def _prepared(self, data: tuple[Data, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
         """Find what the routine needs of `data`.
 
         Raises:
