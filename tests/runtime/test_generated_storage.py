@@ -131,6 +131,7 @@ UNNOTICED = (
     "drop kernels_9/invoke_again/hold(x7)/1",
     "drop kernels_7/invoke_first/hold(x9)/1",
     "drop kernels_15/invoke_first/hold(x3)/1",
+    "drop kernels_15/invoke_first/hold(x6)/1",
     # A kernel for a halo, whose values are looked at by no other.
     "narrow forms/invoke_1/hold(along)/2",
     "narrow forms/invoke_1/hold(x)/2",
