@@ -42,7 +42,7 @@ from psyclone_storage.ir.schedule import (
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.walk import replaced, statements
 from psyclone_storage.transform.catalogue import apply_request, read_steps
-from psyclone_storage.transform.kernel.summing import InlineSummingCall
+from psyclone_storage.transform.step import needs_code
 from psyclone_storage.transform.workbench import Workbench
 
 SMALL_PLANE = Path(__file__).parent / "lfric_infrastructure" / "run" / "small_plane.f90"
@@ -116,7 +116,7 @@ def transformed(steps: str, planned: Callable[[Schedule, Rules], Schedule]) -> t
     rules = LfricRules()
     bench = Workbench(planned(_with_named_calls(invoke.schedule), rules), rules)
     for request in read_steps(steps):
-        if request.step is not InlineSummingCall:
+        if not needs_code(request.step):
             apply_request(bench, request)
     after = replace(invoke, schedule=bench.schedule)
     return bench.schedule, emit_unit(

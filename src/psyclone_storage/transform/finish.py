@@ -19,6 +19,7 @@ put kernels in place, and its windows are pointers, which may overlap.
 
 from __future__ import annotations
 
+from psyclone_storage.analysis.schedules.dependence import takes_random_numbers
 from psyclone_storage.analysis.schedules.order import may_join, share_space
 from psyclone_storage.analysis.schedules.spaces import groups_by_space
 from psyclone_storage.base.records import replace
@@ -84,15 +85,16 @@ def with_outlined_points(schedule: Schedule, rules: Rules) -> Schedule:
 
 
 def _gains(before: Loop, after: Loop) -> bool:
-    """Return whether both are loops of built-ins that share a field, and few fields altogether."""
-    if not (_built_ins_only(before) and _built_ins_only(after)):
+    """Return whether both are loops of built-ins that share a field, and few fields altogether.
+
+    Random numbers are taken one after the other, on the host: beside them nothing else would be
+    computed by vectors, or on a device.
+    """
+    calls = (*kernel_calls(before), *kernel_calls(after))
+    if not all(call.kernel.is_builtin and not takes_random_numbers(call) for call in calls):
         return False
     first, second = _fields(before), _fields(after)
     return bool(first & second) and len(first | second) <= MOST_FIELDS
-
-
-def _built_ins_only(loop: Loop) -> bool:
-    return all(call.kernel.is_builtin for call in kernel_calls(loop))
 
 
 def _fields(loop: Loop) -> set[tuple[str, int | None]]:

@@ -87,14 +87,15 @@ def test_loops_that_do_not_go_equally_far_stay_apart() -> None:
     assert loops(done) == [["call1"], ["call2"]]
 
 
-def test_random_numbers_are_taken_in_the_order_of_the_algorithm() -> None:
+def test_random_numbers_have_a_loop_of_their_own() -> None:
+    """What stands beside them would leave vectors, and a device, for them."""
     draw = builtin("setval_random")
     assert draw is not None
-    first, second = (
-        replace(call, kernel=draw) for call in (built_in("x write w3"), built_in("y write w3"))
-    )
-    between = built_in("z write w3", "x read w3", "y read w3", owned=True)
-    assert loops(finished(first, between, second)) == [["call1", "call2"], ["call3"]]
+    drawn = replace(built_in("x write w3"), kernel=draw)
+    before, after = built_in("x write w3"), built_in("z write w3", "x read w3")
+    assert loops(finished(before, drawn)) == [["call1"], ["call2"]]
+    assert loops(finished(replace(drawn, uid="call1"), after)) == [["call1"], ["call2"]]
+    assert loops(finished(before, after)) == [["call1", "call2"]]
 
 
 def test_kernels_stay_in_loops_of_their_own() -> None:

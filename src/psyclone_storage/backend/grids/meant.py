@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.backend.infrastructure import LoweringContext
-from psyclone_storage.infrastructures.gocean import NORTH_EAST, SOUTH_WEST
+from psyclone_storage.infrastructures.gocean import (
+    F_POINTS,
+    NORTH_EAST,
+    SOUTH_WEST,
+    T_POINTS,
+    U_POINTS,
+    V_POINTS,
+)
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.walk import kernel_calls
 
-_POINTS = {"go_ct": "t", "go_cu": "u", "go_cv": "v", "go_cf": "f"}
+_POINTS = {T_POINTS: "t", U_POINTS: "u", V_POINTS: "v", F_POINTS: "f"}
 _OFFSETS = {NORTH_EAST: "ne", SOUTH_WEST: "sw"}
 
 
