@@ -14,9 +14,9 @@ from itertools import pairwise
 import pytest
 
 from properties.random_schedules import RULES, random_case
+from properties.random_steps import ON_SCHEDULES
 from properties.small_meshes import FEW_LINES, Plane
 from properties.thread_model import races
-from properties.random_steps import ON_SCHEDULES
 from properties.worked import GRIDS, PLANES, Worked, accepted, all_worked, on_grid, on_plane
 from psyclone_storage.analysis.schedules.check_devices import check_transfers
 from psyclone_storage.analysis.schedules.races import may_run_parallel
@@ -36,7 +36,6 @@ from psyclone_storage.ir.schedule import (
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, replaced, statements
-from psyclone_storage.transform.catalogue import STEPS
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.openacc import AccLoop, AccParallel
