@@ -58,7 +58,7 @@ docs: $(READY)  ## build the documentation site, a warning being an error
 	$(PY) docs/site/build.py
 
 bench: $(READY) tools  ## measure the compiler and the code that it generates
-	@for script in $(filter-out benchmarks/gpu.py,$(wildcard benchmarks/*.py)); do \
+	@for script in $(filter-out benchmarks/gpu.py benchmarks/gpu_%.py,$(wildcard benchmarks/*.py)); do \
 	    echo "== $$script"; $(PY) $$script || exit 1; done
 
 release: notes  ## gather the notes of VERSION, set it everywhere, and try its wheel

@@ -1,11 +1,13 @@
 """Run every test and benchmark of the project that needs a GPU, and write what came out.
 
-    python benchmarks/gpu.py [--output docs/design/gpu.md]
+    python benchmarks/gpu.py [--output docs/design/gpu.md] [--points N] [--cells N] [--layers N]
 
-The report names the device, the versions of what was used, what the tests said and the figures. All
-of it ends in less than ten minutes: what would last longer is stopped, and the report says so.
-Without a GPU that CuPy can use nothing is run and nothing is written, and the exit status is 2. It
-is 1 if a test failed or something was stopped; the report is written then, too.
+The report names the device, the versions of what was used, what the tests said, the figures, and
+which of the bars of `gpu_kernels.py` are met by what Python computes: answers, transfers,
+bandwidth, launches, exchanges. The sizes are of that. All of it ends in less than ten minutes: what
+would last longer is stopped, and the report says so. Without a GPU that CuPy can use nothing is run
+and nothing is written, and the exit status is 2. It is 1 if a test failed, a bar was missed, or
+something was stopped; the report is written then, too.
 """
 
 import argparse
@@ -16,13 +18,14 @@ import subprocess
 import sys
 import time
 import timeit
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
+import gpu_kernels
 import numpy as np
 
 from psyclone_storage import storage as gt
@@ -67,6 +70,7 @@ def main(arguments: list[str]) -> int:
     """Run everything; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--output", type=Path, default=REPORT, help="the report to write")
+    gpu_kernels.add_sizes(parser)
     options = parser.parse_args(arguments)
     if not has_gpu():
         print(
@@ -79,17 +83,39 @@ def main(arguments: list[str]) -> int:
     outcome = run_tests(FOR_TESTS)
     print(outcome.summary)
     gt.use_device("cuda")
-    found, complete = [], True
-    for figure in figures():
-        print(figure.line())
-        found.append(figure)
-        if time.monotonic() - started > TOTAL:
-            complete = False
-            break
-    text = report(facts(), outcome, found, complete=complete)
+    until = started + TOTAL
+    found = list(_while_time_lasts(figures(), Figure.line, until))
+    judged = list(_while_time_lasts(judgements(options), judged_line, until))
+    complete = time.monotonic() <= until
+    text = report(facts(), outcome, (found, judged), complete=complete)
     options.output.write_text(text, encoding="utf-8")
     print(f"{options.output} is written, after {time.monotonic() - started:.0f} s.")
-    return 0 if outcome.good and complete else 1
+    missed = [one.name for one in judged if not one.good(on_gpu=True)]
+    if missed:
+        print(f"Missed: {', '.join(missed)}.")
+    return 0 if outcome.good and complete and not missed else 1
+
+
+T = TypeVar("T")
+
+
+def _while_time_lasts(found: Iterable[T], line: Callable[[T], str], until: float) -> Iterator[T]:
+    """Print and yield what is found, until the time is up."""
+    for one in found:
+        print(line(one), flush=True)
+        yield one
+        if time.monotonic() > until:
+            return
+
+
+def judgements(options: argparse.Namespace) -> Iterator[gpu_kernels.Judgement]:
+    """Judge what Python computes on the device."""
+    return gpu_kernels.judgements(gpu_kernels.sizes_of(options))
+
+
+def judged_line(one: gpu_kernels.Judgement) -> str:
+    """Return a row of the table of bars."""
+    return one.line(on_gpu=True)
 
 
 def has_gpu() -> bool:
@@ -136,17 +162,27 @@ def facts() -> dict[str, str]:
     }
 
 
-def report(about: dict[str, str], outcome: Outcome, found: list[Figure], *, complete: bool) -> str:
+def report(
+    about: dict[str, str],
+    outcome: Outcome,
+    measured: tuple[list[Figure], list[gpu_kernels.Judgement]],
+    *,
+    complete: bool,
+) -> str:
     """Return the text of the report."""
+    found, judged = measured
     versions = "\n".join(f"| {name} | {value} |" for name, value in about.items())
     rows = "\n".join(figure.line() for figure in found)
+    bars = "\n".join(map(judged_line, judged))
     cut = "" if complete else "\nThe time was up before all was measured.\n"
     return (
         "# On a GPU\n\n`make gpu` wrote this page. Ours is this runtime, beside it what the same "
         "work costs with CuPy\nalone, best of several runs; the ratio is ours to theirs.\n\n"
         f"| what | version |\n|---|---|\n{versions}\n\n"
         f"Tests that need a GPU: {outcome.summary}.\n{cut}\n"
-        f"| figure | ours | beside | ratio | unit |\n|---|--:|--:|--:|---|\n{rows}\n"
+        f"| figure | ours | beside | ratio | unit |\n|---|--:|--:|--:|---|\n{rows}\n\n"
+        "What Python computes by generated kernels, and the bars that it has to meet:\n\n"
+        f"| figure | found | unit | bar | verdict |\n|---|--:|---|--:|---|\n{bars}\n"
     )
 
 

@@ -23,6 +23,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, module)
+    monkeypatch.syspath_prepend(SCRIPT.parent)
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, "SIZES", {"64 KiB": 1 << 16})
     return module
@@ -51,23 +52,39 @@ def test_the_figures_come_from_the_code_for_gpus(script: Any) -> None:
         found = list(script.figures())
         about = script.facts()
     assert len(found) == 4 + 5
-    text = script.report(about, script.Outcome("3 passed", good=True), found, complete=True)
+    outcome = script.Outcome("3 passed", good=True)
+    text = script.report(about, outcome, (found, []), complete=True)
     assert "a stand-in for a GPU" in text
     assert "| bind 5 arguments | 1e+03 | 1e+03 (launch of a kernel) | 1.00 | us |" in text
     assert "to the device, page-locked, 64 KiB" in text
     assert "time was up" not in text
 
 
-@pytest.mark.parametrize("told", [(True, 0, False), (False, 1, False), (True, 1, True)])
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (0, (True, 0.9, False)),
+        (1, (True, 0.89, False)),
+        (1, (True, float("nan"), False)),
+        (1, (False, 1.0, False)),
+        (1, (True, 1.0, True)),
+    ],
+)
 def test_the_status_says_whether_all_is_well(
-    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: tuple[bool, int, bool]
+    script: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    told: tuple[bool, float, bool],
 ) -> None:
-    good, status, slow = told
+    good, value, slow = told
     page = tmp_path / "gpu.md"
     monkeypatch.setattr(script, "has_gpu", lambda: True)
     monkeypatch.setattr(script, "run_tests", lambda _: script.Outcome("1 failed", good=good))
     figure = script.Figure("one", 1.0, "other", 2.0, "us")
     monkeypatch.setattr(script, "figures", lambda: iter([figure, figure]))
+    judged = script.gpu_kernels.Judgement("of a copy's", value, "share", 0.9)
+    monkeypatch.setattr(script, "judgements", lambda _: iter([judged]))
     if slow:
         monkeypatch.setattr(script, "TOTAL", -1.0)
     with device_in_place("stand-in"):
@@ -75,3 +92,38 @@ def test_the_status_says_whether_all_is_well(
     text = page.read_text(encoding="utf-8")
     assert text.count("| one | 1 | 2 (other) | 0.50 | us |") == (1 if slow else 2)
     assert ("time was up" in text) == slow
+    verdict = "met" if value >= 0.9 else "MISSED"
+    assert f"| of a copy's | {value:.4g} | share | >= 0.9 | {verdict} |" in text
+
+
+def test_bars_are_met_from_either_side_and_times_count_on_a_gpu_alone(script: Any) -> None:
+    made = script.gpu_kernels.Judgement
+    launch = made("a kernel more", 5.1, "us", 5.0, at_most=True)
+    assert not launch.good(on_gpu=True)
+    assert launch.good(on_gpu=False)
+    assert "not judged" in launch.line(on_gpu=False)
+    moved = made("all others", 1, "transfers", 0, at_most=True, timed=False)
+    assert not moved.good(on_gpu=False)
+    assert "MISSED" in moved.line(on_gpu=False)
+    same = script.gpu_kernels.same
+    assert same("bits", [1.0, 2.0], [1.0, 2.0]).good(on_gpu=False)
+    assert not same("bits", [1.0, 2.0], [1.0, 3.0]).good(on_gpu=False)
+
+
+def test_a_part_that_fails_is_a_bar_that_is_missed(
+    script: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = script.gpu_kernels
+
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("out of\nmemory")
+
+    monkeypatch.setattr(kernels, "copy_rate", lambda *_: 1.0)
+    one = kernels.Judgement("one", 1.0, "share", 0.9)
+    for name in ("of_points", "of_product", "of_launches", "of_transfers", "of_exchanges"):
+        monkeypatch.setattr(kernels, name, lambda *_: iter([one]))
+    fail.__name__ = "of_product"
+    monkeypatch.setattr(kernels, "of_product", fail)
+    found = list(kernels.judgements(kernels.Sizes()))
+    assert [judged.good(on_gpu=True) for judged in found] == [True, True, False, True, True, True]
+    assert found[2].name == "of_product: RuntimeError: out of memory"

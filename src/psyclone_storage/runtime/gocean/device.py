@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.device import KernelLibrary
+from psyclone_storage.runtime.device import KernelLibrary, OfTables
 from psyclone_storage.runtime.native import parameters_of
 
 _BLOCK = (32, 4)
@@ -29,22 +29,27 @@ class KernelLaunch:
     ) -> None:
         self._kernel, self._tables, self._alone = kernel, tables, alone
         self._types = [_SCALARS[one] for one in types]
+        self._of_tables = OfTables(self._described)
         self.argtypes = parameters_of(types)
 
     def __call__(self, data: Any, reals: Any, counts: Any, *scalars: Any) -> None:
         """Launch a thread for each point of the arrays."""
+        blocks, block, passed = self._of_tables(data, reals, counts)
+        if scalars or self._types:
+            passed += tuple(made(one) for made, one in zip(self._types, scalars, strict=True))
+        self._kernel(blocks, block, passed)
+
+    def _described(self, data: Any, reals: Any, counts: Any) -> tuple[Any, Any, tuple[Any, ...]]:
+        """Return the blocks of a launch, their size, and what it is passed but for scalars."""
         of_arrays, of_counts, of_reals = self._tables
         passed = (
             *(np.uint64(data[at]) for at in of_arrays),
             *(np.int64(counts[at]) for at in of_counts),
             *(np.float64(reals[at]) for at in of_reals),
-            *(made(one) for made, one in zip(self._types, scalars, strict=True)),
         )
         if self._alone:
-            self._kernel((1, 1), (1, 1), passed)
-        else:
-            blocks = tuple(-(-counts[at] // extent) for at, extent in enumerate(_BLOCK))
-            self._kernel(blocks, _BLOCK, passed)
+            return (1, 1), (1, 1), passed
+        return tuple(-(-counts[at] // extent) for at, extent in enumerate(_BLOCK)), _BLOCK, passed
 
 
 class DeviceLibrary(KernelLibrary):

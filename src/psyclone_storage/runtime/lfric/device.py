@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psyclone_storage.runtime.device import KernelLibrary
+from psyclone_storage.runtime.device import KernelLibrary, OfTables
 from psyclone_storage.runtime.lfric.summing import LENGTH
 from psyclone_storage.runtime.native import parameters_of
 from psyclone_storage.storage.memory.cuda import room_for_numbers
@@ -49,30 +49,40 @@ class ColumnLaunch:
     def __init__(self, kernel: Any, types: str, words: LaunchWords) -> None:
         self._kernel, self._words = kernel, words
         self._types = [_SCALARS[one] for one in types.rstrip("l")]
+        self._places = tuple(accumulate((_PLACES[one] for one in words.results), initial=0))
+        self._of_tables = OfTables(self._described)
         self.argtypes = parameters_of(types)
         self.restype = ctypes.c_int32 if words.results else None
 
-    def __call__(self, data: Any, _reals: Any, counts: Any, *scalars: Any) -> None:
+    def __call__(self, data: Any, reals: Any, counts: Any, *scalars: Any) -> None:
         """Launch the threads, for each colour those of its cells."""
+        blocks, size, launches = self._of_tables(data, reals, counts)
+        numbers: tuple[Any, ...] = ()
+        if scalars:
+            numbers = tuple(made(one) for made, one in zip(self._types, scalars, strict=False))
+        *before_each, count = self._places
+        room: Any = room_for_numbers(count) if count else None
+        found = tuple(np.uint64(room.data.ptr + 8 * at) for at in before_each)
+        for passed in launches:
+            self._kernel(blocks, size, passed + numbers + found)
+        if found:
+            self._bring(room.get(), scalars[len(self._types) :])
+
+    def _described(
+        self, data: Any, _reals: Any, counts: Any
+    ) -> tuple[tuple[int], tuple[int], list[tuple[Any, ...]]]:
+        """Return the blocks of a launch, their size, and what each is passed from the tables."""
         words = self._words
-        before = [
+        before = (
             *(np.uint64(data[at]) for at in words.arrays),
             *(np.int64(counts[at]) for at in words.counts),
-        ]
+        )
         threads, size = 1, 1
         if words.threads >= 0:
             threads, size = counts[words.threads], _BLOCK
-            before.append(np.int64(threads))
-        numbers = [made(one) for made, one in zip(self._types, scalars, strict=False)]
-        *before_each, count = accumulate((_PLACES[one] for one in words.results), initial=0)
-        room: Any = room_for_numbers(count) if count else None
-        found = [np.uint64(room.data.ptr + 8 * at) for at in before_each]
-        if threads:
-            for colour in self._each_colour(counts):
-                passed = (*before, *colour, *numbers, *found)
-                self._kernel((-(-threads // size),), (size,), passed)
-        if found:
-            self._bring(room.get(), scalars[len(self._types) :])
+            before = (*before, np.int64(threads))
+        launches = [(*before, *colour) for colour in self._each_colour(counts)] if threads else []
+        return (-(-threads // size),), (size,), launches
 
     def _each_colour(self, counts: Any) -> list[tuple[Any, ...]]:
         """Return what says for which colour a launch is, for each of them."""

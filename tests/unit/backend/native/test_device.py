@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import re
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from psyclone_storage.driver.compile import Build, make_compiler
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.runtime import device as device_module
 from psyclone_storage.runtime.binding import BoundRun, BoundStorages
+from psyclone_storage.runtime.device import OfTables
 from psyclone_storage.runtime.gocean import DeviceLibrary, Field, Grid
 from psyclone_storage.runtime.gocean.device import KernelLaunch
 from psyclone_storage.runtime.lfric.device import ColumnLaunch, LaunchWords
@@ -199,3 +201,28 @@ def test_fields_of_the_host_are_refused() -> None:
     grid = Grid((5, 4), halo=2)
     with pytest.raises(ValueError, match="make its grid with device='gpu'"):
         names["invoke_0"](Field(grid), Field(grid), 0.5, Field(grid))
+
+
+def test_what_a_launch_is_passed_is_made_once_for_tables_that_stay() -> None:
+    made: list[Any] = []
+    tables = [ctypes.c_void_p * 2, ctypes.c_double * 1, ctypes.c_int64 * 3]
+    first, second = ([one() for one in tables] for _ in range(2))
+    kept = OfTables(lambda *given: made.append(given) or len(made))
+    assert [kept(*of) for of in (first, second, first, second)] == [1, 2, 1, 2]
+    # The same addresses with other numbers, and more tables than are kept.
+    assert kept(first[0], first[1], second[2]) == 3
+    assert kept(*first) == 4
+    for _ in range(40):
+        kept(*(one() for one in tables))
+    assert kept(*first) == 45
+
+
+def test_a_launch_with_other_tables_is_passed_what_is_in_them() -> None:
+    found: list[Any] = []
+    launch = KernelLaunch(lambda *given: found.append(given), "d", ((0, 1), (2,), (0,)), False)
+    for at, extent in ((1, 40), (2, 80), (1, 40)):
+        launch([at, 7], [at / 2.0], [extent, 9, at], 1.5)
+    assert found[0] == ((2, 3), (32, 4), (1, 7, 1, 0.5, 1.5)) == found[2]
+    assert found[1] == ((3, 3), (32, 4), (2, 7, 2, 1.0, 1.5))
+    with pytest.raises(ValueError, match="shorter"):
+        launch([1, 7], [0.5], [40, 9, 1])
