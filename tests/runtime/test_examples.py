@@ -24,8 +24,10 @@ from runtime.test_lfric_storage import DEVICE_STEPS
 
 ROOT = Path(__file__).parents[2]
 RANKS = (1, 2, 4, 6)
-IN_STORAGES = {"TARGET": "storage", "DEVICE": "emulated"}
+IN_ONE_MEMORY = {"TARGET": "storage"}
+IN_STORAGES = {**IN_ONE_MEMORY, "DEVICE": "emulated"}
 ON_DEVICE = {**IN_STORAGES, "STEPS": DEVICE_STEPS}
+COLOURED = {"STEPS": "colour"}
 FOR_THREADS = {"STEPS": "auto", "F90FLAGS": "-fopenmp", "OMP_NUM_THREADS": "2"}
 PICTURES = {"advection": "tracer", "globe": "globe", "waves": "waves", "multigrid": "spread"}
 """The examples, by their fixtures, and the names of their pictures."""
@@ -61,6 +63,9 @@ class Made(Enum):
 
     BY_US = "by us"
     BY_US_FOR_THREADS = "by us for threads"
+    BY_US_COLOURED = "by us, coloured"
+    BY_US_COLOURED_WITH_ANNEXED_DOFS = "by us, coloured, with annexed dofs computed"
+    BY_US_IN_ONE_MEMORY = "by us in storages, in one memory"
     BY_US_IN_STORAGES = "by us in storages"
     BY_US_ON_A_DEVICE = "by us in storages, on a device"
     BY_US_WITH_ANNEXED_DOFS = "by us in storages, on a device, with annexed dofs computed"
@@ -69,11 +74,20 @@ class Made(Enum):
 
 VARIABLES = {
     Made.BY_US_FOR_THREADS: FOR_THREADS,
+    Made.BY_US_COLOURED: COLOURED,
+    Made.BY_US_COLOURED_WITH_ANNEXED_DOFS: COLOURED,
+    Made.BY_US_IN_ONE_MEMORY: IN_ONE_MEMORY,
     Made.BY_US_IN_STORAGES: IN_STORAGES,
     Made.BY_US_ON_A_DEVICE: ON_DEVICE,
     Made.BY_US_WITH_ANNEXED_DOFS: ON_DEVICE,
 }
 """What the scripts are told; nothing else."""
+ANNEXED = (Made.BY_US_WITH_ANNEXED_DOFS, Made.BY_US_COLOURED_WITH_ANNEXED_DOFS)
+ON_THE_HOST = {
+    Made.BY_US_ON_A_DEVICE: Made.BY_US_COLOURED,
+    Made.BY_US_WITH_ANNEXED_DOFS: Made.BY_US_COLOURED_WITH_ANNEXED_DOFS,
+}
+"""What adds in the same order as a layer on a device, without storages."""
 
 
 class Example(Protocol):
@@ -104,7 +118,7 @@ def runner(
             library = LFRIC_EMULATED_OF_EXAMPLES if emulated else LFRIC_OF_EXAMPLES
             copy_library(built(library), build / "library")
             command_folder = peer if made is Made.BY_PSYCLONE else tools
-            if made is Made.BY_US_WITH_ANNEXED_DOFS:
+            if made in ANNEXED:
                 variables["PSYCLONE_CONFIG"] = str(annexed_config(tmp_path_factory))
             path = EXAMPLES / "lfric" / name / "run"
             variables |= {"BUILD": str(build), "PATH": path_to(command_folder, compilers)}
@@ -223,6 +237,15 @@ def test_waves_in_storages_beside_a_device_are_the_same(waves: Example, ranks: i
     assert waves(ranks, Made.BY_US_IN_STORAGES).lines == waves(ranks).lines
 
 
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("example", PICTURES)
+def test_examples_in_storages_in_one_memory_are_the_same(
+    example: str, ranks: int, request: pytest.FixtureRequest
+) -> None:
+    run: Example = request.getfixturevalue(example)
+    assert run(ranks, Made.BY_US_IN_ONE_MEMORY).lines == run(ranks).lines
+
+
 def ways_on_a_device() -> Iterator[object]:
     """Yield each example in each way, on each number of ranks; waves take longest."""
     ways = product((Made.BY_US_ON_A_DEVICE, Made.BY_US_WITH_ANNEXED_DOFS), RANKS)
@@ -241,6 +264,7 @@ def test_examples_in_storages_on_a_device_are_the_same(
     run: Example = request.getfixturevalue(example)
     there = run(ranks, made)
     if example == "waves":
+        assert there.lines == run(ranks, ON_THE_HOST[made]).lines
         check_waves(run(ranks).lines, there.lines)
     else:
         assert there.lines == run(1).lines
