@@ -237,8 +237,14 @@ def test_waves_in_storages_beside_a_device_are_the_same(waves: Example, ranks: i
     assert waves(ranks, Made.BY_US_IN_STORAGES).lines == waves(ranks).lines
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("example", PICTURES)
+def ways_in_one_memory() -> Iterator[object]:
+    """Yield each example on each number of ranks."""
+    for example, ranks in product(PICTURES, RANKS):
+        marks = () if (example, ranks) == ("globe", 6) else pytest.mark.matrix
+        yield pytest.param(example, ranks, marks=marks)
+
+
+@pytest.mark.parametrize(("example", "ranks"), list(ways_in_one_memory()))
 def test_examples_in_storages_in_one_memory_are_the_same(
     example: str, ranks: int, request: pytest.FixtureRequest
 ) -> None:
