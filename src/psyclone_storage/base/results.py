@@ -10,11 +10,16 @@ from __future__ import annotations
 class Result:
     """A number that is found by an invoke, and may be passed to the next one."""
 
-    __slots__ = ("__weakref__", "dtype", "value")
+    __slots__ = ("__weakref__", "_dtype", "value")
 
     def __init__(self, value: float = 0.0, dtype: str = "") -> None:
         """Begin with a number; `dtype` is its kind, as `r_solver`, if it is not the usual one."""
-        self.value, self.dtype = value, dtype
+        self.value, self._dtype = value, dtype
+
+    @property
+    def dtype(self) -> str:
+        """The kind of the number, which stays: invokes are compiled for it."""
+        return self._dtype
 
     def __float__(self) -> float:
         """Return the number."""

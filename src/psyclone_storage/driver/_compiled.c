@@ -5,8 +5,8 @@
  * objects count, is left to the careful way. Of the values that were passed it keeps addresses alone;
  * who makes it drops it when one of them goes.
  *
- * It uses the stable ABI of Python 3.11. Nothing that is compared changes once it is made, so that
- * threads, and what is called between, find it as it was. */
+ * It uses the stable ABI of Python 3.11. Nothing that is compared changes once it is made, but for
+ * what is forgotten, so that threads, and what is called between, find it as it was. */
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -249,11 +249,10 @@ static int is_value(const Value *value, PyObject *given)
     return 1;
 }
 
-/* Say whether calls are for the same (1) or not (0), or -1 with an error; `values` gets borrowed
- * references, which the calls keep. */
-static int are_same(LastCall *self, PyObject *calls, PyObject **values)
+/* Say whether calls are for the same (1) or not (0), or -1 with an error; `values` gets so many
+ * references as `held` says: what is called later may take them from the calls. */
+static int are_same(LastCall *self, PyObject *calls, PyObject **values, Py_ssize_t *held)
 {
-    Py_ssize_t done = 0;
     for (Py_ssize_t i = 0; i < self->calls; i++) {
         PyObject *call = PyTuple_GetItem(calls, i);
         if ((PyObject *)Py_TYPE(call) != self->call_kind)
@@ -265,16 +264,16 @@ static int are_same(LastCall *self, PyObject *calls, PyObject **values)
         if (kernel != PyTuple_GetItem(self->kernels, i))
             return 0;
         PyObject *args = PyObject_GetAttr(call, name_args);
-        Py_XDECREF(args); /* the call has them, too */
         if (args == NULL)
             return -1;
-        if (!PyTuple_CheckExact(args) || PyTuple_Size(args) != self->lengths[i])
-            return 0;
-        for (Py_ssize_t k = 0; k < self->lengths[i]; k++, done++) {
-            values[done] = PyTuple_GetItem(args, k);
-            if (!is_value(self->values + done, values[done]))
-                return 0;
+        int same = PyTuple_CheckExact(args) && PyTuple_Size(args) == self->lengths[i];
+        for (Py_ssize_t k = 0; same && k < self->lengths[i]; k++) {
+            PyObject *value = values[*held] = Py_NewRef(PyTuple_GetItem(args, k));
+            same = is_value(self->values + (*held)++, value);
         }
+        Py_DECREF(args);
+        if (!same)
+            return 0;
     }
     return 1;
 }
@@ -330,6 +329,7 @@ static PyObject *LastCall_taken(PyObject *object, PyObject *const *args, Py_ssiz
 {
     LastCall *self = (LastCall *)object;
     PyObject *few[32], **values = few, *taken = NULL;
+    Py_ssize_t held = 0;
     if (count != 3) {
         PyErr_SetString(PyExc_TypeError, "taken() takes what is asked for, a name, and calls.");
         return NULL;
@@ -342,7 +342,7 @@ static PyObject *LastCall_taken(PyObject *object, PyObject *const *args, Py_ssiz
         Py_RETURN_NONE;
     if (self->count > 32 && (values = PyMem_Calloc((size_t)self->count, sizeof *values)) == NULL)
         return PyErr_NoMemory();
-    int same = are_same(self, args[2], values);
+    int same = are_same(self, args[2], values, &held);
     if (same > 0)
         same = are_numbers(self, values);
     if (same > 0)
@@ -351,9 +351,19 @@ static PyObject *LastCall_taken(PyObject *object, PyObject *const *args, Py_ssiz
         taken = taken_of(self, values);
     else if (same == 0)
         taken = Py_NewRef(Py_None);
+    while (held > 0)
+        Py_DECREF(values[--held]);
     if (values != few)
         PyMem_Free(values);
     return taken;
+}
+
+/* forget(): no call is for the same from now on. */
+static PyObject *LastCall_forget(PyObject *object, PyObject *nothing)
+{
+    (void)nothing;
+    Py_CLEAR(((LastCall *)object)->asked);
+    Py_RETURN_NONE;
 }
 
 /* again(table, frame, asked, label, calls): what of the calls that are kept of the place is for the
@@ -403,6 +413,7 @@ static PyMethodDef module_methods[] = {
 static PyMethodDef LastCall_methods[] = {
     {"taken", (PyCFunction)(void (*)(void))LastCall_taken, METH_FASTCALL,
      "Return what the routine takes of calls that are for the same as these were; else None."},
+    {"forget", LastCall_forget, METH_NOARGS, "Say of no call from now on that it is for the same."},
     {0}};
 static PyType_Slot LastCall_slots[] = {
     {Py_tp_new, LastCall_new},         {Py_tp_dealloc, LastCall_dealloc},
@@ -435,7 +446,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
     if (name_kernel == NULL || name_args == NULL || name_code == NULL || name_instruction == NULL ||
         type == NULL ||
         PyModule_AddObjectRef(module, "LastCall", type) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 1) < 0) {
+        PyModule_AddIntConstant(module, "EDITION", 2) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -199,14 +199,14 @@ def _key(
     """Return what an invoke is known by: its place, its kernels, and what each is given.
 
     Of what is no number it counts which are one object, what is in sequences included, and of what
-    type its values are. Code is
+    types it and its values are: what is refused of one type is not taken where another was. Code is
     known by its identity, as its hash costs more than all the rest: what was compiled keeps it
     alive.
     """
     label, frame, asked = about
     first: dict[int, Hashable] = {}
     kinds = tuple([
-        (first.setdefault(id(value), at), getattr(value, "dtype", None))
+        (first.setdefault(id(value), at), value.__class__, getattr(value, "dtype", None))
         if (how := passed_as(value.__class__)) is OBJECT
         else value.__class__ if how is NUMBER
         else _known_parts(first, at, value)
@@ -238,7 +238,7 @@ def _looks(calls: Sequence[TracedCall], api: str) -> Looks:
 def _known_parts(first: dict[int, Hashable], at: int, several: Sequence[Any]) -> Hashable:
     """Return where a sequence, passed at a position, and each object in it are met first."""
     parts = [
-        (first.setdefault(id(one), (at, number)), getattr(one, "dtype", None))
+        (first.setdefault(id(one), (at, number)), one.__class__, getattr(one, "dtype", None))
         for number, one in enumerate(several)
     ]
     return first.setdefault(id(several), at), *parts

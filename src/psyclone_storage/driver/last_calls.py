@@ -108,6 +108,8 @@ def _watched(
     last = known.last
 
     def forget(_gone: Any) -> None:
+        # Whoever notes another call meanwhile may put this one back into the table.
+        last.forget()
         left = tuple(one for one in _last_calls().get(place, ()) if one.last is not last)
         _last_calls()[place] = left
 

@@ -433,6 +433,12 @@ def _expr(
             f"The kernel '{kernel.name}' takes a whole number, not {value!r}, as its argument "
             f"{at + 1}: say which is meant, as in int(...)."
         )
+    kind = getattr(value, "dtype", None)
+    if isinstance(value, Integral) and str(kind) not in _WHOLE:
+        raise TypeError(
+            f"{value!r} has the type {kind}, with which Python would go on to compute, and the "
+            f"kernel '{kernel.name}' computes with 32 bits and a sign: give it 'int(...)' of it."
+        )
     return names.of_number(value, position, written, own)
 
 
@@ -451,6 +457,8 @@ def _type_of(value: Any, usual: DataType | None) -> DataType | None:
 
 
 _SINGLE = "float32"
+_WHOLE = ("None", "int32", "int64")
+"""The types of whole numbers, as NumPy calls them, and those of Python."""
 
 
 def _typed(expr: Expr, type_: DataType | None, rank: int) -> Expr:

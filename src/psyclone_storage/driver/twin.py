@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from psyclone_storage.driver.tracing import TracedCall, TracingRequest
 
-EDITION = 1
+EDITION = 2
 """The edition of what is compiled that fits to this file."""
 
 
@@ -45,7 +45,8 @@ class LastCall:
             ValueError: there are not as many `ways` as values.
         """
         values = [*chain.from_iterable(one.args for one in calls)]
-        self._asked, self._label, self._order = asked, label, order
+        self._asked: TracingRequest | None = asked
+        self._label, self._order = label, order
         self._kernels = [(type(one), one.kernel, len(one.args)) for one in calls]
         self._kinds = [*map(type, values)]
         self._ids = [(at, _identity(one, how)) for at, (one, how)
@@ -77,6 +78,10 @@ class LastCall:
             if way(seen) is not before:
                 return None
         return tuple([values[at] for at in self._order])
+
+    def forget(self) -> None:
+        """Say of no call from now on that it is for the same."""
+        self._asked = None
 
 
 def again(

@@ -116,7 +116,7 @@ def number_of(value: Any, wanted: Any) -> Any:
     Raises:
         TypeError: it is no number, or no whole number where one is needed; or it has other than 8
             bytes, where that is what a function takes.
-        OverflowError: it is a whole number that is too large.
+        OverflowError: it is a number that is too large.
     """
     if wanted is ArrayAddress:
         return value
@@ -131,14 +131,32 @@ def number_of(value: Any, wanted: Any) -> Any:
                 f"{value!r} has {size} bytes, with which Python would go on to compute, and the "
                 "kernel computes with 8: give it 'float(...)' of that."
             )
-        return float(value)
+        return _as_float(value)
     found = index(value)
     if wanted is WholeNumber and not _SMALLEST <= found <= _LARGEST:
+        # Python writes down no number that is very long.
+        bits = found.bit_length()
         raise OverflowError(
             f"A kernel takes whole numbers of 32 bits, from {_SMALLEST} to {_LARGEST}, and is "
-            f"given {found}: pass a number in that range."
+            f"given {found if bits < _MOST_BITS else f'one of {bits} bits'}: pass a number in that "
+            "range."
         )
     return found
+
+
+_MOST_BITS = 200
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise OverflowError(
+            "A kernel takes real numbers of 8 bytes, up to 1.8e308, and is given one that is "
+            "larger: pass a number in that range."
+        ) from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{value!r} is no number.") from None
 
 
 def _real_size(value: Any) -> int | None:

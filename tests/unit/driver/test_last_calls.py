@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+import ctypes
 import gc
 import inspect
+import pickle
 import random
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.results import Result
 from psyclone_storage.driver import last_calls, twin
 from psyclone_storage.driver.invokes import compiled_so_far
 from psyclone_storage.driver.tracing import Compiled, TracingRequest
@@ -32,6 +39,7 @@ from psyclone_storage.gocean import (
     scalar,
 )
 from psyclone_storage.runtime.gocean import Field, Grid
+from psyclone_storage.runtime.native import WholeNumber, number_of
 
 KINDS: list[Any] = [twin.LastCall]
 FINDERS: list[Any] = [twin.again]
@@ -177,6 +185,72 @@ def test_both_say_the_same_of_any_calls() -> None:
     assert agreed >= 400
 
 
+class Anew(Asked):
+    """A call whose arguments nobody else has."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name != "args":
+            return super().__getattribute__(name)
+        return float(str(1.5)), [A, B], complex(2.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_calls_let_go_meanwhile_is_kept(kind: Any) -> None:
+    """Values are those of the call, whoever takes them from it while it is compared."""
+    call = Anew(FIRST, ())
+    last = kind(ASKED, "", (call,), (None, (A, B), None), (2, 1, 0), ((0, 7.0),), (),
+                lambda _: bool([float(str(one)) for one in range(999)]), ((), (), ()))  # fmt: skip
+    assert last.taken(ASKED, "", (call,)) == (2 + 1j, [A, B], 1.5)
+
+    given = Asked(FIRST, (float("2.5"), A))
+
+    def empties(_: Any) -> None:
+        object.__setattr__(given, "args", ())
+        junk.extend(float(str(one)) for one in range(999))
+
+    junk: list[float] = []
+    last = kind(ASKED, "", (given,), (None, A), (0, 1), (), (), bool, ((empties,), (1,), (None,)))
+    assert last.taken(ASKED, "", (given,)) == (2.5, A)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_forgotten_is_never_the_same(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even if a call is noted while an object of another one goes."""
+    last = made(kind, Asked(FIRST, (A, 1.0)))
+    assert last.taken(ASKED, "name", (Asked(FIRST, (A, 1.0)),)) == (1.0, A)
+    last.forget()
+    assert last.taken(ASKED, "name", (Asked(FIRST, (A, 1.0)),)) is None
+
+    class Table(dict[Any, Any]):
+        """A table: when it has been looked at, an object goes."""
+
+        def get(self, *key: Any) -> Any:
+            found = super().get(*key)
+            going.clear()
+            return found
+
+    table, going = Table(), [Datum()]
+    frame: Any = SimpleNamespace(f_code=made.__code__, f_lasti=0)
+    monkeypatch.setattr(last_calls, "_last_calls", lambda: table)
+    monkeypatch.setattr(last_calls, "LastCall", kind)
+
+    def keep(datum: Datum) -> None:
+        compiled = Compiled(lambda *_: None, (0,), None, frame.f_code)
+        about = ((Asked(FIRST, (datum,)),), "", ASKED)
+        last_calls.keep_last(frame, about, compiled, Looks())
+
+    keep(one := going[0])
+    place, was = id(one), table[id(frame.f_code), 0]
+    going.append(one)
+    del one
+    keep(A)
+    others = [Datum() for _ in range(999)]
+    assert not going
+    for other in others:
+        if id(other) == place:
+            assert was[0].last.taken(ASKED, "", (Asked(FIRST, (other,)),)) is None
+
+
 @pytest.mark.skipif(not last_calls.COMPILED, reason="what is compiled")
 def test_what_does_not_fit_together_is_refused() -> None:
     call = (Asked(FIRST, (A, 1.0)),)
@@ -259,6 +333,61 @@ def test_a_place_is_code_and_instruction() -> None:
         assert find(table, frame, ASKED, "name", call) == ((last, 1), (1.0, A))
         with pytest.raises((TypeError, AttributeError)):
             find(dict.fromkeys(table, ((A, 1),)), frame, ASKED, "name", call)
+
+
+def test_what_is_refused_is_refused_where_something_like_it_was_taken() -> None:
+    """No other type than that which the compiler looked at is taken, in any order."""
+    configure(distributed=False, target="numpy")
+    one, two = ones(2)
+    for _ in range(2):
+        step(one, two, Fraction(1, 4))  # type: ignore[arg-type]
+        assert one.values[1, 1] == 0.25
+        step(one, two, np.int64(2))  # type: ignore[arg-type]
+        for other in (Decimal(2), None, np.array(2), SimpleNamespace(), two.grid):
+            with pytest.raises(TypeError, match="'take' takes a number, not"):
+                step(one, two, other)  # type: ignore[arg-type]
+        assert one.values[1, 1] == 2.0
+    configure()
+
+
+def test_whole_numbers_of_other_sizes_are_refused() -> None:
+    """Python would go on to compute with few bits, or without a sign, and kernels with 32."""
+    for target in ("", "numpy"):
+        configure(distributed=False, target=target)
+        one, two = ones(2)
+        for number in (np.uint8(3), np.int16(3), np.uint64(3)):
+            with pytest.raises(TypeError, match=r"np.u?int\d+\(3\) .* 'int\(...\)' of it"):
+                step(one, two, number)  # type: ignore[arg-type]
+        for number in (np.int32(3), np.int64(3)):
+            step(one, two, number)  # type: ignore[arg-type]
+            assert one.values[1, 1] == 3.0
+    configure()
+
+
+def test_numbers_that_are_too_large_are_said_in_words() -> None:
+    """Those are, too, that Python refuses to write down."""
+    configure(distributed=False)
+    one, two = ones(2)
+    step(one, two, 3.0)
+    for number in (10**400, 10**5000, Fraction(10**400)):
+        with pytest.raises(OverflowError, match=r"A kernel takes real numbers of 8 bytes, up to 1"):
+            step(one, two, number)
+    assert one.values[1, 1] == 3.0
+    with pytest.raises(OverflowError, match=r"32 bits, .* and is given one of 16610 bits"):
+        number_of(10**5000, WholeNumber)
+    for value in ("a", None):
+        with pytest.raises(TypeError, match=rf"Result\({value!r}\) is no number"):
+            number_of(Result(value), ctypes.c_double)  # type: ignore[arg-type]
+    configure()
+
+
+def test_the_kind_of_a_result_stays() -> None:
+    """What was compiled for it is found again by the object alone."""
+    result = Result(dtype="r_solver")
+    with pytest.raises(AttributeError):
+        result.dtype = ""  # type: ignore[misc]
+    for again in (copy.copy(result), pickle.loads(pickle.dumps(result))):
+        assert (again.value, again.dtype) == (0.0, "r_solver")
 
 
 def test_one_object_twice_after_two_objects_is_refused() -> None:
