@@ -30,7 +30,13 @@ from psyclone_storage.backend.native.ordering import (
     in_order,
     never,
 )
-from psyclone_storage.backend.numpy.printer import indented, laid_out, lines_of, text_of
+from psyclone_storage.backend.numpy.printer import (
+    indented,
+    laid_out,
+    lines_of,
+    text_of,
+    with_own_names,
+)
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import NameTable
@@ -117,6 +123,8 @@ class NativeForm:
         return points_function(name, lines, tables, kernels, {code.key: code for code in codes})
 
 
+_WORDS = abi.RESERVED | {abi.WITHIN}
+"""The names that no argument of a routine may have."""
 ON_HOST = NativeForm(abi.LIBRARY, ".c")
 ON_DEVICE = NativeForm(abi.DEVICE_LIBRARY, ".cu", device=True)
 
@@ -131,7 +139,8 @@ def emit_native(unit: Unit, inlined: InlinedProcedures, form: NativeForm = ON_HO
         message = f"Programs in Python have no module '{foreign[0]}'."
         raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
     kernels = _printed(inlined.codes)
-    routines = [_native(routine, kernels, inlined.codes, form) for routine in unit.routines]
+    named = [with_own_names(routine, _WORDS) for routine in unit.routines]
+    routines = [_native(routine, kernels, inlined.codes, form) for routine in named]
     return NativeTexts(_python(unit, routines, form), _c_text(unit, routines, kernels, form))
 
 

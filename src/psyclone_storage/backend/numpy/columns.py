@@ -8,7 +8,7 @@ the loops that they are, done by one thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
@@ -30,6 +30,7 @@ from psyclone_storage.backend.numpy.printer import (
     indented,
     laid_out,
     lines_of,
+    with_own_names,
 )
 from psyclone_storage.backend.numpy.spelling import UnsupportedError, plain
 from psyclone_storage.backend.numpy.statements import (
@@ -37,8 +38,7 @@ from psyclone_storage.backend.numpy.statements import (
     changed_scalars,
 )
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SPACES_OF_LAYERS
 from psyclone_storage.ir.code import KernelCode, KernelModule
@@ -48,7 +48,6 @@ from psyclone_storage.ir.rewrite import (
     everywhere,
     expressions_of,
     names_in,
-    substituted,
     walk_lines,
     with_parts,
 )
@@ -84,7 +83,7 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
     words = abi.RESERVED.union(routine.name for routine in unit.routines)
     words = words.union(code.name for code in inlined.codes)
     functions = [
-        _function(_RoutineText(_plain(routine, words), codes, problems))
+        _function(_RoutineText(with_own_names(routine, words), codes, problems))
         for routine in unit.routines
     ]
     functions += [
@@ -217,27 +216,6 @@ class _RoutineText:
     routine: Routine
     codes: Mapping[str, KernelCode]
     problems: list[Diagnostic]
-
-
-def _plain(routine: Routine, words: Collection[str]) -> Routine:
-    """Return a routine whose arguments have names that the module does not need."""
-    taken = NameTable({*words, *(one.name for one in (*routine.dummies, *routine.variables))})
-    fresh = {item.key: taken.fresh(item.name) for item in routine.dummies if item.name in words}
-    if not fresh:
-        return routine
-    values = {key: Name(name) for key, name in fresh.items()}
-    return replace(
-        routine,
-        dummies=tuple(
-            replace(item, name=fresh.get(item.key, item.name)) for item in routine.dummies
-        ),
-        body=tuple(
-            replace(line, items=tuple(
-                replace(item, owner=substituted(item.owner, values)) for item in line.items
-            )) if isinstance(line, HoldData) else line
-            for line in everywhere(routine.body, lambda expr: substituted(expr, values))
-        ),
-    )  # fmt: skip
 
 
 def _function(text: _RoutineText) -> list[str]:

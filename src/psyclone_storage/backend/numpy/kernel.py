@@ -50,6 +50,8 @@ from psyclone_storage.ir.unit import (
 _STEP = "    "
 _OWN = (0, 0)
 _WORDS = {Intrinsic.REAL: "float", Intrinsic.INTEGER: "int", Intrinsic.LOGICAL: "bool"}
+_WORDS_HERE = frozenset({*abi.FROM_MODULE, abi.NUMPY, "at", "range", "min", "max", "int"})
+"""The names that functions for kernels compute with."""
 _HINT = "Leave it to a target with a compiler, or write it as assignments under conditions."
 
 
@@ -64,11 +66,11 @@ def emit_code(code: KernelCode) -> list[str]:
     body = writer.block(code.body, _Mask())
     if writer.problems:
         raise CompileError(*writer.problems)
-    head = f"def {code.name}({', '.join(map(plain, code.dummies))}):"
-    first, second = (plain(name) for name in code.dummies[:2])
-    imports = reading_of(code)
+    head = f"def {code.name}({', '.join(map(_plain, code.dummies))}):"
+    first, second = (_plain(name) for name in code.dummies[:2])
+    imports = reading_of(code, _WORDS_HERE)
     like = next(name for name in code.dummies if writer.is_array(name))
-    opening = [f"at = points({first}, {second}, {plain(like)}.shape)", *imports]
+    opening = [f"at = points({first}, {second}, {_plain(like)}.shape)", *imports]
     if writer.leaves:
         opening.append(f"{writer.alive} = np.True_")
     return [head, *(f"{_STEP}{line}" if line else "" for line in (*opening, *body))]
@@ -126,6 +128,15 @@ def _read(symbol: Symbol, here: str) -> tuple[str, str]:
     )
 
 
+def _plain(name: str) -> str:
+    """Return what a name of a kernel is called, which is none of those that are computed with."""
+    return plain(name, _WORDS_HERE)
+
+
+def _named(expr: Expr) -> str | None:
+    return _plain(expr.text) if isinstance(expr, Name) else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Mask:
     """The points that statements are for: those for which all of `terms` hold."""
@@ -170,7 +181,9 @@ class _Writer:
             kind = typing.type_of(expr)
             return isinstance(kind, ScalarType) and kind.intrinsic is Intrinsic.INTEGER
 
-        spelling = Spelling(lambda expr: _differs(expr, varying, code), arrays.element, is_whole)
+        spelling = Spelling(
+            lambda expr: _differs(expr, varying, code), arrays.element, is_whole, _named
+        )
         written = {
             key_of(name)
             for line in walk_lines(code.body)
@@ -235,7 +248,7 @@ class _Writer:
         raise UnsupportedError("this cannot be assigned to")
 
     def _local(self, text: str, expr: Expr, value: str, mask: _Mask) -> str:
-        key, name = key_of(text), plain(text)
+        key, name = key_of(text), _plain(text)
         is_view = isinstance(expr, Index) and self.spelling.element(expr) is not None
         if is_view and names(expr.base) & self.written:  # type: ignore[union-attr]
             value = f"{value}.copy()"
@@ -299,7 +312,7 @@ class _Writer:
             self.left = True
         before = set(self.assigned)
         self.assigned.add(line.variable.key)
-        head = f"for {plain(line.variable.text)} in range({', '.join(bounds)}):"
+        head = f"for {_plain(line.variable.text)} in range({', '.join(bounds)}):"
         found = [head, *_indented(self.block(line.body, mask))]
         if not _certainly_done(line, step):
             self.assigned = before
@@ -368,7 +381,7 @@ class _Arrays:
         offset = offset_of(expr, self.code)
         if offset is None:
             raise UnsupportedError(f"'{text}' is looked at where the point does not tell")
-        return f"{plain(text)}[at({offset[0]}, {offset[1]})]"
+        return f"{_plain(text)}[at({offset[0]}, {offset[1]})]"
 
 
 def offset_of(expr: Index, code: KernelCode) -> tuple[int, int] | None:

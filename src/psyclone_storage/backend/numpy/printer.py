@@ -7,15 +7,18 @@ is under them on the host, all points at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from json import dumps
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Binary, Element, Expr, Index, Name, integer_value
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import everywhere, substituted
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
@@ -63,7 +66,7 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
     if foreign:
         message = f"Programs in Python have no module '{foreign[0]}'."
         raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
-    functions = [list(_function(routine)) for routine in unit.routines]
+    functions = [list(_function(with_own_names(one, abi.RESERVED))) for one in unit.routines]
     functions += [list(lines) for lines in inlined.procedures]
     text = "\n\n\n".join("\n".join(lines) for lines in functions)
     return f"{_head(unit, text)}\n\n{text}\n"
@@ -89,6 +92,27 @@ def _function(routine: Routine) -> Iterator[str]:
     if not any(line and not line.startswith("#") for line in lines):
         lines.append("return")
     yield from indented(lines)
+
+
+def with_own_names(routine: Routine, words: Collection[str]) -> Routine:
+    """Return a routine whose arguments have none of `words`, which its module needs."""
+    taken = NameTable({*words, *(one.name for one in (*routine.dummies, *routine.variables))})
+    fresh = {item.key: taken.fresh(item.name) for item in routine.dummies if item.name in words}
+    if not fresh:
+        return routine
+    values = {key: Name(name) for key, name in fresh.items()}
+    return replace(
+        routine,
+        dummies=tuple(
+            replace(item, name=fresh.get(item.key, item.name)) for item in routine.dummies
+        ),
+        body=tuple(
+            replace(line, items=tuple(
+                replace(item, owner=substituted(item.owner, values)) for item in line.items
+            )) if isinstance(line, HoldData) else line
+            for line in everywhere(routine.body, lambda expr: substituted(expr, values))
+        ),
+    )  # fmt: skip
 
 
 def indented(lines: Iterable[str]) -> Iterator[str]:

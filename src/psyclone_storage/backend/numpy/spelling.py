@@ -68,6 +68,7 @@ _NUMPY = {
     "aint": "trunc",
     "real": "float64",
 }
+_EXTREMES = {"min": abi.LESSER, "max": abi.GREATER}
 _ROUNDED = {"floor": "floor", "ceiling": "ceil", "int": "trunc"}
 _IN_PRODUCTS = 2
 _SMALL = 1
@@ -197,8 +198,11 @@ class Spelling:
             whole = self.of(items[0])
             if not any(map(self.varies, items)):
                 return f"{name}({', '.join(map(self.of, items))})"
+            # NumPy's own give no number where one of two is none, and either of two zeros.
+            is_whole = self.is_whole(items[0])
+            word = f"np.{_NUMPY[name]}" if is_whole else _EXTREMES[name]
             for item in items[1:]:
-                whole = f"np.{_NUMPY[name]}({whole}, {self.of(item)})"
+                whole = f"{word}({whole}, {self.of(item)})"
             return whole
         if name == "real" and len(items) == 1:
             return f"np.float32({self.of(items[0])})"

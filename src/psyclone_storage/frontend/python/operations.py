@@ -16,7 +16,7 @@ from psyclone_storage.frontend.python.functions import Signature, TypedFunction
 from psyclone_storage.frontend.python.kinds import DOUBLE, UNKNOWN_NUMBER, Kind, sized
 from psyclone_storage.frontend.python.rounded import as_real, as_real_if_rounded
 from psyclone_storage.frontend.python.scope import UNKNOWN, KernelScope, TypedExpression
-from psyclone_storage.ir.expr import Expr, integer_value
+from psyclone_storage.ir.expr import Expr, Literal, integer_value, walk
 from psyclone_storage.ir.types import Intrinsic
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
@@ -238,7 +238,22 @@ def applied(
     if function.name == "abs" and kinds is not None:
         kinds = sized(kinds)
     made = replace(_of_numbers(scope, function.name, args), within=within, kinds=kinds)
+    if of_numpy and made.type is _REAL and function.name in ("min", "max"):
+        made = replace(made, expr=_extreme_of_numpy(function.name, args[0].expr, args[1].expr))
     return by_numpy(scope, node, given, made) if of_numpy else made
+
+
+def _extreme_of_numpy(word: str, first: Expr, second: Expr) -> Expr:
+    """Return the extreme of two reals, which is no number where one is none.
+
+    The usual one is the first then; so the second, the simpler of the two, is asked for itself.
+    """
+    if len(tuple(walk(first))) < len(tuple(walk(second))) or isinstance(first, Literal):
+        first, second = second, first
+    usual = nodes.call(word, first, second)
+    if isinstance(second, Literal):
+        return usual
+    return nodes.call("merge", second, usual, nodes.binary("/=", second, second))
 
 
 def _converted(

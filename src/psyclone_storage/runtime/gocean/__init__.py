@@ -1,6 +1,6 @@
 """Grids of rectangles and fields on them, in the words of the GOcean API."""
 
-from psyclone_storage.runtime.computing import module_value, power, quotient
+from psyclone_storage.runtime.computing import greater, lesser, module_value, power, quotient
 from psyclone_storage.runtime.gocean.compiled import (
     CompiledRoutine,
     check_within,
@@ -22,7 +22,9 @@ __all__ = [
     "Points",
     "check_within",
     "exchange",
+    "greater",
     "held",
+    "lesser",
     "module_value",
     "points",
     "power",

@@ -60,7 +60,7 @@ def body(text: str) -> list[str]:
         ),
         (
             "new[0, 0] = max(old[0, 0], 0.0, rate)",
-            ["new[at(0, 0)] = np.maximum(np.maximum(old[at(0, 0)], 0.0), rate)"],
+            ["new[at(0, 0)] = greater(greater(old[at(0, 0)], 0.0), rate)"],
         ),
         ("new[0, 0] = DEPTH", ["from work_mod import DEPTH", "new[at(0, 0)] = DEPTH"]),
     ],
