@@ -23,7 +23,7 @@ from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.runtime.compiling import load_library
-from psyclone_storage.runtime.computing import power, quotient
+from psyclone_storage.runtime.computing import greater, lesser, power, quotient
 from psyclone_storage.runtime.gocean.held import points
 
 SETTINGS = load_settings("", "", surroundings({}))
@@ -117,7 +117,10 @@ def arguments(seed: int) -> Arguments:
 def by_numpy(text: str, seed: int) -> tuple[Any, Any]:
     """Return what the printed function writes."""
     given = arguments(seed)
-    names: dict[str, Any] = {"np": np, "points": points, "power": power, "quotient": quotient}
+    names: dict[str, Any] = {
+        "np": np, "points": points, "power": power, "quotient": quotient, "lesser": lesser,
+        "greater": greater,
+    }  # fmt: skip
     module = types.ModuleType("work_mod")
     module.DEPTH, module.SLOPE = 3, 0.5
     sys.modules["work_mod"] = module

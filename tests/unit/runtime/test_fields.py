@@ -317,3 +317,10 @@ def test_ranks_without_mpi4py_are_told_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setattr(ranks, "_mpi_world", ranks._mpi_world.__wrapped__)
     with pytest.raises(ImportError, match=r"pip install 'psyclone-storage\[mpi\]'"):
         ranks.world()
+
+
+@pytest.mark.parametrize("device", ["cuda", "emulated", 0, True])
+def test_a_grid_knows_its_devices_before_any_field(device: object) -> None:
+    with pytest.raises(ValueError, match=f'The device must be "gpu" or None, not {device!r}'):
+        Grid((4, 4), device=device)  # type: ignore[arg-type]
+    assert Grid((4, 4), device="cpu").device is None

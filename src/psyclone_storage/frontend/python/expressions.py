@@ -13,7 +13,12 @@ from typing import Any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.python import nodes, precision, rounded
-from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
+from psyclone_storage.frontend.python.functions import (
+    ALL,
+    Signature,
+    TypedFunction,
+    to_write_for,
+)
 from psyclone_storage.frontend.python.imports import dotted, imported_from
 from psyclone_storage.frontend.python.kinds import DOUBLE, SINGLE, UNKNOWN_NUMBER, WEAK, Kind, Kinds
 from psyclone_storage.frontend.python.operations import (
@@ -325,9 +330,12 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
         if module := imported_from(scope.tree, name):
             what = f"The module '{module}' has no function '{name}' that a kernel can call."
             hint = "Define it there, by 'def': a kernel calls functions in Python."
-        elif name in scope.offered.bound:
+        elif name in scope.offered.bound | scope.offered.defined:
             hint = "The module gives this name a meaning of its own, which a kernel cannot call."
-        hint = did_you_mean(name, set(ALL) - scope.offered.bound) or hint
+        elif instead := to_write_for(name, scope.offered):
+            hint = instead
+        else:
+            hint = did_you_mean(name, set(ALL) - scope.offered.bound) or hint
         return scope.refuse("P051", what, node.func, hint)
     if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
         what = f"'{name}' is given its arguments by their order alone."

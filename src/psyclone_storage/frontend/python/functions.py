@@ -144,6 +144,48 @@ class CallableImports:
         return None
 
 
+def to_write_for(name: str, given: CallableImports) -> str:
+    """Return what to write for a function that there is not for kernels, or is not imported."""
+    module, _, last = name.rpartition(".")
+    if not module and last in {*MATH, *NUMPY}:
+        known = "math" if last in MATH else "numpy"
+        own = "" if known == "numpy" else f"'from math import {last}' at the top of the file, or "
+        return f"Write {own}'np.{last}' with 'import numpy as np'." if last in NUMPY else (
+            f"Write 'from math import {last}' at the top of the file.")  # fmt: skip
+    named = {"np": "import numpy as np", "numpy": "import numpy", "math": "import math"}
+    if module in named and module not in (*given.math.modules, *given.numpy.modules):
+        return f"Write '{named[module]}' at the top of the file."
+    return _INSTEAD.get(last, "")
+
+
+_NEAREST = (
+    "Write 'math.floor(x + 0.5)', which takes the larger of two that are as near, where Python's"
+    " own takes the even one."
+)
+_INSTEAD: Mapping[str, str] = {
+    "sign": "Write '1.0 if x > 0.0 else -1.0 if x < 0.0 else x', or 'math.copysign(1.0, x)'.",
+    **dict.fromkeys(("round", "rint", "around"), _NEAREST),
+    "clip": "Write 'min(max(x, lowest), highest)'.",
+    "fmin": "Write 'min(x, y)'.",
+    "fmax": "Write 'max(x, y)'.",
+    "floor": "Write 'math.floor(x)'.",
+    "ceil": "Write 'math.ceil(x)'.",
+    **dict.fromkeys(("trunc", "fix"), "Write 'math.trunc(x)'."),
+    "mod": "Write 'x % y', which has the sign of 'y'.",
+    **dict.fromkeys(("floor_divide", "divmod"), "Write 'math.floor(x / y)', and 'x % y'."),
+    "square": "Write 'x * x'.",
+    "cbrt": "Write 'math.copysign(abs(x) ** (1.0 / 3.0), x)'.",
+    "log2": "Write 'math.log(x) / math.log(2.0)'.",
+    "isnan": "Write 'x != x'.",
+    **dict.fromkeys(("degrees", "rad2deg"), "Write 'x * (180.0 / math.pi)'."),
+    **dict.fromkeys(("radians", "deg2rad"), "Write 'x * (math.pi / 180.0)'."),
+    "bool": "Write 'x != 0'.",
+    "sum": "Write a loop that adds, or the terms with '+' between them.",
+    "range": "Write it as what a loop counts: 'for n in range(...)'.",
+    "print": "Leave it out: 'kernel.at(...)' runs the function for one point, in Python.",
+}
+
+
 def offered(tree: Tree) -> CallableImports:
     """Return what the imports of a file give to call."""
     given = names_of(tree, "math"), names_of(tree, "numpy")

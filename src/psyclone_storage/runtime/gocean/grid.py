@@ -21,6 +21,7 @@ from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, plan_exch
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.runtime.ranks import Ranks, world
 from psyclone_storage.storage import Storage, storage, zeros
+from psyclone_storage.storage.gdp.parameters import checked_device
 
 X_CONTIGUOUS = (1, 0)
 """The layout of all fields: neighbours in x are neighbours in memory, as in Fortran."""
@@ -40,7 +41,8 @@ class Grid:
     Raises:
         TypeError: something is not what it is described as here.
         ValueError: the domain cannot be divided so, a periodic domain has fewer points than the
-            halo, a distance is not above zero, or the mask has another shape.
+            halo, a distance is not above zero, the mask has another shape, or there is no such kind
+            of device.
     """
 
     def __init__(  # noqa: PLR0913 - what a grid is made of
@@ -60,7 +62,8 @@ class Grid:
         self.spacing = distance_pair("the spacing of a grid", spacing)
         self.periodic = truth_pair("the directions in which a grid is periodic", periodic)
         self.offset: Offset = one_of("The offset of a grid", offset, Offset)
-        self.halo, self.device = whole_number("The halo of a grid", halo), device
+        self.halo = whole_number("The halo of a grid", halo)
+        self.device: str | None = checked_device(device)
         self.ranks = world() if ranks is None else ranks
         cuts = None if parts is None else whole_pair("the parts of a grid", parts)
         self.decomposition = decompose(self.points, self.ranks.size, self.halo, cuts)

@@ -27,6 +27,7 @@ from psyclone_storage.runtime.lfric.library import (
 )
 from psyclone_storage.runtime.ranks import Ranks, world
 from psyclone_storage.storage import Storage, as_storage
+from psyclone_storage.storage.gdp.parameters import checked_device
 
 _EXTRUSIONS = {"uniform": 1, "quadratic": 2}
 _LEVELS = 3
@@ -220,11 +221,13 @@ class MeshCells:
         """Make a mesh; `surface` is what this rank has of the horizontal mesh, if it is there.
 
         Raises:
-            ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
+            ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks, or there
+                is no such kind of device.
             NoCompilerError: Fortran has to be compiled first, and cannot be.
         """
         self.horizontal, self.columns = horizontal, columns
-        self.label, self.device = label, device
+        self.label = label
+        self.device: str | None = checked_device(device)
         self.ranks = world() if ranks is None else ranks
         self.library = agreed(self.ranks, partial(infrastructure, self.ranks))
         _check_alike(self.ranks, (horizontal, columns))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
@@ -223,6 +226,50 @@ def test_a_name_of_the_module_is_no_function_of_python(own: str) -> None:
     assert problem.span is not None
     assert problem.span.text == "max"
     assert "of its own" in problem.hint
+
+
+@pytest.mark.parametrize(
+    ("called", "hint"),
+    [
+        ("sqrt(rate)", "'from math import sqrt' at the top of the file, or 'np.sqrt'"),
+        ("arctan2(rate, rate)", "Write 'np.arctan2' with 'import numpy as np'."),
+        ("atan(rate)", "Write 'from math import atan' at the top of the file."),
+        ("numpy.sqrt(rate)", "Write 'import numpy' at the top of the file."),
+        ("math.isnan(rate)", "Write 'x != x'."),
+        ("round(rate)", "'math.floor(x + 0.5)'"),
+        ("abbs(rate)", "Did you mean 'abs'?"),
+        ("nothing(rate)", "A kernel calls the functions of numbers"),
+    ],
+)
+def test_what_to_write_for_a_function_that_there_is_not(called: str, hint: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        code_of(f"new[0, 0] = {called}", HEAD)
+    (problem,) = caught.value.problems
+    assert problem.code == "P051"
+    assert hint in problem.hint
+
+
+@pytest.mark.parametrize(
+    ("called", "written"),
+    [
+        ("np.sign(rate)", "1.0 if rate > 0.0 else -1.0 if rate < 0.0 else rate"),
+        ("np.clip(rate, 0.0, 1.0)", "min(max(rate, 0.0), 1.0)"),
+        ("np.floor(rate)", "math.floor(rate)"),
+        ("np.mod(rate, 2.5)", "rate % 2.5"),
+        ("np.square(rate)", "rate * rate"),
+        ("np.fmax(rate, 1.0)", "max(rate, 1.0)"),
+    ],
+)
+def test_what_a_hint_says_can_be_written(called: str, written: str) -> None:
+    """And has the value of the function that there is not."""
+    with pytest.raises(CompileError) as caught:
+        code_of(f"new[0, 0] = {called}", HEAD)
+    (problem,) = caught.value.problems
+    assert problem.hint.startswith("Write '")
+    code_of(f"new[0, 0] = {written}", HEAD)
+    for rate in (-2.5, -0.5, 0.0, 0.7, 3.0):
+        given = {"np": np, "math": math, "rate": rate}
+        assert eval(called, given) == eval(written, given)
 
 
 def test_all_problems_at_once() -> None:
