@@ -5,7 +5,12 @@ so depends on what it knows, and on what stands together. Where it knows that a 
 level, loops over levels are gone, and what stood in several of them stands together. So that no
 bit changes, a product may be nothing but a part of one statement, written once, of values of which
 none stays the same in a loop around it, that over cells among them. What follows from the number of
-levels may tell elements, bounds and branches, but is no part of a value.
+levels may tell elements, bounds and branches, but is no part of a value. What a statement sets to a
+constant is one behind a loop that is gone: compilers leave out a factor 1 and what subtracts 0, and
+what is behind it is added to the product instead.
+
+That holds for compilers that add every product in one step where they may. One that weighs it, as
+gfortran does for processors of AMD, rounds the same sums in two ways by itself.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
     Expr,
+    Literal,
     Name,
     Parenthesised,
     Unary,
@@ -34,13 +40,15 @@ from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.types import Intrinsic
-from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, If, Line
+from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, If, Line
 
 _ADDING = (Operator.PLUS, Operator.MINUS)
 _OF_NUMBERS = (*_ADDING, Operator.TIMES)
 _PASSING_ON = ("merge", "real")
 """Functions whose value is an argument as it is."""
 _NUMBERS = (Intrinsic.INTEGER, Intrinsic.LOGICAL)
+_CHOOSING = ("abs", "merge", "sign")
+"""Functions that may be left out where a compiler knows enough of their arguments."""
 
 
 def is_product(value: Expr) -> bool:
@@ -78,7 +86,8 @@ def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) 
     ):
         yield "it has statements that are no assignments, loops or branches"
         return
-    values = _Values(_following(layers, code), _varying(of_cells, code))
+    known = _following(layers, code)
+    values = _Values(known, _varying(of_cells, code), _constants(layers, code))
     for line, around in _with_loops(code.body):
         match line:
             case Assign(target, value):
@@ -99,19 +108,22 @@ def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) 
                 for branch in branches:
                     yield from values.about_places(branch.condition)
                     yield from values.about_operations(branch.condition, around)
+    yield from _about_equal(values.products.values(), code)
 
 
 @dataclass(slots=True)
 class _Values:
     """What is asked of values one after the other.
 
-    `known` follows from the number of levels, `varying` differs from cell to cell; `products` are
-    those that were met, as they are in the first iteration of all loops around.
+    `known` follows from the number of levels, `varying` differs from cell to cell, `constants` may
+    have values that a compiler knows; `products` are those that were met, by what they are in the
+    first iteration of all loops around.
     """
 
     known: frozenset[str]
     varying: frozenset[str]
-    products: set[str] = field(default_factory=set)
+    constants: _Constants
+    products: dict[str, Binary] = field(default_factory=dict)
 
     def about_places(self, expr: Expr, *, of_numbers: bool = True) -> Iterator[str]:
         """Yield that `expr` is a value that depends on the number of levels.
@@ -149,23 +161,124 @@ class _Values:
             match part:
                 case CallFunction() if intrinsic_called(part) not in EXACT:
                     yield f"vectors of '{spell(part)}' may round in another way"
+                case CallFunction(items=items) if intrinsic_called(part) in _CHOOSING:
+                    if any(map(is_product, items)):
+                        yield f"'{spell(part)}' may be a product"
                 case Binary(Operator.POWER):
                     yield f"'{spell(part)}' is a product to some compilers"
-                case Binary(Operator.TIMES):
+                case Binary(Operator.TIMES, left, right):
                     yield from self._about_product(part, around)
+                    for factor, other in ((left, right), (right, left)):
+                        if is_product(other):
+                            yield from self._about_constant(factor, part)
+                case Binary(Operator.DIVIDE, _, right):
+                    yield from self._about_constant(right, part)
                 case Binary(op, left, right) if op in _ADDING:
-                    if is_product(left) and is_product(right):
-                        yield f"either product of '{spell(part)}' may be added to"
+                    yield from self._about_sum(part, left, right)
+
+    def _about_sum(self, whole: Binary, left: Expr, right: Expr) -> Iterator[str]:
+        if is_product(left) and is_product(right):
+            yield f"either product of '{spell(whole)}' may be added to"
+            return
+        for product, other, is_first in ((left, right, True), (right, left, False)):
+            # Nothing is left out for +0 + x and 0 - x, which may be another zero than x.
+            leaves = whole.op is Operator.MINUS and is_first
+            if is_product(product) and (leaves or self.constants.may_be_negative(other)):
+                yield from self._about_constant(other, whole)
+
+    def _about_constant(self, operand: Expr, whole: Binary) -> Iterator[str]:
+        if self.constants.may_be(operand):
+            yield f"'{spell(operand)}' may be a constant in '{spell(whole)}'"
 
     def _about_product(self, product: Expr, around: tuple[Do, ...]) -> Iterator[str]:
         starts = {loop.variable.key: loop.start for loop in around}
         first = canonical(substituted(product, starts))
         if first in self.products:
             yield f"'{spell(product)}' is computed in two places"
-        self.products.add(first)
+        self.products.setdefault(first, product)
         names = names_in(product)
         if not names >= starts.keys() or names.isdisjoint(self.varying):
             yield f"'{spell(product)}' stays the same in a loop"
+
+
+@dataclass(frozen=True, slots=True)
+class _Constants:
+    """The `variables` of a subroutine, and of which of them a compiler may know a value.
+
+    These are counters, and what some statement sets to a `known` value; `negative` are those that
+    may be set to something below 0, or to -0.
+    """
+
+    variables: frozenset[str]
+    known: frozenset[str]
+    negative: frozenset[str]
+
+    def may_be(self, value: Expr) -> bool:
+        """Return whether `value` may be a constant, and is not one to all compilers."""
+        own = self.variables.intersection(_leaves(value))
+        return bool(own) and own <= self.known
+
+    def may_be_negative(self, value: Expr) -> bool:
+        """Return whether a constant that is `value` may be below 0, or -0."""
+        is_plain = isinstance(value, Name | Element)
+        return not is_plain or not self.negative.isdisjoint(_leaves(value))
+
+
+def _constants(layers: str, code: KernelCode) -> _Constants:
+    """Return what statements may set to constants; `layers` is one where there is one level."""
+    declared = [item for item in code.declarations if isinstance(item, Declare)]
+    variables = frozenset(item.key for item in declared if "parameter" not in item.attributes)
+    lines = [*walk_lines(code.body)]
+    counters = frozenset(line.variable.key for line in lines if isinstance(line, Do))
+    known, negative, before = counters | {layers}, counters, frozenset[str]()
+    while known != before:
+        before = known
+        for line in lines:
+            if isinstance(line, Assign) and variables.intersection(_leaves(line.value)) <= known:
+                known |= _set(line)
+                negative |= frozenset() if isinstance(line.value, Literal) else _set(line)
+    return _Constants(variables, known, negative)
+
+
+def _leaves(value: Expr) -> Iterator[str]:
+    """Yield the variables and constants of which a value is made, whatever their subscripts are."""
+    match value:
+        case Name():
+            yield value.key
+        case Element(Name() as base, _):
+            yield base.key
+        case CallFunction(items=items):
+            for item in items:
+                yield from _leaves(item)
+        case _:
+            for part in children(value):
+                yield from _leaves(part)
+
+
+def _about_equal(products: Collection[Binary], code: KernelCode) -> Iterator[str]:
+    """Yield which product may be another one that is written in another way.
+
+    A compiler that sees this computes them once, and adds neither in one step.
+    """
+    if len(products) < 2:
+        return
+    assigned = [line for line in walk_lines(code.body) if isinstance(line, Assign)]
+    copies = [line for line in assigned if isinstance(line.value, Name | Element)]
+    is_made = any(not _is_plain(product) for product in products)
+    changed = frozenset[str]().union(*map(_set, assigned if is_made else copies))
+    for product in products:
+        if not changed.isdisjoint(_leaves(product)):
+            yield f"'{spell(product)}' may be another product of the same values"
+
+
+def _is_plain(value: Expr) -> bool:
+    """Return whether a product has no factor that is computed."""
+    match value:
+        case Parenthesised(operand) | Unary(_, operand):
+            return _is_plain(operand)
+        case Binary(Operator.TIMES, left, right):
+            return _is_plain(left) and _is_plain(right)
+    return isinstance(value, Name | Element | Literal)
 
 
 def _following(layers: str, code: KernelCode) -> frozenset[str]:
