@@ -108,7 +108,7 @@ KERNELS = {
 }  # fmt: skip
 """Kernels by their names. Those that are not safe would leave other bits if all ran together."""
 SAFE = ("blur_cross", "blur_region", "blur_x1d", "pair")
-OF_ONE_LEVEL = ("blur_region", "plain", "weighed")
+OF_ONE_LEVEL = ("blur_region", "plain")
 """Kernels of which `auto` makes a version for one level."""
 CALLS = [
     *(f"{name}_type(means({{}}), x, {far})" for name in SAFE[:3] for far in ("far", "1", "2", "3")),

@@ -15,7 +15,7 @@ from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.expr import CallFunction, Name, Origin, Symbol, walk
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.unit import Call, DirectiveLine, Use
-from psyclone_storage.transform.kernel.code import preprocessed
+from psyclone_storage.transform.kernel.code import chosen, preprocessed
 
 
 @dataclass(slots=True)
@@ -51,6 +51,9 @@ class CalledProcedures:
             return MergedCode(code)
         if any(isinstance(line, DirectiveLine) for line in walk_lines(code.body)):
             why = f"directives in '{code.name}' speak of its statements and variables as they are"
+            return MergedCode(code, ((code.module.routine, why),))
+        if line := chosen(code):
+            why = f"what '{code.name}' calls may depend on '{line}'"
             return MergedCode(code, ((code.module.routine, why),))
         source = code.module.source
         reader = self._reader

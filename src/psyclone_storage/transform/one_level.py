@@ -37,7 +37,9 @@ class VersionForOneLevel:
     kernel is called, or none of its innermost loops counts the levels; for long kernels; and where
     bits could depend on it, as a compiler adds and multiplies in one step what stands together:
     where a product is set to be added to later, is written twice, or stays the same in a loop;
-    where the number of levels is part of a value; for powers, and functions like `exp`.
+    where products are added to the same variable or element by the innermost loop without levels;
+    where the number of levels is part of a value, or what a statement sets to a constant is a
+    factor of a product, divides or is subtracted from one; for powers, and functions like `exp`.
 
     before: call invoke_0_loop1(nlayers, ...)
     after:  if (nlayers == 1) then; call invoke_0_loop1_one_level(...); else; call ...

@@ -34,10 +34,10 @@ contains
     real(r_def) :: t
     first = (cell - 1) * nlayers + 1
     {before}
-    do column = 1, ndf
-      do row = 1, ndf
+    do {outer} = 1, ndf
+      do {inner} = 1, {rows}
         do k = 0, {last}
-          y(map(row) + k) = {value}
+          {target} = {value}
         end do
       end do
     end do
@@ -56,7 +56,8 @@ ALGORITHM = """subroutine multiplied(y, x, matrix)
 end subroutine multiplied
 """
 X, Y, M = "x(map(column) + k)", "y(map(row) + k)", "matrix(first + k, row, column)"
-USUAL = {"before": "", "after": "", "last": "nlayers - 1", "value": f"{Y} + {M} * {X}"}
+NEST = {"outer": "column", "inner": "row", "rows": "ndf", "last": "nlayers - 1", "target": Y}
+USUAL = NEST | {"before": "", "after": "", "value": f"{Y} + {M} * {X}"}
 STEPS = "inline-call; outline; version-one-level"
 
 
@@ -158,6 +159,12 @@ TWICE = "do row = 1, ndf\ndo k = 0, nlayers - 1\ny(map(row) + k) = {}\nend do\ne
        "value": f"{Y} + {M} * {Y}"}, "may be another"),
      ({"value": f"{Y} + {M} * {Y}", "after": TWICE.format(f"{Y} + x(map(row) + k) * sqrt({Y})")},
       "may be another"),
+     ({"outer": "row", "inner": "column"}, f"'{Y}' gathers products in a loop"),
+     ({"outer": "row", "inner": "column", "value": f"{Y} - {X}"}, ""),
+     ({"target": "t", "value": f"{M} * {X} + t"}, "'t' gathers products in a loop"),
+     ({"target": "t"}, ""),
+     ({"target": "y(map(row))", "value": f"y(map(row)) - {M} * {X}"}, "gathers products in a loop"),
+     ({"rows": "2"}, "gathers products in a loop"),
      ({"after": "do while (t > 1)\nt = t / 2\nend do"}, "no assignments, loops or branches"),
      ({"after": "\n".join(["y(map(1)) = 0"] * 60)}, "65 statements"),
      ({"after": "y(:) = 0"}, "'y(:)' is more than one element")],

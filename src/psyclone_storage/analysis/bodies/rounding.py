@@ -9,8 +9,9 @@ levels may tell elements, bounds and branches, but is no part of a value. What a
 constant is one behind a loop that is gone: compilers leave out a factor 1 and what subtracts 0, and
 what is behind it is added to the product instead.
 
-That holds for compilers that add every product in one step where they may. One that weighs it, as
-gfortran does for processors of AMD, rounds the same sums in two ways by itself.
+Where a sum goes round a loop, gfortran adds products to it in two steps for processors of AMD. So
+no product may be added to what stays the same in the innermost loop, with and without those over
+levels.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from psyclone_storage.ir.expr import (
     Unary,
     canonical,
     children,
+    integer_value,
     intrinsic_called,
     same,
     spell,
@@ -66,12 +68,16 @@ def counts_levels(code: KernelCode, layers: str) -> bool:
 
     `layers` is the key of the dummy that holds their number.
     """
-    for line in walk_lines(code.body):
-        if isinstance(line, Do) and not any(isinstance(one, Do) for one in walk_lines(line.body)):
-            count = Triplet(line.start, line.stop, line.step).count
-            if line.step is None and same(simplified(count), Name(layers)):
-                return True
-    return False
+    return any(
+        _is_over_levels(line, layers)
+        for line in walk_lines(code.body)
+        if isinstance(line, Do) and not any(isinstance(one, Do) for one in walk_lines(line.body))
+    )
+
+
+def _is_over_levels(loop: Do, layers: str) -> bool:
+    count = Triplet(loop.start, loop.stop, loop.step).count
+    return loop.step is None and same(simplified(count), Name(layers))
 
 
 def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) -> Iterator[str]:
@@ -99,6 +105,8 @@ def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) 
                 yield from values.about_places(value, of_numbers=of_numbers)
                 if not of_numbers:
                     yield from values.about_operations(value, around)
+                    if _gathers(line, around, layers):
+                        yield f"'{spell(target)}' gathers products in a loop"
                     if is_product(value):
                         yield f"'{spell(value)}' may be added to in another statement"
             case Do():
@@ -190,7 +198,7 @@ class _Values:
         if self.constants.may_be(operand):
             yield f"'{spell(operand)}' may be a constant in '{spell(whole)}'"
 
-    def _about_product(self, product: Expr, around: tuple[Do, ...]) -> Iterator[str]:
+    def _about_product(self, product: Binary, around: tuple[Do, ...]) -> Iterator[str]:
         starts = {loop.variable.key: loop.start for loop in around}
         first = canonical(substituted(product, starts))
         if first in self.products:
@@ -304,6 +312,28 @@ def _varying(of_cells: Collection[str], code: KernelCode) -> frozenset[str]:
         same_in_all = [line for line in assigned if known.isdisjoint(names_in(line.value))]
         known |= frozenset[str]().union(*map(_set, assigned)).difference(*map(_set, same_in_all))
     return known
+
+
+def _gathers(line: Assign, around: tuple[Do, ...], layers: str) -> bool:
+    """Return whether products are added to the same variable or element, again and again.
+
+    A loop that changes the element stands between, unless it goes: it is one over levels, or one
+    of so many iterations that a compiler may write them all.
+    """
+    adds = (one for one in _operations(line.value) if isinstance(one, Binary) and one.op in _ADDING)
+    has_product = any(is_product(one.left) or is_product(one.right) for one in adds)
+    if not has_product or _set(line).isdisjoint(_leaves(line.value)):
+        return False
+    items = line.target.items if isinstance(line.target, Element) else ()
+    at = frozenset[str]().union(*map(names_in, items))
+    for loop in reversed(around):
+        inside = (_set(one) for one in walk_lines(loop.body) if isinstance(one, Assign))
+        if at.isdisjoint({loop.variable.key}.union(*inside)):
+            return True
+        is_short = all(integer_value(bound) is not None for bound in _bounds(loop))
+        if not is_short and not _is_over_levels(loop, layers):
+            return False
+    return False
 
 
 def _set(line: Assign) -> frozenset[str]:

@@ -6,22 +6,27 @@ elsewhere. What is not certainly the same elements is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import (
     Binary,
+    CallFunction,
     Element,
     Expr,
     Literal,
     Name,
+    Parenthesised,
     Range,
     Section,
     Sort,
     Star,
     Symbol,
+    Unary,
     integer_value,
+    intrinsic_called,
+    spell,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
@@ -29,6 +34,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 ONE = Literal("1", Intrinsic.INTEGER)
 _POINTS = ("pointer", "allocatable")
+_WHOLE = (Operator.PLUS, Operator.MINUS, Operator.TIMES)
 
 
 class NotInPlaceError(Exception):
@@ -198,6 +204,35 @@ def bounds(declared: Expr) -> tuple[Expr, Expr | None]:
 def begins_at_one(declared: Expr) -> bool:
     """Return whether a dimension certainly begins where one of an expression does."""
     return integer_value(bounds(declared)[0]) == 1
+
+
+def check_extents(extents: Iterable[Expr], name: str) -> None:
+    """Refuse extents of an array that might have no value where the call is not reached.
+
+    The array of the caller is made at its begin, whatever conditions are around the call.
+    """
+    for extent in extents:
+        if not _has_value(extent):
+            raise NotInPlaceError(f"the extent '{spell(extent)}' of '{name}' might have no value")
+
+
+def _has_value(extent: Expr) -> bool:
+    """Return whether a whole number can be computed, whatever scalars in it are."""
+    match extent:
+        case Name() | Literal() | Star():
+            return True
+        case Range(lower=lower, upper=upper):
+            return all(one is None or _has_value(one) for one in (lower, upper))
+        case Binary(Operator.DIVIDE, left, right):
+            return _has_value(left) and integer_value(right) not in (None, 0)
+        case Binary(op, left, right):
+            return op in _WHOLE and _has_value(left) and _has_value(right)
+        case Parenthesised(operand) | Unary(_, operand):
+            return _has_value(operand)
+        case CallFunction(items=items):
+            asks = intrinsic_called(extent) in ("max", "min", "abs")
+            return intrinsic_called(extent) == "size" or (asks and all(map(_has_value, items)))
+    return False
 
 
 def extent_of(lower: Expr, upper: Expr) -> Expr:

@@ -208,6 +208,10 @@ def sets_first(body: tuple[Line, ...], key: str) -> bool:
         match line:
             case Assign(Name() as name, value) if name.key == key:
                 return key not in names_in(value)
+            case If(branches, otherwise) if all(
+                key not in names_in(branch.condition) for branch in branches
+            ) and all(sets_first(way, key) for way in (*(one.body for one in branches), otherwise)):
+                return True
         if any(isinstance(one, Return) or key in names_of_line(one) for one in walk_lines([line])):
             return False
     return False

@@ -17,6 +17,7 @@ from psyclone_storage.backend.called.arrays import (
     NotInPlaceError,
     PassedArray,
     begins_at_one,
+    check_extents,
     passed_array,
     stays,
 )
@@ -93,7 +94,8 @@ def with_called(
     used = {name for line in walk_lines(code.body) for name in names_of_line(line)}
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
     internal = code.internal.names if code.internal is not None else ()
-    taken = (*used, *declared, *internal, *code.dummy_keys, *code.module.symbols.symbols)
+    known = (*code.dummy_keys, *code.module.symbols.symbols, code.key)
+    taken = (*used, *declared, *internal, *known)
     writer = _CalledWriter(code, around, NameTable(taken), above, modules)
     body = writer.block(code.body)
     if not writer.placed:
@@ -479,8 +481,7 @@ class _Spliced:
             raise NotInPlaceError(f"what is passed for '{symbol.name}' depends on what changes")
         copy = self.caller.declare(Declare(symbol.name, names.typed(symbol)), symbol.key)
         self.scalars[symbol.key] = copy
-        is_out = "intent(out)" in "".join(symbol.attributes).replace(" ", "")
-        if not (is_written and (is_out or sets_first(self.callee.code.body, symbol.key))):
+        if not (is_written and sets_first(self.callee.code.body, symbol.key)):
             self.before.append(Assign(copy, arg, place=self.place))
         if is_written and not by_value:
             self.behind.append(Assign(arg, copy, place=self.place))
@@ -559,6 +560,7 @@ class _Spliced:
         if len(known) < len(extents):
             why = f"it is not known how many elements are passed for '{symbol.name}'"
             raise NotInPlaceError(why)
+        check_extents(known, symbol.name)
         copy = self.caller.declare(Declare(symbol.name, type_, (), known), symbol.key)
         self.before.append(Assign(copy, arg, place=self.place))
         return copy
@@ -571,6 +573,7 @@ class _Spliced:
         names.locals[item.key] = name
         value = None if item.value is None else names.changed(item.value)
         shape = tuple(names.changed(one) for one in item.shape)
+        check_extents(shape, item.name)
         for one in sorted({one for extent in shape for one in names_in(extent)}):
             if self.caller.modules is not None and not stays(self.caller.symbol_of(one)):
                 raise NotInPlaceError(f"'{one}' gives an extent of '{item.name}' and may change")

@@ -37,6 +37,8 @@ _DECLARES_NO_VARIABLE = regex(
 
 _PREPROCESSOR = regex(r"^[ \t]*#.*", re.MULTILINE)
 _MACROS = regex(r"^[ \t]*#[ \t]*(?:define|include)\b.*", re.MULTILINE)
+_CHOOSING = regex(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b.*", re.MULTILINE)
+_STATEMENT = regex(r"^[ \t]*[^#! \t\n]", re.MULTILINE)
 _COLUMNS = (
     Iteration.CELL_COLUMN,
     Iteration.OWNED_CELL_COLUMN,
@@ -249,11 +251,33 @@ def place_of_name(code: KernelCode, name: str) -> Span:
 def preprocessed(code: KernelCode) -> str | None:
     """Return a line for the preprocessor that `code` may depend on, None if there is none.
 
-    Those in the subroutine are, and in its file those that define macros or may include some.
+    Those in the subroutine are, those that choose what its module imports and holds, but in other
+    procedures, and in its file those that define macros or may include some.
     """
-    routine = code.module.routine
-    found = _PREPROCESSOR.search(routine.text) or _MACROS.search(routine.source.text)
-    return None if found is None else found.group().strip()
+    text = code.module.source.text
+    found = _PREPROCESSOR.search(code.module.routine.text) or _MACROS.search(text)
+    return chosen(code) if found is None else found.group().strip()
+
+
+def chosen(code: KernelCode) -> str | None:
+    """Return a line by which a preprocessor chooses what the module of `code` imports or holds.
+
+    Those in procedures choose nothing but their statements.
+    """
+    module, text = code.module, code.module.source.text
+    opened: list[re.Match[str]] = []
+    for line in _CHOOSING.finditer(text, module.place.start, module.place.stop):
+        if any(one.place.start <= line.start() < one.place.stop for one in module.procedures):
+            continue
+        if line["word"].startswith("if"):
+            opened.append(line)
+        elif not opened:
+            return line.group().strip()
+        elif line["word"] == "endif":
+            first = opened.pop()
+            if not opened and _STATEMENT.search(text, first.end(), line.start()):
+                return first.group().strip()
+    return opened[0].group().strip() if opened else None
 
 
 def as_on_device(code: KernelCode) -> KernelCode:

@@ -37,9 +37,10 @@ class InlineProcedures:
     A call stays if its procedure has optional arguments, keeps values from call to call, changes
     variables of modules, calls itself, holds a statement that is not understood or a line for the
     preprocessor, returns from within a loop, or needs a private name of its module; if elements
-    that are passed are not certainly those of one array, if an extent may change meanwhile, or if
-    it is not known which procedure of an interface is meant. A function stays where a condition
-    decides whether it is called.
+    that are passed are not certainly those of one array, if an extent may change meanwhile or is
+    divided, or if it is not known which procedure of an interface is meant. A function stays where
+    a condition decides whether it is called. All stay if the preprocessor chooses what the
+    kernel's module imports or holds.
 
     Refused if the kernel calls no procedure of a module, or if all calls stay.
 

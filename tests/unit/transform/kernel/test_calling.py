@@ -75,6 +75,7 @@ KERNEL = """module {name}_mod
   use constants_mod, only: i_def, r_def, r_double, r_single
   use fs_continuity_mod, only: W3
   use kernel_mod, only: kernel_type
+  {head}
   implicit none
   {own}
   type, extends(kernel_type) :: {name}_type
@@ -85,7 +86,7 @@ KERNEL = """module {name}_mod
   end type {name}_type
 contains
   subroutine {name}_code(nlayers, y, ndf, undf, map)
-    use helpers_mod
+    {use}
     integer(i_def), intent(in) :: nlayers, ndf, undf, map(ndf)
     real(r_def), intent(inout) :: y(undf)
     integer(i_def) :: k
@@ -116,9 +117,14 @@ STAYS = "T070 A call in 'add_code' stays:"
 SQUARE = f"{Y} = squared({Y})"
 
 
+EMPTY = dict.fromkeys(("head", "own", "local", "behind", "inside", "body"), "") | {
+    "name": "add",
+    "use": "use helpers_mod",
+}
+
+
 def built(folder: Path, steps: str = STEP, **parts: str) -> Build:
-    words = dict.fromkeys(("own", "local", "behind", "inside", "body"), "") | {"name": "add"}
-    text = KERNEL.format(**words | parts)
+    text = KERNEL.format(**EMPTY | parts)
     (folder / "helpers_mod.f90").write_text(HELPERS, encoding="utf-8")
     (folder / "add_mod.f90").write_text(text, encoding="utf-8")
     (folder / "alg.x90").write_text(ALGORITHM, encoding="utf-8")
@@ -186,6 +192,121 @@ def test_what_stays_in_its_module_says_why(tmp_path: Path, parts: dict[str, str]
     assert any(reason.startswith(why) for reason in reasons(build)), reasons(build)
 
 
+CHOSEN = """
+#ifdef FAST
+  use fast_mod
+#else
+  use helpers_mod
+#endif
+"""
+BETWEEN = """module between_mod
+  use constants_mod, only: i_def, r_def
+  {head}
+  implicit none
+contains
+  {before}
+  pure real(r_def) function twice(x)
+    real(r_def), intent(in) :: x
+    twice = {value}
+  end function twice
+  {behind}
+end module between_mod
+"""
+OTHER = "subroutine other()\n#ifdef FAST\n print *, 1\n#endif\nend subroutine other"
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [({"head": CHOSEN, "value": "squared(x)"}, "#ifdef FAST"),
+     ({"before": "\n#ifndef FAST\n", "behind": "\n#endif"}, "#ifndef FAST"),
+     ({"behind": OTHER, "head": "\n#ifdef FAST\n ! nothing\n#endif\n"}, "")],
+)  # fmt: skip
+def test_what_a_preprocessor_chooses_stays(
+    tmp_path: Path, parts: dict[str, str], line: str
+) -> None:
+    """Whichever branch is read, a compiler may see another one."""
+    words = {"head": "", "before": "", "behind": "", "value": "2 * x"} | parts
+    (tmp_path / "between_mod.F90").write_text(BETWEEN.format(**words), encoding="utf-8")
+    build = built(tmp_path, body=f"{Y} = twice({Y})", use="use between_mod, only: twice")
+    assert ("subroutine add_code(" in build.psy_text) is not bool(line)
+    said = {f"{STAYS} 'twice' may depend on '{line}'."}
+    assert reasons(build) == said if line else not build.refused
+
+
+@pytest.mark.parametrize(
+    "steps", [STEP, "inline-procedures", "inline-kernel-module", "inline-call; inline-point-kernel"]
+)
+def test_kernels_of_chosen_modules_stay(tmp_path: Path, steps: str) -> None:
+    build = built(tmp_path, steps, body=SQUARE, head=CHOSEN, use="")
+    assert "use add_mod, only: add_code" in build.psy_text
+    ((_, refusals),) = build.refused
+    said = {reason.message for one in refusals for reason in one.reasons}
+    assert any("may depend on '#ifdef FAST'" in one for one in said), said
+
+
+FORMED = """module formed_mod
+  use constants_mod, only: i_def, r_def
+  implicit none
+contains
+  subroutine formed(n, x, map)
+    integer(i_def), intent(in) :: n, map(n)
+    real(r_def), intent(inout) :: x
+    real(r_def) :: parts({extent}), add_code
+    add_code = 2 * x
+    parts = add_code
+    x = sum(parts)
+  end subroutine formed
+  subroutine set(x, y)
+    real(r_def), intent(in) :: x
+    real(r_def), intent(out) :: y
+    {first}
+    if (x > 0) return
+    y = 2 * x
+  end subroutine set
+end module formed_mod
+"""
+OF_FORMED = "use formed_mod, only: formed, set"
+
+
+@pytest.mark.parametrize(
+    ("extent", "given", "inside"),
+    [("n", "12 / nlayers", ""), ("12 / n", "nlayers", ""), ("mod(12, n)", "nlayers", ""),
+     ("map(n)", "nlayers", ""), ("n / 2", "nlayers", "parts(nlayers/2)"),
+     ("0:2 * (n - 1)", "nlayers", "parts(0:2*(nlayers-1))")],
+)  # fmt: skip
+def test_extents_can_be_computed_where_nothing_is_called(
+    tmp_path: Path, extent: str, given: str, inside: str
+) -> None:
+    """Arrays of the kernel are made at its begin, also where no condition lets the call be."""
+    text = FORMED.format(extent=extent, first="")
+    (tmp_path / "formed_mod.f90").write_text(text, encoding="utf-8")
+    body = f"if (nlayers > 1) call formed({given}, {Y}, map)"
+    build = built(tmp_path, body=body, use=OF_FORMED)
+    assert ("subroutine add_code(" in build.psy_text) is bool(inside), reasons(build)
+    assert inside in build.psy_text.replace(" ", "")
+    if inside:
+        assert "add_code_1 = 2 * x" in build.psy_text
+    else:
+        ((one),) = reasons(build)
+        assert re.search(r"the extent '.*' of 'parts' might have no value", one), one
+
+
+@pytest.mark.parametrize(
+    ("first", "copied"),
+    [("", True), ("y = 0", False), ("if (x > 1) then\n y = 0\n else\n y = x\n end if", False),
+     ("if (x > 1) y = 0", True), ("if (x > 1) then\n y = 0\n else\n y = x + y\n end if", True)],
+)  # fmt: skip
+def test_what_a_procedure_leaves_unset_keeps_its_value(
+    tmp_path: Path, first: str, copied: bool
+) -> None:
+    """Fortran calls it undefined; compilers let it be, and so does a copy."""
+    text = FORMED.format(extent="n", first=first)
+    (tmp_path / "formed_mod.f90").write_text(text, encoding="utf-8")
+    build = built(tmp_path, body=f"call set(2.0_r_def, {Y})", use=OF_FORMED)
+    assert "y(map(1) + k) = y_1" in build.psy_text
+    assert ("y_1 = y(map(1) + k)" in build.psy_text) is copied
+
+
 def test_calls_that_stay_are_explained(tmp_path: Path) -> None:
     build = built(tmp_path, "auto", body=f"{SQUARE}\n      call near({Y}, .true.)")
     text = explanation(build)
@@ -218,7 +339,7 @@ def test_all_subroutines_of_an_interface_come_and_add_together(tmp_path: Path) -
     )
     local = "integer :: n\n real(r_def) :: total(0:99)"
     parts = {"body": SQUARE, "local": local, "behind": sums, "own": PRECISIONS}
-    text = KERNEL.format(**dict.fromkeys(("inside",), "") | parts | {"name": "add"})
+    text = KERNEL.format(**EMPTY | parts)
     begin, end = text.index("  subroutine add_code("), text.index("end module")
     code, head = text[begin:end], text[:begin]
     for kind, size in (("r_single", "32"), ("r_def", "64")):
