@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.rounding import against_one_level, counts_levels
+from psyclone_storage.analysis.bodies.rounding import (
+    against_one_level,
+    counts_levels,
+    gathered,
+)
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
@@ -37,7 +41,8 @@ class VersionForOneLevel:
     kernel is called, or none of its innermost loops counts the levels; for long kernels; and where
     bits could depend on it, as a compiler adds and multiplies in one step what stands together:
     where a product is set to be added to later, is written twice, or stays the same in a loop;
-    where products are added to the same variable or element by the innermost loop without levels;
+    where products are added to the same variable or element by the innermost loop without levels,
+    unless cells have colours, which give such sums another order anyway;
     where the number of levels is part of a value, or what a statement sets to a constant is a
     factor of a product, divides or is subtracted from one; for powers, and functions like `exp`.
 
@@ -91,17 +96,19 @@ def _against(loop: Loop) -> Iterator[str]:
         code = call.codes[0]
         lines = [line for line in walk_lines(code.body) if not isinstance(line, Comment | Blank)]
         written += len(lines)
-        yield from _about_code(call, code)
+        yield from _about_code(call, code, in_colours=loop.over.in_sequence)
     if written > _MOST_LINES:
         yield f"'{loop.uid}' has {written} statements, of which {_MOST_LINES} are written twice"
 
 
-def _about_code(call: KernelCall, code: KernelCode) -> Iterator[str]:
+def _about_code(call: KernelCall, code: KernelCode, *, in_colours: bool) -> Iterator[str]:
+    """Yield why the bits of a kernel may be others; colours give its sums another order anyway."""
     pairs = list(zip(map(key_of, code.dummies), call.dummies, strict=True))
     layers = next((key for key, dummy in pairs if dummy.role is Role.NLAYERS), None)
     if layers is None or not counts_levels(code, layers):
         yield f"No innermost loop of '{code.name}' counts the levels"
         return
     of_cells = {key for key, dummy in pairs if dummy.role in _OF_CELLS}
-    for why in against_one_level(code, layers, of_cells):
+    sums = () if in_colours else gathered(code, layers)
+    for why in (*against_one_level(code, layers, of_cells), *sums):
         yield f"Bits of '{code.name}' may depend on a version: {why}"

@@ -91,6 +91,16 @@ def test_a_second_procedure_has_a_constant_for_the_number_of_levels(tmp_path: Pa
     assert "a procedure for one level beside 'loop1'" in said
 
 
+def test_colours_give_sums_another_order_anyway(tmp_path: Path) -> None:
+    inside = {"outer": "row", "inner": "column"}
+    assert "_one_level" not in built(tmp_path, **inside)[0]
+    text = KERNEL.format(**USUAL | inside).replace("GH_READWRITE", "GH_INC").replace("W3", "W0")
+    (tmp_path / "multiply_mod.f90").write_text(text, encoding="utf-8")
+    request = CompileRequest("lfric", False, (tmp_path,), steps=f"colour; {STEPS}")
+    build = make_compiler(default_settings(), request).compile_algorithm(tmp_path / "alg.x90")
+    assert "_one_level" in build.psy_text
+
+
 def test_all_numbers_of_levels_have_to_be_one(tmp_path: Path) -> None:
     more = ", multiply_type(x, y, matrix)"
     text, _ = built(tmp_path, "inline-call; fuse; outline; version-one-level", more)

@@ -10,8 +10,8 @@ constant is one behind a loop that is gone: compilers leave out a factor 1 and w
 what is behind it is added to the product instead.
 
 Where a sum goes round a loop, gfortran adds products to it in two steps for processors of AMD. So
-no product may be added to what stays the same in the innermost loop, with and without those over
-levels.
+there no product may be added to what stays the same in the innermost loop, with and without those
+over levels (`gathered`).
 """
 
 from __future__ import annotations
@@ -105,8 +105,6 @@ def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) 
                 yield from values.about_places(value, of_numbers=of_numbers)
                 if not of_numbers:
                     yield from values.about_operations(value, around)
-                    if _gathers(line, around, layers):
-                        yield f"'{spell(target)}' gathers products in a loop"
                     if is_product(value):
                         yield f"'{spell(value)}' may be added to in another statement"
             case Do():
@@ -117,6 +115,16 @@ def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) 
                     yield from values.about_places(branch.condition)
                     yield from values.about_operations(branch.condition, around)
     yield from _about_equal(values.products.values(), code)
+
+
+def gathered(code: KernelCode, layers: str) -> Iterator[str]:
+    """Yield to what products are added in one loop, which another may be for one level.
+
+    `layers` is the key of the dummy that holds their number.
+    """
+    for line, around in _with_loops(code.body):
+        if isinstance(line, Assign) and _gathers(line, around, layers):
+            yield f"'{spell(line.target)}' gathers products in a loop"
 
 
 @dataclass(slots=True)

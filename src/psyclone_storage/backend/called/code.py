@@ -9,6 +9,7 @@ from psyclone_storage.backend.called.arrays import NotInPlaceError, PassedArray
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
+    Binary,
     CallFunction,
     Element,
     Expr,
@@ -20,8 +21,17 @@ from psyclone_storage.ir.expr import (
     Origin,
     Section,
     Symbol,
+    intrinsic_called,
+    walk,
 )
-from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_parts
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import (
+    expressions_of,
+    names_in,
+    names_of_line,
+    walk_lines,
+    with_parts,
+)
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -44,6 +54,7 @@ from psyclone_storage.ir.unit import (
 _UNDERSTOOD = (Assign, Blank, Comment, Continue, Cycle, DirectiveLine, Do, Exit, If, Return, Select)
 _HARMLESS = (["implicit", "none"], ["IMPLICIT", "NONE"])
 _OF_BOUNDS = ("lbound", "ubound")
+_NEVER_FAIL = (*_OF_BOUNDS, "abs", "max", "merge", "min", "real", "sign", "size")
 _NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL)
 _ATTRIBUTES = ("save", "allocatable", "pointer", "target", "external", "volatile", "class")
 
@@ -200,6 +211,25 @@ def _returns(body: tuple[Line, ...]) -> bool:
 
 def _does(line: Line) -> bool:
     return not isinstance(line, Blank | Comment | Continue)
+
+
+def may_be_folded(body: tuple[Line, ...], key: str) -> bool:
+    """Return whether a compiler computes something of a variable if it is a constant, and may fail.
+
+    It refuses to divide by a constant 0, though a condition excludes it, and a logarithm of that.
+    """
+    for line in walk_lines(body):
+        for expr in expressions_of(line):
+            for part in walk(expr):
+                match part:
+                    case Binary(Operator.DIVIDE, _, right) if key in names_in(right):
+                        return True
+                    case Binary(Operator.POWER) if key in names_in(part):
+                        return True
+                    case CallFunction(items=items) if intrinsic_called(part) not in _NEVER_FAIL:
+                        if any(key in names_in(item) for item in items):
+                            return True
+    return False
 
 
 def sets_first(body: tuple[Line, ...], key: str) -> bool:

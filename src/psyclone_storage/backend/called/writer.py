@@ -8,7 +8,7 @@ stays where that is not certainly the same, and is told by its place; who prints
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
 from psyclone_storage.backend.c.types import PrintError
@@ -24,6 +24,7 @@ from psyclone_storage.backend.called.arrays import (
 from psyclone_storage.backend.called.code import (
     ProcedureNames,
     check_understood,
+    may_be_folded,
     sets_first,
     without_returns,
     written_in,
@@ -43,7 +44,9 @@ from psyclone_storage.ir.expr import (
     Literal,
     Name,
     Origin,
+    Sort,
     Symbol,
+    walk,
 )
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import key_of
@@ -471,6 +474,8 @@ class _Spliced:
             raise NotInPlaceError(f"an array is passed for '{symbol.name}'")
         by_value = "value" in symbol.attributes
         is_known = isinstance(arg, Name | Literal) or self._is_of_the_call(arg)
+        if is_known and self._is_constant(arg) and may_be_folded(self.callee.code.body, symbol.key):
+            is_known = False
         if is_known and not by_value and (isinstance(arg, Name) or not is_written):
             self.scalars[symbol.key] = arg
             return
@@ -513,9 +518,13 @@ class _Spliced:
         is_same = type_ is not None and type_ == self.caller.arguments.type_of(only)
         return only if is_same else arg
 
+    def _is_constant(self, arg: Expr) -> bool:
+        """Return whether a compiler knows the value of an argument."""
+        return all(self.caller.symbol_of(one).sort is Sort.CONSTANT for one in names_in(arg))
+
     def _is_of_the_call(self, arg: Expr) -> bool:
         """Return whether a whole number is one while the kernel is called."""
-        for part in _parts(arg):
+        for part in walk(arg):
             of_reals = isinstance(part, Literal) and part.intrinsic is not Intrinsic.INTEGER
             if isinstance(part, Index) or of_reals:
                 return False
@@ -587,14 +596,3 @@ class _Spliced:
 def _generics(callee: Callee) -> frozenset[str]:
     """Return the names of a procedure's module that stand for several."""
     return callee.code.module.generics
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    found: list[Expr] = []
-
-    def look(part: Expr) -> Expr:
-        found.append(part)
-        return with_parts(part, look)
-
-    look(expr)
-    yield from found

@@ -292,6 +292,25 @@ def test_extents_can_be_computed_where_nothing_is_called(
 
 
 @pytest.mark.parametrize(
+    ("value", "given", "inside"),
+    [("12 / n", "0", "12 / n"), ("mod(12, n)", "none", "mod(12, n)"), ("2**n", "3", "2 ** n"),
+     ("n / 2", "0", "0 / 2"), ("max(n, 1)", "none", "max(none, 1)"),
+     ("12 / n", "nlayers", "12 / nlayers")],
+)  # fmt: skip
+def test_what_a_compiler_refuses_of_constants_is_given_a_variable(
+    tmp_path: Path, value: str, given: str, inside: str
+) -> None:
+    """It computes them where a condition excludes them, too."""
+    text = FORMED.format(extent="2", first="").replace("    parts = add_code\n", "")
+    text = text.replace("sum(parts)", value).replace("add_code = 2 * x", "if (n == 0) return")
+    (tmp_path / "formed_mod.f90").write_text(text, encoding="utf-8")
+    local = "integer(i_def), parameter :: none = 0"
+    build = built(tmp_path, body=f"call formed({given}, {Y}, map)", use=OF_FORMED, local=local)
+    assert f"x = {inside}" in build.psy_text
+    assert (f"\n      n = {given}\n" in build.psy_text) is ("n" in re.findall(r"\w+", inside))
+
+
+@pytest.mark.parametrize(
     ("first", "copied"),
     [("", True), ("y = 0", False), ("if (x > 1) then\n y = 0\n else\n y = x\n end if", False),
      ("if (x > 1) y = 0", True), ("if (x > 1) then\n y = 0\n else\n y = x + y\n end if", True)],
