@@ -15,8 +15,9 @@ from psyclone_storage.backend.fortran.printer import emit_declarations
 from psyclone_storage.frontend.modules import INTRINSIC_MODULES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Origin, Symbol
-from psyclone_storage.ir.scopes import local_names, names_in_declaration, used_names
+from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
+from psyclone_storage.ir.used import names_in_declaration
 
 _USE = re.compile(r"\s*use\b(?!\s*=)", re.IGNORECASE)
 _LEFT_OUT = ("public", "private", "protected", "save")
@@ -84,7 +85,7 @@ class ReducedModules:
         module.procedures[code.name.lower()] = without_uses(code.module.routine.text)
         scope = CScope(code, self._around)
         inside = local_names(code) - {name.local.lower() for use in code.uses for name in use.names}
-        for key in sorted(used_names(code) - inside):
+        for key in sorted(code.used_names - inside):
             self._need(scope, key)
 
     def _need(self, scope: CScope, key: str) -> None:

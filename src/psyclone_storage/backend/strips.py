@@ -46,7 +46,6 @@ from psyclone_storage.ir.rewrite import (
     walk_lines,
 )
 from psyclone_storage.ir.schedule import KernelCall, Loop
-from psyclone_storage.ir.scopes import names_in_declaration
 from psyclone_storage.ir.strips import ALONG_ROWS, changed_in_strips, hot_path
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
@@ -61,6 +60,7 @@ from psyclone_storage.ir.unit import (
     ScopedBlock,
     While,
 )
+from psyclone_storage.ir.used import names_in_declaration
 
 _ONE = whole(1)
 _COMMENT = Comment("Points that take the way with most work are computed without branches")

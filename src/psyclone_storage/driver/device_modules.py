@@ -28,7 +28,7 @@ from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.program_units import DeclarationStatement, ProgramUnit, UnitKind
 from psyclone_storage.ir.rewrite import place_of_line, walk_lines
-from psyclone_storage.ir.scopes import imports_of, used_kinds, used_values
+from psyclone_storage.ir.scopes import imports_of
 from psyclone_storage.ir.symbols import ModuleSymbols, Procedure
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Call, Opaque
@@ -176,7 +176,7 @@ class DeviceModules:
             code = module.code(key) if module is not None else None
             if code is not None:
                 resolved = resolve_code(code, self.finder)
-                symbols = map(resolved.symbol, sorted(used_values(resolved)))
+                symbols = map(resolved.symbol, sorted(resolved.used_values))
                 found[key] = tuple(filter(_is_table, symbols))
         return found
 
@@ -193,7 +193,7 @@ class DeviceModules:
             code = _resolved(module, key, self.finder)
             if code is None or code.internal is not None:
                 continue
-            symbols = ((one, code.symbol(one)) for one in used_values(code))
+            symbols = ((one, code.symbol(one)) for one in code.used_values)
             called = [
                 replace(procedure, name=one)
                 for one, symbol in symbols
@@ -244,7 +244,7 @@ class DeviceModules:
         """Return what the names in `code` need, called by the procedures `behind` it."""
         needs, reasons = Needs(), list[Diagnostic]()
         there, known = set[str](), list[Procedure]()
-        symbols = {key: code.symbol(key) for key in sorted(values_of(code) - used_kinds(code))}
+        symbols = {key: code.symbol(key) for key in sorted(values_of(code) - code.used_kinds)}
         reasons += _no_tables(code, symbols) if behind else ()
         for key, reason in _not_found(code, symbols, behind == ()):
             there.add(key)

@@ -41,7 +41,7 @@ class CalledProcedures:
         if self._kept is None:
             if self.infrastructure is not None:
                 index = index_with(self.finder.index, self.infrastructure)
-                self.finder = ModuleFinder(index, self.finder.ignored)
+                self.finder = self.finder.among(index)
             self._kept = CPrinter(self.finder)
         return self._kept
 

@@ -30,6 +30,10 @@ class ModuleFinder:
     _of_source: dict[SourceText, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
     _found: dict[tuple[str, str], Symbol | None] = field(default_factory=dict)
 
+    def among(self, index: SourceIndex) -> ModuleFinder:
+        """Return a finder among the files of `index`, which shares what was read of files."""
+        return replace(self, index=index, _found={})
+
     def module(self, name: str) -> ModuleSymbols | None:
         """Return what the module `name` declares, None if it is not found."""
         if name.lower() in self.ignored:

@@ -22,6 +22,7 @@ from psyclone_storage.ir.keys import (
 from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
 from psyclone_storage.ir.types import DerivedType, ScalarType
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
+from psyclone_storage.ir.used import kinds_in, values_in
 
 Specified = Declare | Comment | Blank | Opaque
 """What stands in a specification part, besides imports and directives."""
@@ -181,6 +182,27 @@ class KernelCode(Named):
     @cached_property
     def _declared(self) -> Mapping[str, Declare]:
         return _by_name(self.declarations)
+
+    @cached_property
+    def used_names(self) -> frozenset[str]:
+        """All names in it, in lower case, but those of components and keywords."""
+        found = self.used_values | self.used_kinds
+        types = (item.type for item in self.declarations if isinstance(item, Declare))
+        return found | {kind.name for kind in types if isinstance(kind, DerivedType)}
+
+    @cached_property
+    def used_values(self) -> frozenset[str]:
+        """The names in it that stand for values or procedures, in lower case."""
+        inside = frozenset[str]() if self.internal is None else self.internal.names
+        return values_in(self.declarations, self.body, inside)
+
+    @cached_property
+    def used_kinds(self) -> frozenset[str]:
+        """The names that give the kind of a type or of a literal, in lower case.
+
+        They are constants wherever they come from.
+        """
+        return kinds_in(self.declarations, self.body)
 
     @cached_property
     def dummy_keys(self) -> tuple[str, ...]:

@@ -10,19 +10,11 @@ import re
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode, Specified
-from psyclone_storage.ir.expr import Expr, Literal, walk
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import keys_of
-from psyclone_storage.ir.rewrite import (
-    construct_name,
-    expressions_of,
-    names_in,
-    names_of_line,
-    walk_lines,
-)
-from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
+from psyclone_storage.ir.used import names_in_declaration
 
 WORDS = frozenset(
     """allocatable associate asynchronous block call case character class close complex concurrent
@@ -60,7 +52,7 @@ class RoutineScope:
 def surroundings(code: KernelCode) -> RoutineScope:
     """Return what `code` takes from around it, constants with all that they refer to."""
     module, inside = code.module, local_names(code)
-    wanted = used_names(code) - inside
+    wanted = code.used_names - inside
     constants: list[Declare] = []
     for item in reversed(module.declarations):
         if isinstance(item, Declare) and item.key in wanted:
@@ -98,36 +90,6 @@ def imports_of(code: KernelCode) -> tuple[tuple[Use, Imported], ...]:
 # ---------------------------------------------------------------------------- names
 
 
-def used_names(code: KernelCode) -> frozenset[str]:
-    """Return all names in a subroutine, in lower case, but those of components and keywords."""
-    found = used_values(code) | used_kinds(code)
-    types = (item.type for item in code.declarations if isinstance(item, Declare))
-    return found | {kind.name for kind in types if isinstance(kind, DerivedType)}
-
-
-def used_values(code: KernelCode) -> frozenset[str]:
-    """Return the names in a subroutine that stand for values or procedures, in lower case."""
-    found: set[str] = set(code.internal.names) if code.internal else set()
-    for item in code.declarations:
-        found |= item.names if isinstance(item, Opaque) else frozenset()
-        for expr in _exprs(item):
-            found |= names_in(expr)
-    for line in walk_lines(code.body):
-        found |= names_of_line(line)
-    constructs = keys_of(construct_name(line) for line in walk_lines(code.body))
-    return frozenset(found - constructs)
-
-
-def used_kinds(code: KernelCode) -> frozenset[str]:
-    """Return the names that give the kind of a type or of a literal, in lower case.
-
-    They are constants wherever they come from.
-    """
-    exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
-    found = frozenset[str]().union(*(_kinds(expr) for expr in exprs))
-    return found.union(*(_kinds_in(item) for item in code.declarations))
-
-
 def local_names(code: KernelCode) -> frozenset[str]:
     """Return the names that a subroutine declares or imports itself, in lower case."""
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
@@ -137,31 +99,3 @@ def local_names(code: KernelCode) -> frozenset[str]:
     text = code.internal.text if code.internal else ""
     internal = keys_of(found["name"] for found in _PROCEDURE.finditer(text))
     return frozenset(declared | imported | opaque | dummies | internal)
-
-
-def names_in_declaration(item: Specified) -> frozenset[str]:
-    """Return the names that a declaration refers to, in lower case, without the declared one."""
-    if isinstance(item, Opaque):
-        return item.names
-    found = _kinds_in(item).union(*(names_in(expr) for expr in _exprs(item)))
-    if isinstance(item, Declare) and isinstance(item.type, DerivedType):
-        return found | {item.type.name}
-    return found
-
-
-def _exprs(item: Specified) -> tuple[Expr, ...]:
-    if not isinstance(item, Declare):
-        return ()
-    return item.shape if item.value is None else (*item.shape, item.value)
-
-
-def _kinds_in(item: Specified) -> frozenset[str]:
-    found = frozenset[str]().union(*map(_kinds, _exprs(item)))
-    if isinstance(item, Declare) and not isinstance(item.type, DerivedType) and item.type.kind:
-        return found | {item.type.kind_key}
-    return found
-
-
-def _kinds(expr: Expr) -> frozenset[str]:
-    literals = (part for part in walk(expr) if isinstance(part, Literal))
-    return frozenset(part.kind_key for part in literals if part.kind)

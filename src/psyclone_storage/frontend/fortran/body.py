@@ -43,7 +43,7 @@ from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_
 from psyclone_storage.ir.code import KernelCode, KernelModule, Structure
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.scopes import local_names, used_names
+from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import Procedure, SymbolTable
 from psyclone_storage.ir.unit import Declare, Opaque
 
@@ -106,7 +106,7 @@ def _with_helpers(
     names = {item.name: item.names for item in code.module.procedures}
     names |= {item.name: frozenset(item.procedures) for item in around.generics if item.name}
     found: set[str] = set()
-    new = used_names(code) - local_names(code)
+    new = code.used_names - local_names(code)
     while new := new - found:
         found |= new
         new = frozenset[str]().union(*(names.get(key, frozenset()) for key in new))
@@ -140,10 +140,13 @@ def _is_wanted(scope: OpenScope, around: OpenScope, name: str) -> bool:
 def _module(
     reader: UnitReader, around: OpenScope, scope: OpenScope, statements: list[SourceStatement]
 ) -> KernelModule:
-    run = _elements(around, statements)
-    specification = read_specification(run[: _contains(run)])
+    first = around.opening.whole().stop
+    inside = _between(statements, first, around.stop)
+    last = _contains(inside[:-1])
+    place = Span(around.opening.source, first, inside[last].offset(0))
+    specification = read_specification(list(elements(inside[:last], place)))
     own = [item for item in reader.opened if item.parent is around and item.kind in _PROCEDURES]
-    heads = (INTERFACE.match(item.text) for item in run if isinstance(item, SourceStatement))
+    heads = (INTERFACE.match(item.text) for item in inside[:-1])
     return KernelModule(
         around.name,
         Span(around.opening.source, _end_before(reader, around), around.stop),
@@ -190,8 +193,10 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[SourceStateme
     run = _elements(scope, statements)
     contains = _contains(run)
     body = end_of_specification(run[:contains])
-    body += end_of_functions(run[body:contains], read_specification(run[:body]))
     specification = read_specification(run[:body])
+    if functions := end_of_functions(run[body:contains], specification):
+        body += functions
+        specification = read_specification(run[:body])
     code = KernelCode(
         scope.name,
         scope.dummies,
@@ -262,7 +267,7 @@ def _begin(statement: SourceStatement) -> int:
     return statement.offset(0)
 
 
-def _contains(run: list[Element]) -> int:
+def _contains(run: Sequence[Element]) -> int:
     """Return the position of the `contains` of the scope itself, behind the end if none.
 
     That of a type comes before `end type`.

@@ -26,8 +26,6 @@ from psyclone_storage.ir.scopes import (
     imports_of,
     local_names,
     surroundings,
-    used_kinds,
-    used_names,
 )
 from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
 from psyclone_storage.ir.typed import Typing
@@ -38,7 +36,7 @@ from psyclone_storage.ir.unit import Associate, Declare, Line, Opaque, ScopedBlo
 def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
     """Return `code` with a symbol for each name, and its brackets told apart."""
     resolver = _Resolver(code, finder)
-    used = used_names(code)
+    used = code.used_names
     table = {key: resolver.symbol(key) for key in used}
     around = {name.local.lower(): resolver.symbol(name.local) for _, name in imports_of(code)}
     imports = _imports(code, finder, used)
@@ -245,7 +243,7 @@ def _imports(code: KernelCode, finder: ModuleFinder, used: frozenset[str]) -> _I
         name.local.lower(): finder.imported((use,), name.local) for use, name in imports_of(code)
     }
     whole = tuple(use for use in (*code.uses, *code.module.uses) if use.whole)
-    kinds = used_kinds(code)
+    kinds = code.used_kinds
     unknown = surroundings(code).unknown - kinds
     # A variable may have the name of a function of the language.
     words = (used & PURE) - local_names(code)

@@ -25,7 +25,7 @@ from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
-from psyclone_storage.ir.scopes import local_names, used_names
+from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
 from psyclone_storage.transform.step import Place, Reasons, missing
@@ -309,7 +309,7 @@ def own_variables(code: KernelCode) -> tuple[str, ...]:
 def reached_names(code: KernelCode) -> frozenset[str]:
     """Return the names that a subroutine takes from around it, as do those it may call."""
     found: set[str] = set()
-    new = used_names(code) - local_names(code)
+    new = code.used_names - local_names(code)
     while new:
         found |= new
         called = (item.names for item in code.module.procedures if item.name in new)

@@ -21,7 +21,6 @@ from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
-from psyclone_storage.ir.scopes import used_names
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import (
     find,
@@ -149,7 +148,7 @@ def _dummies(schedule: Schedule, uid: str) -> tuple[Dummy, ...]:
 
 
 def _with_constants(code: KernelCode, values: Mapping[str, int]) -> KernelCode:
-    names = NameTable(used_names(code) | {*code.dummy_keys})
+    names = NameTable(code.used_names | {*code.dummy_keys})
     renamed = {key_of(name): names.fresh(f"{name}_dummy") for name in values}
     sizes = {key_of(name): value for name, value in values.items()}
 

@@ -33,7 +33,7 @@ from psyclone_storage.ir.schedule import (
     KernelCall,
     Schedule,
 )
-from psyclone_storage.ir.scopes import local_names, used_names
+from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, Imported, Use
@@ -240,7 +240,7 @@ def _about_procedures(code: KernelCode) -> Iterator[Diagnostic]:
     if names & written_names(known.body, RoutineNames(known)):
         known = code  # what it calls may look at a variable that it changes
     procedures = unknown_procedures(known.body, RoutineNames(known)) - names
-    procedures |= {helper.key for helper in code.helpers if used_names(helper) & names}
+    procedures |= {helper.key for helper in code.helpers if helper.used_names & names}
     if procedures or code.internal is not None:
         what = listed(sorted(procedures), "and") or "its internal procedures"
         text = f"'{code.name}' calls {what}, where {listed(sorted(names), 'and')} may be used, too."
@@ -326,7 +326,7 @@ def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> 
 def _with_arguments(code: KernelCode) -> KernelCode:
     """Return `code` with its variables as arguments, and without their imports."""
     variables = _variables(code)
-    names = NameTable(used_names(code) | local_names(code))
+    names = NameTable(code.used_names | local_names(code))
     uses = [use for old in code.uses if (use := _without(old, variables, names))]
     kinds: dict[str, str] = {}
     for variable in variables:
@@ -391,7 +391,7 @@ def _kind_here(
         for name in use.names if use.module_key == key_of(module) else ():
             if name.original_key == key_of(original):
                 return name.local, ()
-    if key_of(original) in used_names(code) and any(
+    if key_of(original) in code.used_names and any(
         use.whole and use.module_key == key_of(module) for use in (*code.uses, *around)
     ):
         return original, ()

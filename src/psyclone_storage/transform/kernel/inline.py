@@ -42,8 +42,6 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import (
     local_names,
     surroundings,
-    used_kinds,
-    used_names,
 )
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
@@ -234,7 +232,7 @@ def _about_scope(code: KernelCode) -> Iterator[str]:
     for names, what in ((around.procedures, "calls"), (around.others, "uses")):
         if names:
             yield f"it {what} {listed(sorted(names), 'and')} of its module"
-    unknown = around.unknown - used_kinds(code)
+    unknown = around.unknown - code.used_kinds
     if unknown and len(_whole_modules(code)) != 1:
         yield f"it is not clear where {listed(sorted(unknown), 'and')} comes from"
     for item in code.declarations:
@@ -247,7 +245,7 @@ def _about_names(code: KernelCode, schedule: Schedule) -> Iterator[str]:
     around = surroundings(code)
     brought = {item.key for item in around.constants}
     brought |= {name.key for use in around.uses for name in use.names}
-    outside = used_names(code) - local_names(code) - brought
+    outside = code.used_names - local_names(code) - brought
     for name in sorted(outside & {datum.key for datum in schedule.all_data}):
         yield f"'{name}' in it is not the '{name}' that is passed to the invoke"
 
@@ -369,7 +367,7 @@ def _same_extent(mine: Expr, other: Expr, theirs: dict[str, Name]) -> bool:
 def _self_contained(code: KernelCode) -> KernelCode:
     """Return `code` with all that its statements need, without dead ends."""
     around = surroundings(code)
-    unknown = around.unknown - used_kinds(code)
+    unknown = around.unknown - code.used_kinds
     uses = [use for use in (*code.uses, *around.uses) if use.names]
     if unknown:
         names = tuple(Imported(name, name) for name in sorted(unknown))

@@ -30,8 +30,6 @@ from psyclone_storage.ir.scopes import (
     WORDS,
     imports_of,
     surroundings,
-    used_kinds,
-    used_values,
 )
 from psyclone_storage.ir.unit import Call, Critical, DirectiveLine, InputOutput, Opaque, Stop
 from psyclone_storage.ir.walk import place_near
@@ -235,7 +233,7 @@ def values_of(code: KernelCode) -> frozenset[str]:
     """Return the names of values in `code`, without that of its own, if it is a function."""
     own = next((one for one in code.module.procedures if one.name == code.key), None)
     names_result = own is not None and own.is_function and "result" not in key_of(code.suffix)
-    return used_values(code) - ({code.key} if names_result else set())
+    return code.used_values - ({code.key} if names_result else set())
 
 
 def _leaves_the_device(code: KernelCode) -> Iterator[Diagnostic]:
@@ -268,7 +266,7 @@ def _on_the_host(code: KernelCode, there: frozenset[str]) -> Iterator[Diagnostic
     for name in sorted(changed_and_saved(code)):
         message = f"'{code.name}' saves '{name}' from call to call, which is not on the device."
         yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
-    values = used_values(code) - used_kinds(code) - PURE - called - there
+    values = code.used_values - code.used_kinds - PURE - called - there
     for name in sorted(variables_around(code) & values):
         message = f"'{code.name}' uses '{name}', a variable of its module, which is on the host."
         yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
