@@ -98,17 +98,22 @@ def _distance(word: str, other: str) -> int | None:
 def _slips(one: str, two: str, limit: int) -> int | None:
     """Return how many letters are wrong, missing, too many or exchanged with their neighbours.
 
-    None stands for more than `limit`.
+    None stands for more than `limit`: only pairs of letters are looked at that so many slips can
+    bring together.
     """
+    if abs(len(one) - len(two)) > limit:
+        return None
+    far = [limit + 1] * len(two)
     before: list[int] = []
     row = list(range(len(two) + 1))
     for i, letter in enumerate(one, 1):
-        last, row, older = row, [i], before
-        for j, other in enumerate(two, 1):
-            cost = min(row[-1] + 1, last[j] + 1, last[j - 1] + (letter != other))
+        last, row, older = row, [i, *far], before
+        for j in range(max(1, i - limit), min(len(two), i + limit) + 1):
+            other = two[j - 1]
+            cost = min(row[j - 1] + 1, last[j] + 1, last[j - 1] + (letter != other))
             if i > 1 and j > 1 and letter == two[j - 2] and one[i - 2] == other:
                 cost = min(cost, older[j - 2] + 1)
-            row.append(cost)
+            row[j] = cost
         if min(row) > limit:
             return None
         before = last

@@ -451,10 +451,12 @@ def _bracketed(text: str, rank: int, outer: int) -> str:
 def children(expr: Expr) -> tuple[Expr, ...]:
     """Return the direct parts of `expr`, in the order of their text."""
     match expr:
-        case Member(base, _):
-            return (base,)
+        case Name() | Literal():
+            return ()
         case Index(base, items):
             return (base, *items)
+        case Member(base, _):
+            return (base,)
         case ArrayLiteral(items):
             return items
         case Keyword(_, value) | Parenthesised(value):
@@ -475,9 +477,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """Yield `expr` and everything in it, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    waiting = [expr]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(children(part)))
 
 
 def intrinsic(word: str, *items: Expr) -> CallFunction:

@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
     Parenthesised,
     Range,
     Unary,
+    walk,
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
@@ -144,16 +145,7 @@ def negated(condition: Expr) -> Expr:
 
 def names_in(expr: Expr) -> frozenset[str]:
     """Return the names in `expr` in lower case, without those of components and keywords."""
-    if isinstance(expr, Name):
-        return frozenset({expr.key})
-    found: set[str] = set()
-
-    def collect(part: Expr) -> Expr:
-        found.update(names_in(part))
-        return part
-
-    with_parts(expr, collect)
-    return frozenset(found)
+    return frozenset([part.key for part in walk(expr) if isinstance(part, Name)])
 
 
 # ---------------------------------------------------------------------------- statements
@@ -179,6 +171,8 @@ that does not know them by their class has to take them for something that may d
 def blocks_of(line: Line) -> tuple[tuple[Line, ...], ...]:
     """Return the blocks of statements that `line` holds directly, in the order of their text."""
     match line:
+        case Assign() | Comment() | Blank() | Call():
+            return ()
         case If(branches, otherwise) | Where(branches, otherwise):
             return (*(branch.body for branch in branches), otherwise)
         case Select():
@@ -193,11 +187,14 @@ def walk_lines(lines: Iterable[Line], *, into_masked: bool = True) -> Iterator[L
 
     Those under a mask (`Masked`) are left out on request.
     """
-    for line in lines:
+    waiting = [*lines]
+    waiting.reverse()
+    while waiting:
+        line = waiting.pop()
         yield line
         if into_masked or not isinstance(line, Masked):
-            for block in blocks_of(line):
-                yield from walk_lines(block, into_masked=into_masked)
+            for block in reversed(blocks_of(line)):
+                waiting.extend(reversed(block))
 
 
 def expressions_of(line: Line) -> tuple[Expr, ...]:

@@ -177,9 +177,11 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
 
 def _check_parts(loop: Loop) -> Iterator[Diagnostic]:
     """Check that a loop that was fused under a test holds its parts, in their order."""
+    if not loop.parts:
+        return
     uids = [call.uid for call in kernel_calls(loop)]
     places = [uids.index(part.call) if part.call in uids else -1 for part in loop.parts]
-    if loop.parts and (places[0] != 0 or places != sorted(set(places)) or loop.over.axis is None):
+    if places[0] != 0 or places != sorted(set(places)) or loop.over.axis is None:
         yield Diagnostic("V019", f"'{loop.uid}' does not hold the loops that it was made of.")
 
 

@@ -107,6 +107,9 @@ def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:
 
 def missing(schedule: Schedule, *uids: str) -> Reasons:
     """Return that statements are not there (T003), with the nearest name that is."""
+    absent = [uid for uid in uids if find(schedule, uid) is None]
+    if not absent:
+        return ()
     known = tuple(by_uid(schedule))
     return tuple(
         Diagnostic(
@@ -115,8 +118,7 @@ def missing(schedule: Schedule, *uids: str) -> Reasons:
             place_near(schedule, uid),
             hint=did_you_mean(uid, known) or f"There are: {', '.join(known)}.",
         )
-        for uid in uids
-        if uid not in known
+        for uid in absent
     )
 
 

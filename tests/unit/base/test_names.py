@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import pytest
 
@@ -65,6 +66,35 @@ def test_a_slip_is_seen(word: str, known: str) -> None:
 )
 def test_strangers_are_not_offered(word: str, known: str) -> None:
     assert did_you_mean(word, [known]) == ""
+
+
+def _slips(one: str, two: str) -> int:
+    """Return how many slips lie between two words, by all ways from one to the other."""
+    rows = [[i + j for j in range(len(two) + 1)] for i in range(len(one) + 1)]
+    for i, j in itertools.product(range(1, len(one) + 1), range(1, len(two) + 1)):
+        wrong = one[i - 1] != two[j - 1]
+        rows[i][j] = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + wrong)
+        if i > 1 and j > 1 and (one[i - 1], one[i - 2]) == (two[j - 2], two[j - 1]):
+            rows[i][j] = min(rows[i][j], rows[i - 2][j - 2] + 1)
+    return rows[-1][-1]
+
+
+def test_up_to_three_slips_anywhere_are_seen() -> None:
+    choose, seen = random.Random(5), [0, 0]
+    for _ in range(300):
+        word = "".join(choose.choices("abc", k=12))
+        letters = list(word)
+        for _ in range(choose.randint(2, 7)):
+            place = choose.randrange(len(letters))
+            end = place + choose.randint(0, 2)
+            letters[place:end] = choose.choice([[], ["c"], letters[place:end][::-1]])
+        other = "".join(letters)
+        if len(other) < 9 or word.startswith(other) or word.endswith(other):
+            continue
+        is_near = _slips(word, other) <= 3
+        assert bool(did_you_mean(word, [other])) is is_near, other
+        seen[is_near] += 1
+    assert min(seen) > 50
 
 
 def test_lists_read_as_sentences_do() -> None:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
@@ -216,8 +217,13 @@ def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> S
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
     changed = codes != call.own_codes
-    settled = tuple(linked(addressed(code)) for code in codes) if changed else ()
+    settled = tuple(map(_settled, codes)) if changed else ()
     return replaced(schedule, uid, replace(call, codes=settled, merged=()))
+
+
+@kept_with_first
+def _settled(code: KernelCode) -> KernelCode:
+    return linked(addressed(code))
 
 
 def not_understood(code: KernelCode, line: Line, what: str) -> Diagnostic:

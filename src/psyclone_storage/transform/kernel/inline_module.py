@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
@@ -181,6 +182,7 @@ def _with_helpers(code: KernelCode, helpers: tuple[Procedure, ...]) -> KernelCod
     return replace(code, internal=Opaque(text, names))
 
 
+@kept_with_first
 def on_its_own(given: KernelCode) -> KernelCode:
     """Return `given` with all that it takes from its module, of which it needs nothing then."""
     code = _with_helpers(given, _helpers(given))

@@ -13,12 +13,12 @@ from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.nests import counter, inner_node, may_swap
 from psyclone_storage.analysis.bodies.rounding import is_product
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, Section, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
-from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import names_in, walk_lines
@@ -93,7 +93,7 @@ class InlineSummingCall:
             return problems
         call, codes = _called(schedule, self.call), codes_of(schedule, self.call)
         in_colours = _in_colours(schedule, self.call)
-        if not any(_has_sums(one, call, in_colours) for one in codes):
+        if not any(_searched(one, call.dummies, in_colours).sums for one in codes):
             message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
             return (Diagnostic("T063", message, place_of(call)),)
         if len(codes) > 1:
@@ -158,17 +158,18 @@ def _jammed(
     What is done to a loop does not change the numbers of those before it. Versions for stencils of
     `sizes` come before the code for any.
     """
-    if not _has_sums(code, call, in_colours):
+    searched = _searched(code, call.dummies, in_colours)
+    if not searched.sums:
         return code
-    given = code = over_levels(code)
-    for found in reversed([*_sums(code, call, in_colours=in_colours)]):
+    given = code = searched.code
+    for found in reversed(searched.sums):
         number = found.number
         if found.turned:
             code, number = with_swapped(code, number), number + 1
         code = with_jam(code, number, found.factor)
 
     def sums(code: KernelCode) -> Iterator[int]:
-        found = _sums(code, call, in_colours=in_colours)
+        found = _sums(code, _by_key(code, call.dummies), in_colours=in_colours)
         return (one.number for one in found if not one.turned)
 
     return with_versions(given, linked(addressed(code)), sizes, sums)
@@ -198,13 +199,26 @@ def _may_count_levels(loop: Do, dummies: Mapping[str, Dummy]) -> bool:
     return any(dummy is None or dummy.role is Role.NLAYERS for dummy in known)
 
 
-def _has_sums(code: KernelCode, call: KernelCall, in_colours: bool) -> bool:
-    dummies = _dummies_by_key(code, call)
-    return _may_sum(code, dummies) and any(_sums(over_levels(code), call, in_colours=in_colours))
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """The code of a kernel with its sums over levels as loops, and those that add, in order."""
+
+    code: KernelCode
+    sums: tuple[_Sum, ...] = ()
 
 
-def _dummies_by_key(code: KernelCode, call: KernelCall) -> dict[str, Dummy]:
-    return dict(zip(map(key_of, code.dummies), call.dummies, strict=False))
+@kept_with_first
+def _searched(code: KernelCode, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched:
+    """Return where `code` adds, which each invoke that calls it asks several times."""
+    described = _by_key(code, dummies)
+    if not _may_sum(code, described):
+        return _Searched(code)
+    changed = over_levels(code)
+    return _Searched(changed, tuple(_sums(changed, described, in_colours=in_colours)))
+
+
+def _by_key(code: KernelCode, dummies: tuple[Dummy, ...]) -> dict[str, Dummy]:
+    return dict(zip(code.dummy_keys, dummies, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +230,11 @@ class _Kernel:
     dummies: Mapping[str, Dummy]
 
 
-def _sums(code: KernelCode, call: KernelCall, *, in_colours: bool) -> Iterator[_Sum]:
+def _sums(code: KernelCode, dummies: Mapping[str, Dummy], *, in_colours: bool) -> Iterator[_Sum]:
     """Yield the loops that add to the same elements in each iteration, in order.
 
     Of loops in each other one is yielded.
     """
-    dummies = _dummies_by_key(code, call)
     kernel, behind = _Kernel(code, flow_of(code), dummies), 0
     flow = kernel.flow
     for number, loop in enumerate(flow.loops, 1):

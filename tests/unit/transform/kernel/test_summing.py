@@ -11,6 +11,9 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import make_compiler
 from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.transform.kernel import summing
+from psyclone_storage.transform.kernel.levels import over_levels
 
 KERNEL = """module add_mod
   use argument_mod, only: arg_type, CELL_COLUMN, GH_FIELD, GH_INC, GH_OPERATOR, GH_READ, &
@@ -134,6 +137,27 @@ def test_columns_go_inside_of_rows_under_colours_alone(tmp_path: Path) -> None:
     assert heads(layer(tmp_path, COLUMNS_FIRST)) == []
     broken = {"access": "GH_READWRITE", "space": "W2BROKEN"}
     assert heads(layer(tmp_path, COLUMNS_FIRST, COLOURED, **broken)) == []
+
+
+def test_what_was_found_without_colours_is_not_taken_for_what_is_under_them(tmp_path: Path) -> None:
+    coloured = heads(layer(tmp_path, COLUMNS_FIRST, COLOURED))
+    assert heads(layer(tmp_path, COLUMNS_FIRST, f"{STEP}; {COLOURED}")) == coloured
+
+
+def test_a_kernel_is_searched_once_for_all_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[str] = []
+
+    def noted(code: KernelCode) -> KernelCode:
+        searched.append(code.name)
+        return over_levels(code)
+
+    monkeypatch.setattr(summing, "over_levels", noted)
+    invoke = "call invoke(add_type(y, x, matrix))"
+    twice = ALGORITHM.replace(invoke, f"{invoke}\n  {invoke}")
+    assert len(heads(layer(tmp_path, COLUMNS_LAST, algorithm=twice))) == 8
+    assert searched == ["add_code"]
 
 
 def test_sections_are_loops_over_levels_without_what_holds_their_starts(tmp_path: Path) -> None:
