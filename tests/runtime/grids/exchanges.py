@@ -103,6 +103,10 @@ def check_device(grid: Grid, depth: int) -> None:
     fields = [Field(grid, values=numbers(grid, factor)) for factor in (1.0, 4.0)]
     for field in fields:
         on_device(field)
+    for together in (fields[:1], fields):
+        exchange(together, depth)  # brings the places of points
+    for field in fields:
+        on_device(field)
     moved = [field.storage.buffer.stats.nbytes for field in fields]
     before = GLOBAL_STATS.count
     exchange(fields[:1], depth)

@@ -1,7 +1,7 @@
 """The way of halo dofs between ranks, packed into one message for each neighbour.
 
-Fields of several spaces, and to several depths, share messages. Messages of a device are storages:
-of its fields nothing but what goes into messages leaves it.
+Fields of several spaces, and to several depths, share messages. Messages of a device are storages,
+which kernels of ours pack there: of its fields nothing but what goes into messages leaves it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from psyclone_storage.runtime.binding import side_of
 from psyclone_storage.runtime.lfric.library import Array
 from psyclone_storage.runtime.lfric.routing import DofMessage, Routing
 from psyclone_storage.runtime.messages import PackedMessages
+from psyclone_storage.runtime.packing import PACK, UNPACK, StripKernels, Strips
 from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
-from psyclone_storage.storage import Storage, as_storage, bound, empty
+from psyclone_storage.storage import Storage, bound, empty
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,6 @@ class _Part:
     message: int
     field: str
     places: Array | slice
-    named: str
     begin: int
     end: int
 
@@ -43,12 +43,12 @@ class JointMessages:
         self, ranks: Ranks, routings: Sequence[Routing], dtype: np.dtype[Any], side: str | None
     ) -> None:
         """Make messages, and prepare to pass them."""
-        self._side = side
         self._routings = tuple(routings)  # the pool knows them by what no other object may become
         self._names = tuple(f"field {number}" for number in range(len(routings)))
         named = dict(zip(self._names, routings, strict=True))
         self._sent = _Way({name: one.sent for name, one in named.items()}, dtype, side)
         self._received = _Way({name: one.received for name, one in named.items()}, dtype, side)
+        self._kernels = None if side is None else StripKernels(side, dtype, len(routings))
         self._messages: PersistentExchange = (
             ranks.prepare(self._received.on_host(), self._sent.on_host())
             if side is None
@@ -57,80 +57,77 @@ class JointMessages:
 
     def start(self, fields: Sequence[Storage]) -> None:
         """Send what others need; until `finish` the halos may not be used."""
-        way = self._sent
-        with self._bound(fields, way, way.messages) as arrays:
-            for part in way.parts:
-                buffer = way.buffer(part.message, arrays)
-                places = arrays[part.named] if part.named else part.places
-                buffer[part.begin : part.end] = arrays[part.field][places]
+        if self._kernels is not None:
+            self._kernels.move(PACK, fields, self._sent.strips)
+        else:
+            with self._bound(fields, ()) as arrays:
+                for part in self._sent.parts:
+                    buffer = self._sent.arrays[part.message]
+                    buffer[part.begin : part.end] = arrays[part.field][part.places]
         self._messages.start()
 
     def finish(self, fields: Sequence[Storage]) -> None:
         """Put what others have sent into the halos."""
         self._messages.finish()
-        way = self._received
-        with self._bound(fields, way, self._names) as arrays:
-            for part in way.parts:
-                buffer = way.buffer(part.message, arrays)
-                places = arrays[part.named] if part.named else part.places
-                arrays[part.field][places] = buffer[part.begin : part.end]
+        if self._kernels is not None:
+            self._kernels.move(UNPACK, fields, self._received.strips)
+            return
+        with self._bound(fields, self._names) as arrays:
+            for part in self._received.parts:
+                buffer = self._received.arrays[part.message]
+                arrays[part.field][part.places] = buffer[part.begin : part.end]
 
     def _bound(
-        self, fields: Sequence[Storage], way: _Way, writes: Collection[str]
+        self, fields: Sequence[Storage], writes: Collection[str]
     ) -> AbstractContextManager[Any]:
-        named = dict(zip(self._names, fields, strict=True))
-        return bound({**named, **way.messages, **way.places}, device=self._side, writes=writes)
+        return bound(dict(zip(self._names, fields, strict=True)), writes=writes)
 
 
 class _Way:
     """What is sent, or what is received.
 
-    Messages of host data are arrays, those of a device are storages, by name; so are the places of
-    dofs there, but where these are one after the other.
+    Messages of host data are `arrays`, those of a device are storages in `strips`.
     """
 
     def __init__(
         self, messages: Mapping[str, Sequence[DofMessage]], dtype: np.dtype[Any], side: str | None
     ) -> None:
         self.ranks = sorted({message.rank for of in messages.values() for message in of})
-        self.messages: dict[str, Storage] = {}
-        self.places: dict[str, Storage] = {}
-        self.parts = list(self._laid_out(messages, side))
+        self.parts = list(self._laid_out(messages))
         sizes = [0] * len(self.ranks)
         for part in self.parts:
             sizes[part.message] = max(sizes[part.message], part.end)
-        self._arrays = [np.empty(size, dtype) for size in sizes] if side is None else []
+        self.arrays = [np.empty(size, dtype) for size in sizes] if side is None else []
+        self.strips: list[Strips] = []
         if side is not None:
-            for number, size in enumerate(sizes):
-                label = f"message with rank {self.ranks[number]}"
-                self.messages[f"message {number}"] = empty((size,), dtype, device=side, label=label)
-
-    def buffer(self, number: int, arrays: Any) -> Any:
-        """Return a message, of those that are bound to `arrays`."""
-        return self._arrays[number] if self._arrays else arrays[f"message {number}"]
+            for rank, size in zip(self.ranks, sizes, strict=True):
+                label = f"message with rank {rank}"
+                message = empty((size,), dtype, device=side, label=label)
+                self.strips.append(Strips(message, _dofs_of(rank, messages)))
 
     def on_host(self) -> list[Any]:
         """Return the messages as `Ranks` takes them: those of host data."""
-        return [(rank, array, ()) for rank, array in zip(self.ranks, self._arrays, strict=True)]
+        return [(rank, array, ()) for rank, array in zip(self.ranks, self.arrays, strict=True)]
 
     def by_rank(self) -> list[tuple[int, Storage]]:
         """Return the messages of a device, each with the rank that sends or gets it."""
-        return list(zip(self.ranks, self.messages.values(), strict=True))
+        found = ((rank, one.message) for rank, one in zip(self.ranks, self.strips, strict=True))
+        return [(rank, message) for rank, message in found if message is not None]
 
-    def _laid_out(
-        self, messages: Mapping[str, Sequence[DofMessage]], side: str | None
-    ) -> Iterator[_Part]:
+    def _laid_out(self, messages: Mapping[str, Sequence[DofMessage]]) -> Iterator[_Part]:
         """Yield the parts, those of the first field at the beginning of each message."""
         filled = [0] * len(self.ranks)
         for name, of_field in messages.items():
             for message in of_field:
                 at = self.ranks.index(message.rank)
                 begin, filled[at] = filled[at], filled[at] + message.size
-                places, named = message.places, ""
-                if not isinstance(places, slice) and side is not None:
-                    named = f"places {len(self.places)}"
-                    self.places[named] = as_storage(places, device=side)
-                yield _Part(at, name, places, named, begin, filled[at])
+                yield _Part(at, name, message.places, begin, filled[at])
+
+
+def _dofs_of(rank: int, messages: Mapping[str, Sequence[DofMessage]]) -> tuple[Array, ...]:
+    """Return for each field which of its dofs are in the message of a rank, (1, dofs) of them."""
+    of_rank = ([one.indices for one in of if one.rank == rank] for of in messages.values())
+    return tuple(found[0] if found else np.empty((1, 0), np.int64) for found in of_rank)
 
 
 class JointPool:

@@ -31,6 +31,13 @@ class DofMessage:
         starts = np.repeat(self.first - 1 - np.cumsum(self.length) + self.length, self.length)
         return starts + np.arange(len(starts))
 
+    @cached_property
+    def indices(self) -> Array:
+        """The places as a kernel is told of them: numbers of the shape (1, dofs)."""
+        places = self.places
+        each = np.arange(places.start, places.stop) if isinstance(places, slice) else places
+        return each[np.newaxis]
+
     @property
     def size(self) -> int:
         """The number of values of one field."""

@@ -1,0 +1,256 @@
+"""Kernels of a device for what exchanges move there: one launch packs a message, one unpacks it.
+
+A thread moves one value of one field. Where values are, a table says, which goes to the device once
+for fields that are laid out alike: so regions of grids and dofs of meshes are one case. CuPy runs
+the kernels on a GPU; on an emulated device they are C, as generated kernels are. Values are moved
+as words without a meaning, of whatever type they are.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.runtime.device import KernelLibrary
+from psyclone_storage.runtime.native import address_of
+from psyclone_storage.storage import Storage, as_storage
+from psyclone_storage.storage.gdp.binding import LaunchBlock
+from psyclone_storage.storage.memory.conditions import NativeCall
+
+Array = np.ndarray[Any, Any]
+Strides = tuple[tuple[int, ...], ...]
+
+PACK, UNPACK, COPY = "psy_pack", "psy_unpack", "psy_copy"
+_DONE: Mapping[str, str] = {
+    PACK: "message[at] = field[entry[0] * {words} + word];",
+    UNPACK: "field[entry[0] * {words} + word] = message[at];",
+    COPY: "field[entry[0] * {words} + word] = field[entry[1] * {words} + word];",
+}
+_WORDS: Mapping[int, str] = {
+    1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long",
+}  # fmt: skip
+_FIELDS = (4, 16, 64)
+"""How many fields a kernel may take; more than the last take several launches."""
+_BLOCK = 128
+_HEAD = """\
+#ifndef PSY_ON_HOST
+#define PSY_KERNEL extern "C" __global__
+#endif
+#ifdef __CUDACC_RTC__
+typedef long long int64_t;
+#else
+#include <stdint.h>
+#endif
+#define restrict __restrict__
+typedef {word} psy_word;
+"""
+_KERNEL = """
+PSY_KERNEL void {name}_points(psy_word *restrict message, const int64_t *restrict table,
+    {declared}, const int64_t fields, const int64_t threads)
+{{
+    const int64_t at = (int64_t) blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < threads) {{
+        psy_word *const each[] = {{{names}}};
+        const int64_t value = at / {words}, word = at % {words};
+        int64_t which = 0;
+        while (value >= table[2 * which])
+            ++which;
+        psy_word *const field = each[which];
+        const int64_t *const entry =
+            table + 2 * fields + {entries} * (value + table[2 * which + 1]);
+        {done}
+    }}
+}}
+
+#ifdef PSY_ON_HOST
+void {name}(void *const *data, const double *reals, const int64_t *counts)
+{{
+    PSY_LAUNCH_LINE(counts[1],
+        {name}_points(data[0], data[1], {passed}, counts[0], counts[1]));
+}}
+#endif
+"""
+
+
+def kernels_text(fields: int, itemsize: int) -> str:
+    """Return the kernels for up to so many fields with values of so many bytes, as CUDA and as C.
+
+    Each takes a table. Its first entries are two numbers for each field: where its values end among
+    those of all fields, and what to add to the number of a value to find the entry of that. Behind
+    them stand the entries: of each value its place in the field, and for a copy the place that it
+    is copied from, too.
+    """
+    size = _word_of(itemsize)
+    names = [f"field_{at}" for at in range(fields)]
+    head = _HEAD.format(word=_WORDS[size])
+    words = itemsize // size
+    return head + "".join(
+        _KERNEL.format(
+            name=name,
+            declared=", ".join(f"psy_word *{one}" for one in names),
+            names=", ".join(names),
+            passed=", ".join(f"data[{2 + at}]" for at in range(fields)),
+            words=words,
+            entries=_entries(name),
+            done=done.format(words=words),
+        )
+        for name, done in _DONE.items()
+    )
+
+
+def _word_of(itemsize: int) -> int:
+    """Return the bytes of the largest words that values consist of."""
+    return next(size for size in sorted(_WORDS, reverse=True) if itemsize % size == 0)
+
+
+def _entries(name: str) -> int:
+    """Return how many numbers of a table a value has."""
+    return 2 if name == COPY else 1
+
+
+@dataclass(frozen=True)
+class Strips:
+    """The values of some fields that one launch moves, for each field their indices in its array.
+
+    Indices have the shape (dimensions, values). The values of a field follow those of the fields
+    before it, in the `message` or, for a copy, in `sources`, the indices that they are copied from.
+    """
+
+    message: Storage | None
+    places: tuple[Array, ...]
+    sources: tuple[Array, ...] = ()
+
+
+class StripKernels:
+    """The kernels for as many fields of one type of values, on a device."""
+
+    def __init__(self, device: str, dtype: np.dtype[Any], fields: int) -> None:
+        """Compile the kernels, or find them.
+
+        Raises:
+            NoCompilerError: the device is emulated, and there is no compiler for C.
+        """
+        self._device, self._itemsize = device, dtype.itemsize
+        self._words = dtype.itemsize // _word_of(dtype.itemsize)
+        self._room = next((room for room in _FIELDS if fields <= room), _FIELDS[-1])
+        library = _StripLibrary({"__c__": kernels_text(self._room, dtype.itemsize)})
+        self._functions = {name: library.function(name, "") for name in _DONE}
+        self._launches: dict[tuple[str, Strides], list[_StripLaunch]] = {}
+
+    def move(self, name: str, fields: Sequence[Storage], strips: Sequence[Strips]) -> None:
+        """Do `PACK`, `UNPACK` or `COPY` with the values of `fields`, always with the same strips.
+
+        The device does it in its order: nobody waits.
+        """
+        strides = tuple(field.strides for field in fields)
+        launches = self._launches.get((name, strides))
+        if launches is None:
+            launches = self._launches[name, strides] = self._prepared(name, strips, strides)
+        if not launches:
+            return
+        of_fields = {f"field {at}": field for at, field in enumerate(fields)}
+        messages = {f"message {at}": strip.message for at, strip in enumerate(strips)
+                    if strip.message is not None}  # fmt: skip
+        tables = {one.table: one.entries for one in launches}
+        writes = tuple(messages if name == PACK else of_fields)
+        block = LaunchBlock({**of_fields, **messages, **tables}, self._device, writes)
+        with block as arrays:
+            uses = dict(zip(arrays, block.uses(), strict=True))
+            found = {key: address_of(array) for key, array in arrays.items()}
+            for one in launches:
+                work = NativeCall(self._functions[name], *self._passed(one, found))
+                block.start(work, tuple(use for key in one.used for use in uses[key]))
+
+    def _passed(self, one: _StripLaunch, found: Mapping[str, int]) -> tuple[Any, None, Any]:
+        """Return the tables that a kernel is passed: where things are, and how many there are."""
+        where = found[one.message] + one.begin * self._itemsize if one.message else 0
+        addresses = [found[key] for key in (one.table, *one.fields)]
+        # A kernel looks at no more fields than it is told of.
+        unused = [0] * (self._room - len(one.fields))
+        data = (ctypes.c_void_p * (2 + self._room))(where, *addresses, *unused)
+        return data, None, (ctypes.c_int64 * 2)(len(one.fields), one.values * self._words)
+
+    def _prepared(
+        self, name: str, strips: Sequence[Strips], strides: Strides
+    ) -> list[_StripLaunch]:
+        """Return the launches that move some strips, one for as many fields as a kernel takes."""
+        found: list[_StripLaunch] = []
+        for number, one in enumerate(strips):
+            message, begin = "" if one.message is None else f"message {number}", 0
+            for first in range(0, len(strides), self._room):
+                numbers = range(first, min(first + self._room, len(strides)))
+                table, values = self._table_of(one, numbers, strides)
+                if values:
+                    stored = as_storage(table, device=self._device, label=f"places for {name}")
+                    fields = tuple(f"field {at}" for at in numbers)
+                    launch = _StripLaunch(
+                        f"table {len(found)}", stored, fields, message, begin, values
+                    )
+                    found.append(launch)
+                begin += values
+        return found
+
+    def _table_of(self, strips: Strips, numbers: range, strides: Strides) -> tuple[Array, int]:
+        """Return a table, and how many values it is for.
+
+        Fields that are laid out alike, and of which the same is moved, share their entries.
+        """
+        known: dict[tuple[Any, ...], int] = {}
+        heads: list[int] = []
+        entries: list[Array] = []
+        there = values = 0
+        for number in numbers:
+            places = (strips.places[number], *strips.sources[number : number + 1])
+            key = (*map(id, places), strides[number])
+            if key not in known:
+                known[key] = there
+                each = [self._offsets(one, strides[number]) for one in places]
+                entries.append(np.stack(each, axis=1).ravel())
+                there += places[0].shape[1]
+            shift = known[key] - values
+            values += places[0].shape[1]
+            heads += [values, shift]
+        return np.concatenate((np.array(heads, np.int64), *entries)), values
+
+    def _offsets(self, indices: Array, strides: tuple[int, ...]) -> Array:
+        """Return where values are, counted in values from the first one of an array."""
+        found: Array = np.array(strides, np.int64) @ indices.astype(np.int64) // self._itemsize
+        return found
+
+
+@dataclass(frozen=True)
+class _StripLaunch:
+    """What one launch moves: values of some fields, those from `begin` in a message.
+
+    Fields, message and table go by their names in a block; without a message values are copied.
+    """
+
+    table: str
+    entries: Storage
+    fields: tuple[str, ...]
+    message: str
+    begin: int
+    values: int
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """What the launch uses, by name."""
+        return (self.table, *self.fields, *((self.message,) if self.message else ()))
+
+
+class _StripLibrary(KernelLibrary):
+    """The kernels, launched with a thread for each word."""
+
+    def launches(self, kernel: Any, types: str, *launch: Any) -> Callable[..., None]:
+        """Return what launches a kernel on a GPU."""
+
+        def start(data: Any, _reals: Any, counts: Any) -> None:
+            addresses = (np.uint64(one or 0) for one in data)
+            passed = (*addresses, *map(np.int64, counts))
+            kernel((-(-counts[1] // _BLOCK),), (_BLOCK,), passed)
+
+        return start
