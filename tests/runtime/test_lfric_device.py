@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from runtime.programs import command
+from runtime.sanitizing import checked
 from runtime.twins import (
     UNKNOWN_LENGTHS,
     compiled_in_python,
@@ -162,18 +161,6 @@ def test_arrays_of_kernels_have_lengths_that_a_step_makes_known(tmp_path: Path) 
 
 
 def test_the_corpus_does_nothing_undefined(tmp_path: Path) -> None:
-    found_library = [
-        subprocess.run(
-            [str(shutil.which("gcc")), f"-print-file-name={name}"], check=True, capture_output=True,
-            text=True,
-        ).stdout.strip()
-        for name in ("libasan.so", "libubsan.so")
-    ]  # fmt: skip
-    if not all(Path(one).is_absolute() for one in found_library):
-        pytest.skip("needs the sanitizers of gcc")
     words = program_in_python(with_known_lengths()[::3], tmp_path / "cuda", "cuda")
-    checks = "-O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-    launched(words, 1, tmp_path / "of_cuda", f"LD_PRELOAD={':'.join(found_library)}",
-             "ASAN_OPTIONS=detect_leaks=0", f"PSYCLONE_STORAGE_CFLAGS={checks}",
-             "PSYCLONE_STORAGE_DEVICE=emulated", "ON_DEVICE=gpu",
-             "PSYCLONE_STORAGE_THREAD_ORDER=2")  # fmt: skip
+    launched(words, 1, tmp_path / "of_cuda", *checked(), "PSYCLONE_STORAGE_DEVICE=emulated",
+             "ON_DEVICE=gpu", "PSYCLONE_STORAGE_THREAD_ORDER=2")  # fmt: skip

@@ -16,6 +16,7 @@ from runtime.answers import Answers, differing, invalid, merge_answers
 from runtime.programs import FLAGS, command, compile_sources
 from runtime.twin_data import MAKING
 from runtime.twins import (
+    EXCHANGES,
     MAIN,
     POSITIVE,
     in_fortran,
@@ -39,6 +40,11 @@ SRC = ROOT / "src"
 WAVES = ROOT / "examples" / "python" / "gravity_wave" / "gravity_wave.py"
 
 
+def counts_of(answers: Answers) -> list[float]:
+    """Return how many exchanges each algorithm makes, which are among its answers."""
+    return [float(value) for name, value in answers.items() if name.endswith(f"/{EXCHANGES}")]
+
+
 def run(words: list[str], ranks: int, folder: Path) -> Answers:
     """Return what a program writes on some ranks."""
     folder.mkdir()
@@ -46,7 +52,9 @@ def run(words: list[str], ranks: int, folder: Path) -> Answers:
     return merge_answers((folder / f"values.{rank}").read_bytes() for rank in range(ranks))
 
 
-def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Path) -> None:
+def test_values_and_exchanges_are_those_of_fortran(
+    library: Path, support: Path, tmp_path: Path
+) -> None:
     found = twins()
     assert len(found) > LEAST
     fortran, python = tmp_path / "fortran", tmp_path / "python"
@@ -85,6 +93,9 @@ def test_values_are_those_of_fortran(library: Path, support: Path, tmp_path: Pat
     for ranks in RANKS:
         wanted = run([str(fortran / "program")], ranks, tmp_path / f"fortran{ranks}")
         assert invalid(wanted) == []
+        counts = counts_of(wanted)
+        assert len(counts) == len(found)
+        assert sum(counts) > len(found)
         assert differing(wanted, run(python_words, ranks, tmp_path / f"python{ranks}")) == []
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from runtime.gocean_suite import ALGORITHMS, SOURCES, build_program, generate, run_all
 from runtime.programs import Answers, Mode, Run, command, merge_answers
+from runtime.sanitizing import checked
 from translated import translate, translate_algorithm, translate_kernels
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -54,7 +55,8 @@ Runner = Callable[..., Found]
 def in_python(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     """Return what runs the translated corpus on a number of ranks and a cut of the domain.
 
-    The two others are the target, and the order in which threads of a device follow each other.
+    The two others are the target, and the order in which threads of a device follow each other. All
+    algorithms are run, if not some `names`, perhaps with `variables` of their surroundings.
     """
     folder = tmp_path_factory.mktemp("python")
     translate_kernels(folder)
@@ -68,10 +70,20 @@ def in_python(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     settings = ["env", f"PYTHONPATH={paths}", *kept]
 
     @cache
-    def found(ranks: int, cut: str, target: str, order: int, recipe: str = "") -> Found:
-        work = folder / f"{target}{order}{cut}{ranks}{bool(recipe)}"
+    def found(  # noqa: PLR0913 - what a run is
+        ranks: int,
+        cut: str,
+        target: str,
+        order: int,
+        recipe: str = "",
+        *,
+        names: tuple[str, ...] = tuple(NAMES),
+        variables: tuple[str, ...] = (),
+    ) -> Found:
+        work = folder / f"{target}{order}{cut}{ranks}{bool(recipe)}{len(names)}{bool(variables)}"
         work.mkdir()
-        program = [sys.executable, str(SOURCES / "translated.py"), str(folder), target, cut, *NAMES]
+        program = ["env", *variables, sys.executable, str(SOURCES / "translated.py"), str(folder)]
+        program += [target, cut, *names]
         device = [f"PSYCLONE_STORAGE_THREAD_ORDER={order}", "PSYCLONE_STORAGE_DEVICE=emulated"]
         chosen = [*settings, *(device if target == "cuda" else ())]
         if recipe:
@@ -106,13 +118,36 @@ def test_kernels_of_a_device_compute_them_in_any_order_of_threads(
     check(values_of(run_of_fortran), answers)
 
 
-def check(of_fortran: Mapping[tuple[str, str], float], answers: Answers) -> None:
-    """See that answers are those of the Fortran, bit for bit."""
+SAMPLE = tuple(NAMES[::7])
+"""What runs under sanitizers in any run: a part of the corpus."""
+
+
+@pytest.mark.parametrize(
+    ("ranks", "names"),
+    [(2, SAMPLE), *(pytest.param(ranks, tuple(NAMES), marks=pytest.mark.matrix)
+                    for ranks in (1, 4))],
+)  # fmt: skip
+def test_kernels_of_a_device_do_nothing_undefined(
+    run_of_fortran: Run, in_python: Runner, ranks: int, names: tuple[str, ...]
+) -> None:
+    """Those that pack messages are among them."""
+    answers, exchanges = in_python(ranks, "best", "cuda", 2, names=names, variables=(*checked(),))
+    check(values_of(run_of_fortran), answers, names)
+    assert min(exchanges) > 0
+
+
+def check(
+    of_fortran: Mapping[tuple[str, str], float],
+    answers: Answers,
+    names: tuple[str, ...] = tuple(NAMES),
+) -> None:
+    """See that answers are those of the Fortran, bit for bit, for the algorithms of these names."""
     found = {key: float.fromhex(value) for key, value in answers.items()}
-    assert found.keys() == of_fortran.keys()
+    assert found.keys() == {key for key in of_fortran if key[0].split("/")[1] in names}
     different = {key[0] for key, value in found.items() if not same(value, of_fortran[key])}
     assert different == set()
-    assert len({key[0].split("/")[1] for key in found}) == len(NAMES) == 30
+    assert {key[0].split("/")[1] for key in found} == {*names}
+    assert len(NAMES) == 30
 
 
 def same(first: float, second: float) -> bool:

@@ -51,6 +51,8 @@ SIDE = 4
 SRC = Path(__file__).parents[2] / "src"
 POSITIVE = 9.5
 """What is added to the values of reals, which else are from -9 to 9."""
+EXCHANGES = "exchanges"
+"""Under what name, behind that of an algorithm, stands how many exchanges of fields it makes."""
 UNKNOWN_LENGTHS = "readinc_stencil_kernel"
 """A kernel with an array of its own whose length is known when it is called."""
 WITHOUT_COLOURS = {"halo_blend_after_increment", "halo_cell_column_increment"}
@@ -215,7 +217,12 @@ def in_fortran(found: Sequence[Twin]) -> str:
     for number, twin in enumerate(found):
         lines += _steps(twin, number)
         lines += [f"subroutine run_{number}()", *_declared(twin), *_made(twin)]
-        lines.append(f"call steps_{number}({', '.join(twin.data)})")
+        lines += [
+            "call reset_halo_statistics()",
+            f"call steps_{number}({', '.join(twin.data)})",
+            "exchanged = get_halo_statistics()",
+            f"call report_scalar('{twin.name}/{EXCHANGES}', real(exchanged%exchanges, r_def))",
+        ]
         lines += [
             f"call report_scalar('{twin.name}/{datum.name}', real({datum.name}, r_def))"
             for datum in _reduced(twin)
@@ -244,6 +251,8 @@ _USES = (
     "  use constants_mod",
     "  use, intrinsic :: iso_fortran_env, only: real32",
     "  use field_mod, only: field_type, field_proxy_type",
+    "  use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type",
+    "  use halo_statistics_mod, only: reset_halo_statistics",
     "  use field_real32_mod, only: field_real32_proxy_type",
     "  use integer_field_mod, only: integer_field_type",
     "  use columnwise_operator_mod, only: columnwise_operator_type, columnwise_operator_proxy_type",
@@ -303,6 +312,7 @@ def _declared(twin: Twin, intent: str = "") -> Iterator[str]:
     yield "type(field_real32_proxy_type) :: proxy_of_real32"
     yield "type(columnwise_operator_proxy_type) :: proxy_of_columns"
     yield "integer(i_def) :: at_first, at_second, at_entry"
+    yield "type(halo_statistics_type) :: exchanged"
 
 
 def _made(twin: Twin) -> Iterator[str]:
@@ -455,14 +465,19 @@ def in_python(found: Sequence[Twin]) -> str:
         "import numpy as np",
         "from psyclone_storage.lfric import Result",
         "import twins",
-        "from making import COARSE, MESH, VALUES, new_columns, new_datum, new_matrix, report_datum",
+        "from making import COARSE, EXCHANGED, MESH, VALUES",
+        "from making import new_columns, new_datum, new_matrix, report_datum",
         "from psyclone_storage.runtime.lfric import QuadratureEdge, QuadratureFace, QuadratureXYoZ",
         "",
     ]
     for number, twin in enumerate(found):
         for at, datum in enumerate(twin.data.values()):
             lines.append(f"{datum.name} = {_in_python(twin, datum, at)}")
-        lines.append(f"twins.steps_{number}({', '.join(twin.data)})")
+        lines += [
+            "EXCHANGED[0] = 0",
+            f"twins.steps_{number}({', '.join(twin.data)})",
+            f'report_datum("{twin.name}/{EXCHANGES}", EXCHANGED[0])',
+        ]
         lines += [
             f'report_datum("{twin.name}/{datum.name}", {datum.name})'
             for datum in (*_fields(twin), *_reduced(twin), *_matrices(twin))

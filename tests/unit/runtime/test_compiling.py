@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -221,3 +223,81 @@ def test_a_build_that_fails_lets_the_next_in(folder: Path) -> None:
         with pytest.raises(NoCompilerError, match="not made"):
             compiling.load_kept("failing", fail, takes_long=True)
     assert list(folder.iterdir()) == []
+
+
+PROGRAM = """
+import numpy as np
+from psyclone_storage.gocean import *
+from psyclone_storage.runtime.gocean import Field, Grid
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_NE)
+def double(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
+    new[0, 0] = 2.0 * old[0, 0]
+
+
+grid = Grid((3, 2))
+old, new = Field(grid, values=np.arange(6.0).reshape(3, 2)), Field(grid)
+invoke(double(new, old), name="doubled")
+assert new.values.tolist() == [[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]]
+
+"""
+"""What a user runs: an invoke, which is compiled."""
+
+
+def another_user() -> dict[str, Any]:
+    """Return how `subprocess` runs something as a user who is not root; skip if that cannot be."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = {"user": 65534, "group": 65534}
+    told = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [sys.executable, "-c", "import psyclone_storage.gocean"]
+    if subprocess.run(words, check=False, capture_output=True, env=told, **nobody).returncode:
+        pytest.skip("another user cannot read what Python needs here")
+    return nobody
+
+
+def test_folders_that_can_be_read_alone_are_used() -> None:
+    """Of libraries and of results: what is there is not made again, what is not is not kept."""
+    user = another_user()
+    with TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        root.chmod(0o755)
+        compiler, asked = root / "cc", root / "asked"
+        compiler.write_text(f'#!/bin/sh\necho asked >> {asked}\nexec {find_c_compiler()} "$@"\n')
+        compiler.chmod(0o755)
+        asked.touch()
+        asked.chmod(0o666)
+        program = root / "program.py"
+        program.write_text(PROGRAM, encoding="utf-8")
+        folders = [root / "libraries", root / "results"]
+        names = (compiling.FOLDER_VARIABLE, "PSYCLONE_STORAGE_CACHE")
+        told = {**os.environ, **dict(zip(names, map(str, folders), strict=True))}
+        told |= {"CC": str(compiler), "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/nonexistent"}
+
+        def run() -> int:
+            """Run the program as the user; return how often the compiler was asked."""
+            asked.write_text("", encoding="utf-8")
+            subprocess.run([sys.executable, str(program)], check=True, env=told, cwd=root, **user)
+            return len(asked.read_text(encoding="utf-8").split())
+
+        for folder in folders:
+            folder.mkdir()
+            folder.chmod(0o777)
+        assert run() == 1
+        there = {path for folder in folders for path in folder.rglob("*")}
+        assert all(any(folder in path.parents for path in there) for folder in folders)
+        for path in (*folders, *there):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        try:
+            assert run() == 0
+            program.write_text(
+                PROGRAM.replace("2.0 *", "1.0 +").replace(
+                    "[[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]]", "[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]"
+                )
+            )
+            assert run() == 1
+            assert {path for folder in folders for path in folder.rglob("*")} == there
+        finally:
+            for path in (*folders, *there):
+                path.chmod(0o777)
