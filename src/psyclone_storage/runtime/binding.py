@@ -126,7 +126,7 @@ class BoundStorages:
             wanted = None if wanted is None else wanted[len(TABLES) :]
             uses = chain.from_iterable(found if at is None else (found[one] for one in at))
             has_result = getattr(function, "restype", None) is not None
-            plain = [float if one is ctypes.c_double else None for one in wanted or ()]
+            plain = [float if issubclass(one, ctypes.c_double) else None for one in wanted or ()]
             made.append(_Launch(function, wanted, plain, tuple(uses), has_result))
         return tuple(made)
 

@@ -4,6 +4,7 @@ A sum is a whole number of units of 2**-1074 in digits to the base 2**32, each i
 behind these the numbers of values that are plus infinity, minus infinity, and no number. A value
 adds less than 2**32 to each of three digits. A loop over dofs has less than 2**31 turns, so that no
 digit overflows and no carry is passed on; sums of threads and of ranks are those of their digits.
+A thread of a device has digits of its own, which it gives in the end, in whatever order.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 ADD_EXACTLY = "%add_exactly"
 """A subroutine that no program can name: it adds a value to a sum."""
 HELPER = "psy_add_exactly"
+GIVING = "psy_give_digits"
+"""What adds the digits of a thread of a device to those that all share."""
 SPECIALS = 67
 """The digits, and so the place of the numbers of values that are not finite."""
 LENGTH = SPECIALS + 3
@@ -31,5 +34,19 @@ static inline void {HELPER}(int64_t *sum, double value)
     sum[digit] += sign * (int64_t) (whole << shift & 0xFFFFFFFFu);
     sum[digit + 1] += sign * (int64_t) (whole >> (32 - shift) & 0xFFFFFFFFu);
     sum[digit + 2] += sign * (int64_t) (whole >> (32 - shift) >> 32);
+}}
+"""
+GIVING_TEXT = f"""\
+static inline void {GIVING}(int64_t *sum, const int64_t *own)
+{{
+    for (int at = 0; at < {LENGTH}; ++at) {{
+        if (own[at] == 0)
+            continue;
+#ifdef PSY_ON_HOST
+        sum[at] += own[at];
+#else
+        atomicAdd((unsigned long long *) (sum + at), (unsigned long long) own[at]);
+#endif
+    }}
 }}
 """

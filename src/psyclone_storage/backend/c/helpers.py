@@ -168,7 +168,8 @@ def _add_both(found: dict[str, str], type_: str, letter: str, size: int, suffix:
     found[f"psy_dim_{letter}{size}"] = _REAL_DIM.format(type=type_, letter=letter, size=size)
 
 
-HELPERS = _made() | {"psy_random": _RANDOM, exact_sums.HELPER: exact_sums.TEXT}
+HELPERS = _made() | {"psy_random": _RANDOM, exact_sums.HELPER: exact_sums.TEXT,
+                      exact_sums.GIVING: exact_sums.GIVING_TEXT}  # fmt: skip
 """The text of each function by its name."""
 
 POWI = """\

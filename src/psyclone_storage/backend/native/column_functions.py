@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from psyclone_storage.backend.c import exact_sums
 from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.printer import function_text
 from psyclone_storage.backend.c.variables import Parameter
@@ -33,6 +34,7 @@ from psyclone_storage.backend.native.loops import (
 )
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.keys import key_of
@@ -119,6 +121,8 @@ def device_function(
     threads = tables.count(threads_name(plan.parts.index(part) + 1)) if how else _NONE
     colours = tables.count(_counted(part)) if how and how.colours else _NONE
     own, given = _device_arguments(found, threads)
+    digits = _digits(part, found) if how else {}
+    passed = [digits.get(text, text) for text in found.passed]
     test = f"{_THREAD} < {found.threads}" if how else f"{_THREAD} == 0"
     remark = () if how else ("    /* The order of loops shows: one thread does all of it. */",)
     lines = [
@@ -126,8 +130,11 @@ def device_function(
         *wrapped(f"PSY_KERNEL void {name}_points(", own, ")"),
         "{",
         *remark,
-        f"    if ({test})",
-        *wrapped(f"        {function.name}(", found.passed, ");"),
+        f"    if ({test}) {{",
+        *(f"        int64_t {mine}[{exact_sums.LENGTH}] = {{0}};" for mine in digits.values()),
+        *wrapped(f"        {function.name}(", passed, ");"),
+        *(f"        {exact_sums.GIVING}({of_all}, {mine});" for of_all, mine in digits.items()),
+        "    }",
         "}",
         "",
         "#ifdef PSY_ON_HOST",
@@ -144,6 +151,12 @@ def device_function(
     )
     made = LoopsFunction(name, "\n".join(lines), tuple(found.scalars))
     return ColumnsFunction(made, launch)
+
+
+def _digits(part: ComputedPart, found: _SortedArguments) -> dict[str, str]:
+    """Return what the digits of one thread are called, by the name of those that all share."""
+    exact, names = {*map(key_of, part.exact)}, NameTable(found.passed)
+    return {item.name: names.fresh("digits") for item in found.results if item.key in exact}
 
 
 def _letter(item: Parameter, part: ComputedPart) -> str:

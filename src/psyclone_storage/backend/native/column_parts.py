@@ -15,6 +15,8 @@ from psyclone_storage.backend.native.column_lines import is_computed
 from psyclone_storage.backend.native.loops import LoopsFunction
 from psyclone_storage.backend.native.ordering import in_order, never
 from psyclone_storage.backend.native.threads import (
+    MOST_SUMMING,
+    MOST_THREADS,
     SharedLoop,
     begins_new,
     in_threads,
@@ -92,9 +94,10 @@ def planned(
         shared = None
         if on_device:
             names = NameTable(one.name for one in (*routine.dummies, *routine.variables))
-            if any(_reduced(_assigned(lines), routine)) or _sums_exactly(lines, routine):
+            if any(_reduced(_assigned(lines), routine)):
                 lines = without_directives(lines)
-            lines, shared = in_threads(lines, names)
+            most = MOST_SUMMING if _sums_exactly(lines, routine) else MOST_THREADS
+            lines, shared = in_threads(lines, names, most)
         name = f"{routine.name}_{number}_loops"
         parts.append(_part(name, lines, routine, (codes, data), shared))
         return LoopsFunction("", "", ())
@@ -147,7 +150,7 @@ def _reduced(assigned: Iterable[str], routine: Routine) -> Iterator[str]:
 
 
 def _sums_exactly(lines: tuple[Line, ...], routine: Routine) -> bool:
-    """Return whether statements add to digits, which threads of a device cannot share."""
+    """Return whether statements add to digits, of which threads of a device have their own."""
     used = names_in(lines)
     return any(is_exact_sum(item) for item in routine.variables if item.key in used)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
+from psyclone_storage.backend.c import exact_sums
 from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.frames import unknown_lengths
 from psyclone_storage.backend.c.helpers import preamble
@@ -77,6 +78,9 @@ class ColumnsForm:
 
     def before(self, helpers: Iterable[str], functions: Iterable[CFunction]) -> list[str]:
         """Return what stands before the functions that Python calls: helpers, and kernels."""
+        helpers = {*helpers}
+        if self.device and exact_sums.HELPER in helpers:
+            helpers.add(exact_sums.GIVING)
         words = device_words(helpers) if self.device else preamble(helpers)
         of_kernel = "static __device__ " if self.device else "static inline "
         return [words, *(function_text(one, of_kernel) for one in functions)]

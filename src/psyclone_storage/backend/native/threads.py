@@ -23,6 +23,8 @@ from psyclone_storage.ir.unit import Assign, Blank, Comment, DirectiveBlock, Do,
 SHARED = Directive.ACC_LOOP
 MOST_THREADS = 1 << 20
 """As many as one launch has at most: what is counted by them keeps a place in 32 bits."""
+MOST_SUMMING = 1 << 14
+"""As many as sum exactly: each has digits of its own, and gives them to all when it is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,14 @@ class SharedLoop:
     """How threads share a loop: `first` to `last` are its iterations.
 
     `thread` is the number of one, from 0, of `count`. Where they share the loop once for each of
-    some `colours`, `colour` is what says for which.
+    some `colours`, `colour` is what says for which. There are `most` threads at most.
     """
 
     thread: Name
     count: Name
     first: Expr
     last: Expr
+    most: int = MOST_THREADS
     colour: Name | None = None
     colours: Expr | None = None
 
@@ -58,9 +61,12 @@ def _without_directive(line: Line) -> tuple[Line, ...]:
 
 
 def in_threads(
-    lines: tuple[Line, ...], names: NameTable
+    lines: tuple[Line, ...], names: NameTable, most: int = MOST_THREADS
 ) -> tuple[tuple[Line, ...], SharedLoop | None]:
-    """Return what one thread does of statements, and how threads share them; None for one alone."""
+    """Return what one thread does of statements, and how threads share them; None for one alone.
+
+    There are `most` threads at most.
+    """
     done = [line for line in lines if not isinstance(line, Blank | Comment)]
     found = _shared_loop(done)
     if found is None:
@@ -74,7 +80,7 @@ def in_threads(
         body=without_directives(loop.body),
     )
     remarks = tuple(line for line in lines if isinstance(line, Comment))
-    how = SharedLoop(thread, count, loop.start, loop.stop)
+    how = SharedLoop(thread, count, loop.start, loop.stop, most)
     if colours is not None:
         how = replace(how, colour=colours.variable, colours=colours.stop)
     return (*remarks, own), how
@@ -98,7 +104,7 @@ def threads_text(how: SharedLoop) -> str:
     ends = [_most(how.last)]
     if integer_value(how.first) != 1:
         ends += [f"- ({text_of(how.first)}) + 1"]
-    return f"min(max({' '.join(ends)}, 0), {MOST_THREADS})"
+    return f"min(max({' '.join(ends)}, 0), {how.most})"
 
 
 def _most(last: Expr) -> str:

@@ -149,7 +149,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Lease", &Lease_spec, &LeaseType) < 0 ||
         add_type(module, "Piece", &Piece_spec, &PieceType) < 0 ||
         add_type(module, "Hold", &Hold_spec, &HoldType) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 8) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 9) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

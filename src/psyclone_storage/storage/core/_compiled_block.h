@@ -386,7 +386,7 @@ static int block_find_queue(Block *self)
         return 0;
     PyObject *queue = self->memory == Py_None
                           ? Py_NewRef(Py_None)
-                          : PyObject_CallMethodObjArgs(self->memory, names.queue, NULL);
+                          : PyObject_GetAttr(self->memory, names.queue);
     if (queue != NULL)
         give_field(&self->queue, queue);
     return queue == NULL ? -1 : 0;

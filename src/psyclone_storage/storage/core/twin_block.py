@@ -63,7 +63,7 @@ class BindingBlock:
         Places that differ may be two devices, which is for the long way to judge.
         """
         if self._later:
-            self._queue = None if self._memory is None else self._memory.queue()
+            self._queue = None if self._memory is None else self._memory.queue
             if self._queue is None:
                 return None
         arrays = WORDS.arguments(self._arguments)

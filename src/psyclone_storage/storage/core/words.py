@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-EDITION = 8
+EDITION = 9
 """Counts the changes that one of the two cores cannot make without the other."""
 
 WORDS = SimpleNamespace()

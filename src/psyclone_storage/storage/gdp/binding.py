@@ -328,7 +328,7 @@ class LaunchBlock(Binding):
         goes to another queue by now.
         """
         memory, queue = self._memory, self._queue
-        if memory.queue() != queue:
+        if memory.queue != queue:
             return None
         event = memory.record()
         if event is None:
@@ -348,7 +348,7 @@ class LaunchBlock(Binding):
     def _end_queued(self) -> None:
         """End the accesses whose data the queue of this thread has all to itself from now on."""
         memory, tokens = self._memory, self._tokens
-        self._queue = None if memory is None else memory.queue()
+        self._queue = None if memory is None else memory.queue
         if self._queue is None:
             return
         for token in tokens:
@@ -375,7 +375,7 @@ class LaunchBlock(Binding):
     def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
         """Ask the device for work; what it is to write is spoiled if it fails."""
         memory = self._memory
-        if self._queue is None or self._queue != memory.queue():
+        if self._queue is None or self._queue != memory.queue:
             _follow(memory, uses)
         memory.start(work, uses)
 

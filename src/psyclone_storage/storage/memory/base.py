@@ -171,6 +171,7 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     ) -> None:
         """Note that what this thread has given the device so far uses `allocation`."""
 
+    @property
     def queue(self) -> Hashable:
         """Return which queue this thread's work for the device goes to, as notes of uses name it.
 

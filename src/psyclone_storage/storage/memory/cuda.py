@@ -147,6 +147,7 @@ class GpuAllocator(Memory):
         if stream.ptr:
             self._own.keep(event, (allocation.held,))
 
+    @property
     def queue(self) -> tuple[int, int] | None:
         """Return the current stream, if it is the default one.
 

@@ -48,6 +48,9 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
     queues_work = True
     starts_later = True
 
+    queue: int = 0
+    """The number of the queue of kernels, which all threads share."""
+
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space` with pages and queues of its own, and a worker that waits for copies."""
         super().__init__(space)
@@ -56,6 +59,8 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         self._jobs: set[Any] = set()
         self._named = bool(current_emulation().order)
         self.kernels = DeviceQueue(f"{space.tag} kernels", self._jobs)
+        self.queue = self.kernels.number
+        self._last: QueueEvent | None = None
         self._into = DeviceQueue(f"{space.tag} copies in", self._jobs)
         self._out_of = DeviceQueue(f"{space.tag} copies out", self._jobs)
         _MEMORIES.add(self)
@@ -171,7 +176,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         What is done `once` cannot be done again after an interrupt.
         """
         work = as_asked(work)
-        event = self.kernels.put(what, uses, work, _seconds_of(nbytes), once=once)
+        event = self._last = self.kernels.put(what, uses, work, _seconds_of(nbytes), once=once)
         if any(use.allocation.space.host_accessible for use in uses):
             # Memory that the host uses, too, and of whose work nobody takes a note.
             event.synchronize()
@@ -241,13 +246,14 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         if event is not None:
             note(allocation, LastUse(self.kernels.number, event, wrote, span))
 
-    def queue(self) -> int:
-        """Return the number of the queue of kernels, which all threads share."""
-        return self.kernels.number
-
     def record(self) -> QueueEvent | None:
         """Return the event of the kernels that were asked for so far, unless all is known done."""
-        return self.kernels.record() if self._jobs else None
+        if not self._jobs:
+            return None
+        last = self._last
+        # With that clock nothing has come behind it, nor been waited for.
+        is_last = last is not None and last.clock is self.kernels.clock
+        return last if is_last else self.kernels.record()
 
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`, on the device."""

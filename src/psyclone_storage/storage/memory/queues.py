@@ -109,7 +109,8 @@ class QueueEvent:
 class DeviceQueue:
     """The work of one queue, in order; position n is reached when n pieces are done.
 
-    While the host does not know that all is done, the queue is in `jobs`.
+    While the host does not know that all is done, the queue is in `jobs`. Its `clock` is what comes
+    next after: another dictionary whenever something is asked for, or waited for.
     """
 
     def __init__(self, name: str, jobs: set[Any]) -> None:
@@ -121,7 +122,7 @@ class DeviceQueue:
         self._jobs = jobs
         self._work: deque[Job] = deque()
         self._waits: list[QueueEvent] = []
-        self._clock: Clock = {}
+        self.clock: Clock = {}
         self._edition = 0
         self._bytes = 0
         self._free_at = 0.0
@@ -179,7 +180,7 @@ class DeviceQueue:
         with LOCK:
             if not self._waits and self._edition == RACES.edition:
                 # Clocks are never changed, but replaced, so that all events may have this one.
-                return QueueEvent(self, self.issued, self._clock)
+                return QueueEvent(self, self.issued, self.clock)
             position = self.issued + bool(self._waits)
             event = QueueEvent(self, position, self._next_clock(position))
             if self._waits:
@@ -191,9 +192,9 @@ class DeviceQueue:
         with LOCK:
             if event.queue.done < event.position:
                 self._waits.append(event)
-            clock = {**self._clock}
+            clock = {**self.clock}
             RACES.join(clock, event.clock)
-            self._clock = clock
+            self.clock = clock
 
     def run_to(self, position: int) -> None:
         """Do the work up to `position`, and what it waits for, and nothing else."""
@@ -230,7 +231,7 @@ class DeviceQueue:
         """Queue a job; the last step is the one that counts, after whatever interrupt."""
         job.waits = tuple(self._waits)
         self._agent.issued = event.position
-        self._clock = event.clock
+        self.clock = event.clock
         self._jobs.add(self)
         self._bytes += job.nbytes
         self._work.append(job)
@@ -239,8 +240,8 @@ class DeviceQueue:
     def _next_clock(self, position: int) -> Clock:
         if self._edition != RACES.edition:
             self._edition = RACES.edition
-            self._clock = RACES.without_retired(self._clock)
-        clock = {**self._clock}
+            self.clock = RACES.without_retired(self.clock)
+        clock = {**self.clock}
         RACES.join(clock, RACES.host)
         clock[self.number] = position
         return clock

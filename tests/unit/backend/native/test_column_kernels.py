@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from nvrtc import check_cuda
+from psyclone_storage.backend.native.threads import MOST_SUMMING
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
@@ -183,7 +184,8 @@ def test_exact_sums_are_digits_that_a_launch_adds_to_those_of_the_host(
     build = built(tmp_path, "sum_X(total, pressure)", settings="EXACT_SUMS=true")
     check_cuda(cuda_of(build))
     ((types, words),) = launches(build)
-    assert (types, words.results, words.threads) == ("l", "x", -1)
+    assert (types, words.results) == ("l", "x")
+    assert words.threads >= 0, "dofs are shared by threads"
     total, digits = ExactSum(), np.zeros(LENGTH, np.int64)
     total.add(np.array([0.5]))
     digits[:2] = 3, -1
@@ -198,11 +200,35 @@ def test_exact_sums_are_digits_that_a_launch_adds_to_those_of_the_host(
     monkeypatch.setattr(
         device_module, "room_for_numbers", lambda count: asked.append(count) or Room()
     )
-    ColumnLaunch(lambda *_: None, types, words)([0] * 9, [], [0] * 20, total.address)
+    ColumnLaunch(lambda *_: None, types, words)([0] * 9, [], [1] * 20, total.address)
     assert asked == [LENGTH]
     expected = ExactSum()
     expected.add(np.array([0.5, 3 * 5e-324, -(2.0**32) * 5e-324]))
     assert total.total_of_rank() == expected.total_of_rank()
+
+
+@pytest.mark.parametrize(
+    "calls", ["sum_X(total, pressure)", "setval_c(wind, 0.0), sum_X(total, wind)"]
+)
+def test_threads_have_digits_of_their_own_which_they_give_at_once(
+    calls: str, tmp_path: Any
+) -> None:
+    build = built(tmp_path, calls, settings="EXACT_SUMS=true")
+    text = cuda_of(build)
+    check_cuda(text)
+    assert f"int64_t digits[{LENGTH}] = {{0}};" in text
+    assert "psy_give_digits(total_exact, digits);" in text
+    assert f", {MOST_SUMMING})" in build.psy_text
+    assert "one thread" not in text
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_what_is_reduced_to_in_order_has_one_thread(exact: bool, tmp_path: Any) -> None:
+    """A sum that is rounded each time depends on the order; so does which zero is the least."""
+    calls = "sum_X(total, pressure), minval_X(least, pressure)"
+    build = built(tmp_path, calls, settings=f"EXACT_SUMS={exact}")
+    shared = {words.results: words.threads >= 0 for _, words in launches(build)}
+    assert shared == {"xd" if exact else "dd": False}
 
 
 def test_data_of_later_kernels_come_beside_earlier_ones(tmp_path: Any) -> None:
