@@ -21,15 +21,25 @@ typedef struct {
     Py_ssize_t size;
 } Value;
 
+/* One look: the way to look, at what, and what was found. Where the way is `get` of a plain dictionary,
+ * that is kept, too, and asked itself. */
+typedef struct {
+    PyObject *way, *at, *found, *dictionary;
+} Look;
+
+/* All arrays are parts of one piece of memory, which begins with the values: of what a call of an invoke
+ * meets for the first time since loops have taken the caches, each piece counts. */
 typedef struct {
     PyObject_HEAD
-    PyObject *asked, *label, *call_kind, *kernels, *ways, *at, *found, *holds;
+    PyObject *asked, *label, *call_kind, *holds;
     Value *values;
+    Look *looks;
+    PyObject **kernels;
     Py_ssize_t *lengths, *order, *equal;
-    Py_ssize_t calls, count, taken, equals;
+    Py_ssize_t calls, count, taken, equals, looked;
 } LastCall;
 
-static PyObject *name_kernel, *name_args, *name_code, *name_instruction, *last_call_type;
+static PyObject *name_kernel, *name_args, *name_code, *name_instruction, *name_get, *last_call_type;
 
 static int visit_all(LastCall *self, visitproc visit, void *arg)
 {
@@ -37,14 +47,20 @@ static int visit_all(LastCall *self, visitproc visit, void *arg)
     Py_VISIT(self->asked);
     Py_VISIT(self->label);
     Py_VISIT(self->call_kind);
-    Py_VISIT(self->kernels);
-    Py_VISIT(self->ways);
-    Py_VISIT(self->at);
-    Py_VISIT(self->found);
     Py_VISIT(self->holds);
-    for (Py_ssize_t i = 0; self->values != NULL && i < self->count; i++) {
+    if (self->values == NULL)
+        return 0;
+    for (Py_ssize_t i = 0; i < self->count; i++) {
         Py_VISIT(self->values[i].kind);
         Py_VISIT(self->values[i].constant);
+    }
+    for (Py_ssize_t i = 0; i < self->calls; i++)
+        Py_VISIT(self->kernels[i]);
+    for (Py_ssize_t i = 0; i < self->looked; i++) {
+        Py_VISIT(self->looks[i].way);
+        Py_VISIT(self->looks[i].at);
+        Py_VISIT(self->looks[i].found);
+        Py_VISIT(self->looks[i].dictionary);
     }
     return 0;
 }
@@ -58,57 +74,84 @@ static int LastCall_clear(PyObject *object)
 {
     LastCall *self = (LastCall *)object;
     Value *values = self->values;
-    Py_ssize_t count = self->count;
+    Look *looks = self->looks;
+    PyObject **kernels = self->kernels;
+    Py_ssize_t count = self->count, calls = self->calls, looked = self->looked;
     self->values = NULL;
-    self->count = self->calls = self->equals = self->taken = 0;
+    self->count = self->calls = self->equals = self->taken = self->looked = 0;
     for (Py_ssize_t i = 0; values != NULL && i < count; i++) {
         Py_XDECREF(values[i].kind);
         Py_XDECREF(values[i].constant);
         PyMem_Free(values[i].parts);
     }
+    for (Py_ssize_t i = 0; values != NULL && i < calls; i++)
+        Py_XDECREF(kernels[i]);
+    for (Py_ssize_t i = 0; values != NULL && i < looked; i++) {
+        Py_XDECREF(looks[i].way);
+        Py_XDECREF(looks[i].at);
+        Py_XDECREF(looks[i].found);
+        Py_XDECREF(looks[i].dictionary);
+    }
     PyMem_Free(values);
     Py_CLEAR(self->asked);
     Py_CLEAR(self->label);
     Py_CLEAR(self->call_kind);
-    Py_CLEAR(self->kernels);
-    Py_CLEAR(self->ways);
-    Py_CLEAR(self->at);
-    Py_CLEAR(self->found);
     Py_CLEAR(self->holds);
     return 0;
 }
 
 static void LastCall_dealloc(PyObject *object)
 {
-    LastCall *self = (LastCall *)object;
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
     LastCall_clear(object);
-    PyMem_Free(self->lengths);
-    PyMem_Free(self->order);
-    PyMem_Free(self->equal);
     PyObject_GC_Del(object);
     Py_DECREF(type);
 }
 
-/* Return whole numbers out of a tuple of them, or of tuples of them; NULL with an error. */
-static Py_ssize_t *numbers_of(PyObject *tuple, Py_ssize_t each)
+/* Fill in whole numbers out of a tuple of them, or of tuples of them; -1 with an error. */
+static int fill_numbers(Py_ssize_t *made, PyObject *tuple, Py_ssize_t each)
 {
     Py_ssize_t count = PyTuple_Size(tuple);
-    Py_ssize_t *made = PyMem_Calloc((size_t)(count * each) + 1, sizeof *made);
-    if (made == NULL)
-        PyErr_NoMemory();
-    for (Py_ssize_t i = 0; made != NULL && i < count * each; i++) {
+    for (Py_ssize_t i = 0; i < count * each; i++) {
         PyObject *one = PyTuple_GetItem(tuple, i / each);
         if (one != NULL && each > 1)
             one = PyTuple_GetItem(one, i % each);
         made[i] = one == NULL ? -1 : PyLong_AsSsize_t(one);
-        if (PyErr_Occurred()) {
-            PyMem_Free(made);
-            made = NULL;
-        }
+        if (PyErr_Occurred())
+            return -1;
     }
-    return made;
+    return 0;
+}
+
+/* Return a new reference to the plain dictionary whose `get` a way to look is; NULL, maybe with an
+ * error, for other ways. */
+static PyObject *dictionary_of(PyObject *way)
+{
+    if (!PyCFunction_Check(way))
+        return NULL;
+    PyObject *owner = PyCFunction_GetSelf(way);
+    if (owner == NULL || !PyDict_CheckExact(owner))
+        return NULL;
+    PyObject *usual = PyObject_GetAttr(owner, name_get);
+    int same = usual == NULL ? -1 : PyObject_RichCompareBool(way, usual, Py_EQ);
+    Py_XDECREF(usual);
+    return same > 0 ? Py_NewRef(owner) : NULL;
+}
+
+/* Take ways to look, at what, and what was found; -1 with an error. */
+static int fill_looks(LastCall *self, PyObject *ways, PyObject *at, PyObject *found)
+{
+    for (Py_ssize_t i = 0; i < self->looked; i++) {
+        Look *look = self->looks + i;
+        look->way = Py_NewRef(PyTuple_GetItem(ways, i));
+        look->at = Py_NewRef(PyTuple_GetItem(at, i));
+        look->found = Py_NewRef(PyTuple_GetItem(found, i));
+        look->dictionary = dictionary_of(look->way);
+        if (look->dictionary == NULL && PyErr_Occurred())
+            return -1;
+    }
+    return 0;
 }
 
 /* Fill in what one value has to be: `how` is None for a number, and else what counts: the object, or
@@ -136,22 +179,14 @@ static int fill_value(Value *value, PyObject *given, PyObject *how)
 /* Take kernels, numbers of arguments, and values out of calls. */
 static int fill_calls(LastCall *self, PyObject *calls, PyObject *ways)
 {
-    self->calls = PyTuple_Size(calls);
-    self->lengths = PyMem_Calloc((size_t)self->calls + 1, sizeof *self->lengths);
-    self->values = PyMem_Calloc((size_t)self->count + 1, sizeof *self->values);
-    self->kernels = PyTuple_New(self->calls);
-    if (self->lengths == NULL || self->values == NULL || self->kernels == NULL) {
-        if (!PyErr_Occurred())
-            PyErr_NoMemory();
-        return -1;
-    }
     self->call_kind = Py_NewRef((PyObject *)Py_TYPE(PyTuple_GetItem(calls, 0)));
     Py_ssize_t done = 0;
     for (Py_ssize_t i = 0; i < self->calls; i++) {
         PyObject *call = PyTuple_GetItem(calls, i);
         PyObject *kernel = PyObject_GetAttr(call, name_kernel);
-        if (kernel == NULL || PyTuple_SetItem(self->kernels, i, kernel) < 0)
+        if (kernel == NULL)
             return -1;
+        self->kernels[i] = kernel;
         PyObject *args = PyObject_GetAttr(call, name_args);
         Py_ssize_t size = args == NULL ? -1 : PyTuple_Size(args);
         int failed = size < 0 || done + size > self->count ||
@@ -183,6 +218,24 @@ static int are_within(const Py_ssize_t *numbers, Py_ssize_t size, Py_ssize_t cou
     return 1;
 }
 
+/* Make room for all arrays, which are empty; -1 with an error. */
+static int make_room(LastCall *self)
+{
+    size_t values = (size_t)self->count * sizeof(Value), looks = (size_t)self->looked * sizeof(Look);
+    size_t words = (size_t)(2 * self->calls + self->taken + 2 * self->equals);
+    self->values = PyMem_Calloc(1, values + looks + words * sizeof(Py_ssize_t) + 1);
+    if (self->values == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    self->looks = (Look *)(self->values + self->count);
+    self->kernels = (PyObject **)(self->looks + self->looked);
+    self->lengths = (Py_ssize_t *)(self->kernels + self->calls);
+    self->order = self->lengths + self->calls;
+    self->equal = self->order + self->taken;
+    return 0;
+}
+
 /* LastCall(asked, label, calls, ways, order, written, equal, holds, looks) */
 static PyObject *LastCall_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
@@ -207,15 +260,14 @@ static PyObject *LastCall_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     self->asked = Py_NewRef(asked);
     self->label = Py_NewRef(label);
     self->holds = Py_NewRef(holds);
-    self->ways = Py_NewRef(look);
-    self->at = Py_NewRef(at);
-    self->found = Py_NewRef(found);
+    self->calls = PyTuple_Size(calls);
     self->count = PyTuple_Size(ways);
     self->taken = PyTuple_Size(order);
     self->equals = PyTuple_Size(equal);
-    self->order = numbers_of(order, 1);
-    self->equal = self->order == NULL ? NULL : numbers_of(equal, 2);
-    int failed = self->equal == NULL || fill_calls(self, calls, ways) < 0 ||
+    self->looked = PyTuple_Size(look);
+    int failed = make_room(self) < 0 || fill_numbers(self->order, order, 1) < 0 ||
+                 fill_numbers(self->equal, equal, 2) < 0 ||
+                 fill_looks(self, look, at, found) < 0 || fill_calls(self, calls, ways) < 0 ||
                  !are_within(self->order, self->taken, self->count) ||
                  !are_within(self->equal, 2 * self->equals, self->count);
     for (Py_ssize_t i = 0; !failed && i < PyTuple_Size(written); i++) {
@@ -261,7 +313,7 @@ static int are_same(LastCall *self, PyObject *calls, PyObject **values, Py_ssize
         Py_XDECREF(kernel); /* the call has it */
         if (kernel == NULL)
             return -1;
-        if (kernel != PyTuple_GetItem(self->kernels, i))
+        if (kernel != self->kernels[i])
             return 0;
         PyObject *args = PyObject_GetAttr(call, name_args);
         if (args == NULL)
@@ -303,14 +355,20 @@ static int are_numbers(LastCall *self, PyObject **values)
 /* Say whether the same is found where kernels were looked at. */
 static int is_found(LastCall *self)
 {
-    Py_ssize_t count = PyTuple_Size(self->ways);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *now = PyObject_CallFunctionObjArgs(PyTuple_GetItem(self->ways, i),
-                                                     PyTuple_GetItem(self->at, i), NULL);
-        Py_XDECREF(now); /* only its address is compared, with what is kept */
+    for (Py_ssize_t i = 0; i < self->looked; i++) {
+        const Look *look = self->looks + i;
+        PyObject *now;
+        if (look->dictionary != NULL) {
+            now = PyDict_GetItemWithError(look->dictionary, look->at);
+            if (now == NULL && !PyErr_Occurred())
+                now = Py_None;
+        } else {
+            now = PyObject_CallFunctionObjArgs(look->way, look->at, NULL);
+            Py_XDECREF(now); /* only its address is compared, with what is kept */
+        }
         if (now == NULL)
             return -1;
-        if (now != PyTuple_GetItem(self->found, i))
+        if (now != look->found)
             return 0;
     }
     return 1;
@@ -377,10 +435,12 @@ static PyObject *module_again(PyObject *module, PyObject *const *args, Py_ssize_
     }
     PyObject *code = PyObject_GetAttr(args[1], name_code);
     PyObject *at = code == NULL ? NULL : PyObject_GetAttr(args[1], name_instruction);
-    PyObject *key = at == NULL ? NULL : Py_BuildValue("(NO)", PyLong_FromVoidPtr(code), at);
+    PyObject *number = at == NULL ? NULL : PyLong_FromVoidPtr(code);
+    PyObject *key = number == NULL ? NULL : PyTuple_Pack(2, number, at);
     PyObject *known = key == NULL ? NULL : PyDict_GetItemWithError(args[0], key);
     Py_XINCREF(known);
     Py_XDECREF(key);
+    Py_XDECREF(number);
     Py_XDECREF(at);
     Py_XDECREF(code); /* the frame has it */
     PyObject *found = NULL;
@@ -441,10 +501,11 @@ PyMODINIT_FUNC PyInit__compiled(void)
     name_args = PyUnicode_InternFromString("args");
     name_code = PyUnicode_InternFromString("f_code");
     name_instruction = PyUnicode_InternFromString("f_lasti");
+    name_get = PyUnicode_InternFromString("get");
     PyObject *type = PyType_FromSpec(&LastCall_spec);
     last_call_type = type; /* with the reference that this file keeps for ever */
     if (name_kernel == NULL || name_args == NULL || name_code == NULL || name_instruction == NULL ||
-        type == NULL ||
+        name_get == NULL || type == NULL ||
         PyModule_AddObjectRef(module, "LastCall", type) < 0 ||
         PyModule_AddIntConstant(module, "EDITION", 2) < 0) {
         Py_DECREF(module);

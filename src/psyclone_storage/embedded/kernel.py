@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.embedded.column import run_column
@@ -19,18 +19,15 @@ from psyclone_storage.embedded.point import Point, anywhere
 from psyclone_storage.embedded.words import Annotation
 
 
-class RequestedCall:
-    """A kernel with what it is called for, as an invoke takes it.
+class RequestedCall(NamedTuple):
+    """A kernel with what it is called for, as an invoke takes it."""
 
-    One is made with each call, which takes a record twice as long.
-    """
+    kernel: PythonKernel | FortranKernel | BuiltIn
+    args: tuple[Any, ...]
 
-    __slots__ = ("args", "kernel")
 
-    def __init__(
-        self, called: PythonKernel | FortranKernel | BuiltIn, args: tuple[Any, ...]
-    ) -> None:
-        self.kernel, self.args = called, args
+_made = tuple.__new__
+"""Makes a call, without a step in Python: one is made for each kernel of an invoke, each time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +60,7 @@ class PythonKernel:
                 f"The kernel '{self.name}' takes {len(wanted)} arguments"
                 f" ({', '.join(wanted)}) but is given {len(args)}."
             )
-        return RequestedCall(self, args)
+        return _made(RequestedCall, (self, args))
 
     def at(self, *args: Any, given: Mapping[str, Any] | None = None, **named: Any) -> Any:
         """Run the function for one point, or one column, and return what it writes.
@@ -128,7 +125,7 @@ class BuiltIn:
 
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before."""
-        return RequestedCall(self, args)
+        return _made(RequestedCall, (self, args))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +137,7 @@ class FortranKernel:
 
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before."""
-        return RequestedCall(self, args)
+        return _made(RequestedCall, (self, args))
 
 
 def fortran_kernel(file: str | Path, name: str) -> FortranKernel:

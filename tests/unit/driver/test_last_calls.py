@@ -147,12 +147,47 @@ def test_what_is_found_otherwise_is_not_the_same(kind: Any) -> None:
     names["value"] = A
     assert last.taken(ASKED, "name", call) == (1.0, A)
 
+    del names["value"]
+    assert last.taken(ASKED, "name", call) is None
+
     def raises(_: str) -> Any:
         raise KeyError
 
     last = made(kind, Asked(FIRST, (A, 1.0)), looks=([raises], ["value"], [None]))
     with pytest.raises(KeyError):
         last.taken(ASKED, "name", call)
+
+
+class Inventive(dict[str, Any]):
+    """What has a value for each name."""
+
+    def get(self, name: str, otherwise: Any = None) -> Any:
+        """Return what is asked for: the same each time."""
+        return super().get(name, A)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("way", "at", "later"),
+    [
+        ({}.get, "value", None),
+        (Inventive().get, "value", None),
+        ({"value": A}.__getitem__, "value", None),
+        ({"value": A}.pop, "value", KeyError),
+        ({}.get, [], TypeError),
+    ],
+)
+def test_ways_to_look_are_what_they_are(kind: Any, way: Any, at: Any, later: Any) -> None:
+    """A `get` of a plain dictionary is not called, but asked for what it would find."""
+    found = None if later else way(at)
+    last = made(kind, Asked(FIRST, (A, 1.0)), looks=([way], [at], [found]))
+    call = (Asked(FIRST, (A, 1.0)),)
+    if later is None:
+        assert last.taken(ASKED, "name", call) == (1.0, A)
+        return
+    with pytest.raises(later):
+        for _ in range(2):
+            last.taken(ASKED, "name", call)
 
 
 def test_both_say_the_same_of_any_calls() -> None:

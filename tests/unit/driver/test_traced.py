@@ -244,6 +244,10 @@ def test_what_is_no_invoke_is_refused() -> None:
         invoke(scale(one, 1.0), name="2nd")
     with pytest.raises(TypeError, match="takes a field, not a float"):
         invoke(scale(2.0, 1.0))
+    with pytest.raises(TypeError, match="takes a field, not a RequestedCall"):
+        invoke(scale(scale(one, 1.0), 1.0))
+    with pytest.raises(TypeError, match="takes calls of kernels, not a PythonKernel"):
+        invoke(*scale(one, 1.0))
     with pytest.raises(TypeError, match="takes a number, not a Field"):
         invoke(scale(one, one))
     with pytest.raises(ValueError, match="on different grids"):

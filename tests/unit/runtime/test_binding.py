@@ -66,10 +66,16 @@ class Datum:
 def known_with(*arrays: Any) -> tuple[Any, Block, list[Any]]:
     """Return what is known of arrays, what binds them, and where functions find which tables."""
     passed: list[Any] = []
-    known = Known((), Layer((lambda *tables: passed.append(tables),)))
-    known.addresses = (ctypes.c_void_p * (len(arrays) + 1))()
+    kinds = ctypes.c_void_p * (len(arrays) + 1), ctypes.c_double * 1, ctypes.c_int64 * 1
+
+    def function(*tables: int) -> None:
+        found = (kind.from_address(at) for kind, at in zip(kinds, tables, strict=True))
+        passed.append([tables, *map(list, found)])
+
+    known = Known((), Layer((function,)))
+    known.addresses = kinds[0]()
     known.addresses[len(arrays)] = 77
-    known.numbers = "reals", "counts"
+    known.numbers = kinds[1](0.5), kinds[2](3)
     block = Block(*arrays)
     known.free.append(BoundRun(block, known.functions))
     return known, block, passed
@@ -89,15 +95,14 @@ def test_arrays_that_are_elsewhere_are_found_there() -> None:
     known, block, passed = known_with(first, second)
     run(known, Datum())
     run(known, Datum())
-    assert passed[0][0] is passed[1][0]
+    assert passed[0] == passed[1]
     block.arrays = {0: first, 1: third}
     run(known, Datum())
     block.arrays = {0: first, 1: second}
     run(known, Datum())
-    assert [list(one[0]) for one in passed] == [
-        [*where(first, one), 77] for one in (second, second, third, second)
+    assert [one[1:] for one in passed] == [
+        [[*where(first, one), 77], [0.5], [3]] for one in (second, second, third, second)
     ]
-    assert passed[0][1:] == ("reals", "counts")
     assert known.addresses[0] is None
 
 
@@ -114,7 +119,7 @@ def test_what_fails_is_looked_at_again_and_binds_nothing() -> None:
     assert (block.entered, len(passed)) == (0, 1)
     block.arrays = {0: whole}
     run(known, Datum())
-    assert list(passed[1][0]) == [*where(whole), 77]
+    assert passed[1][1] == [*where(whole), 77]
 
 
 def test_a_run_in_use_is_nobody_elses_and_keeps_no_data() -> None:
@@ -126,7 +131,9 @@ def test_a_run_in_use_is_nobody_elses_and_keeps_no_data() -> None:
     routine = Routine(known)
     with routine(datum) as outer, routine(datum) as inner:
         assert inner is not outer
-        assert list(inner.tables[0]) == list(outer.tables[0])
+        first, second = (type(known.addresses).from_address(*one.tables) for one in (inner, outer))
+        assert list(first) == list(second)
+        assert inner.tables != outer.tables
     assert known.free == [inner, outer]
     del datum
     assert seen() is None
