@@ -167,27 +167,22 @@ class Inventive(dict[str, Any]):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("way", "at", "later"),
-    [
-        ({}.get, "value", None),
-        (Inventive().get, "value", None),
-        ({"value": A}.__getitem__, "value", None),
-        ({"value": A}.pop, "value", KeyError),
-        ({}.get, [], TypeError),
-    ],
-)
-def test_ways_to_look_are_what_they_are(kind: Any, way: Any, at: Any, later: Any) -> None:
-    """A `get` of a plain dictionary is not called, but asked for what it would find."""
-    found = None if later else way(at)
-    last = made(kind, Asked(FIRST, (A, 1.0)), looks=([way], [at], [found]))
+@pytest.mark.parametrize("table", [{}, {"value": A}, Inventive()])
+def test_a_table_is_asked_as_it_answers(kind: Any, table: dict[str, Any]) -> None:
+    """A `get` of a plain dictionary is not called: others are, and so are other ways."""
     call = (Asked(FIRST, (A, 1.0)),)
-    if later is None:
-        assert last.taken(ASKED, "name", call) == (1.0, A)
-        return
-    with pytest.raises(later):
-        for _ in range(2):
-            last.taken(ASKED, "name", call)
+    found = table.get("value")
+    last = made(kind, Asked(FIRST, (A, 1.0)), looks=([table.get], ["value"], [found]))
+    assert last.taken(ASKED, "name", call) == (1.0, A)
+    last = made(kind, Asked(FIRST, (A, 1.0)), looks=([table.get], ["value"], [B]))
+    assert last.taken(ASKED, "name", call) is None
+    last = made(kind, Asked(FIRST, (A, 1.0)), looks=([{"value": A}.pop], ["value"], [A]))
+    assert last.taken(ASKED, "name", call) == (1.0, A)
+    with pytest.raises(KeyError):
+        last.taken(ASKED, "name", call)
+    last = made(kind, Asked(FIRST, (A, 1.0)), looks=([table.get], [[]], [None]))
+    with pytest.raises(TypeError, match="unhashable"):
+        last.taken(ASKED, "name", call)
 
 
 def test_both_say_the_same_of_any_calls() -> None:

@@ -45,6 +45,7 @@ static PyObject *module_register(PyObject *module, PyObject *args, PyObject *key
         {"timed", &words.timed, 0},         {"total", &words.total, 0},
         {"pages", &words.pages, 0},         {"page", &words.page, 0},
         {"piece", &words.piece, 1},         {"pin", &words.pin, 1},
+        {"use", &words.use, 1},
     };
     PyObject *name, *value;
     Py_ssize_t at = 0;
@@ -117,7 +118,8 @@ static int name_all(void)
         {"view", &names.view},         {"to_numpy", &names.to_numpy},
         {"labels", &names.labels},     {"origin", &names.origin}, {"dims", &names.dims},
         {"address", &names.address},   {"pins", &names.pins}, {"", &names.nothing},
-        {"queue", &names.queue},       {"_notes", &names.notes},
+        {"queue", &names.queue},       {"record", &names.record}, {"start", &names.start},
+        {"_follow", &names.follow},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)

@@ -69,7 +69,7 @@ static PyTypeObject *BlocksType, *LeaseType, *PieceType, *HoldType;
 /* What `register` was told. */
 static struct {
     PyObject *read, *read_write, *auto_, *plain, *token, *arguments, *block;
-    PyObject *array, *bound, *lock, *timed, *total, *pages, *page, *piece, *pin;
+    PyObject *array, *bound, *lock, *timed, *total, *pages, *page, *piece, *pin, *use;
 } words;
 
 /* Names of methods and attributes. */
@@ -78,7 +78,7 @@ static struct {
     PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
     PyObject *host_accessible, *jobs, *copies_plainly, *pointer, *capacity, *writable, *pending;
     PyObject *bring_carefully, *view, *to_numpy, *labels, *origin, *dims, *address, *nothing;
-    PyObject *pins, *queue, *notes;
+    PyObject *pins, *queue, *record, *start, *follow;
 } names;
 
 static PyObject *no_things; /* a tuple */

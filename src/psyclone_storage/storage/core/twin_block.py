@@ -109,7 +109,35 @@ class BindingBlock:
     def _enter(self) -> Any:
         raise NotImplementedError
 
-    def _notes(self) -> Any:
+    def _notes(self) -> tuple[tuple[Any, ...], ...] | None:
+        """Return the notes on data that were read, and on data that were written, once for all.
+
+        There are none where the host knows all work to be done. None says that this thread's work
+        goes to another queue by now.
+        """
+        if not self._is_in_queue():
+            return None
+        event = self._memory.record()
+        if event is None:
+            return ()
+        return (
+            (WORDS.use(self._queue, event, wrote=False, follows=True),),
+            (WORDS.use(self._queue, event, wrote=True, follows=True),),
+        )
+
+    def start(self, work: Callable[[], Any], uses: tuple[Any, ...]) -> None:
+        """Ask the device for work; what it is to write is spoiled if it fails."""
+        if not self._is_in_queue():
+            self._follow(uses)
+        self._memory.start(work, uses)
+
+    def _is_in_queue(self) -> bool:
+        """Say whether this thread's work goes to the queue that the block found."""
+        if self._memory is None:
+            raise TypeError("This block asks no device for work.")
+        return self._queue is not None and bool(self._memory.queue == self._queue)
+
+    def _follow(self, uses: tuple[Any, ...]) -> None:
         raise NotImplementedError
 
     def _refuse(self) -> None:

@@ -18,7 +18,7 @@ def register(**words: Any) -> None:
     `read`, `read_write` and `auto` are the modes and the policy of most accesses, `plain` is the
     request with nothing unusual, `token`, `block` and `arguments` are the classes of what is made
     here, `array` is that of NumPy. `piece` is the class of allocations and `pin` that of what keeps
-    them in place. `total` counts all copies, and `timed` says that emulated devices take the time
-    that is asked of them.
+    them in place, `use` that of notes on what a device does. `total` counts all copies, and `timed`
+    says that emulated devices take the time that is asked of them.
     """
     WORDS.__dict__.update(words)

@@ -45,7 +45,6 @@ from psyclone_storage.storage.interop.gt import (
     host_array,
     space_of,
 )
-from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.registry import memory_of
 from psyclone_storage.storage.memory.uses import LastUse
@@ -321,25 +320,6 @@ class LaunchBlock(Binding):
     def _array_of(self, storage: Storage, token: AccessToken) -> Any:
         return storage.window_for(token, later=True)
 
-    def _notes(self) -> tuple[tuple[LastUse, ...], ...] | None:
-        """Return the notes on data that were read, and on data that were written, once for all.
-
-        There are none where the host knows all work to be done. None says that this thread's work
-        goes to another queue by now.
-        """
-        memory, queue = self._memory, self._queue
-        if memory.queue != queue:
-            return None
-        event = memory.record()
-        if event is None:
-            return ()
-        # Twice as fast as by name, in each call of a layer.
-        made = tuple.__new__
-        return (
-            (made(LastUse, (queue, event, False, None, True)),),
-            (made(LastUse, (queue, event, True, None, True)),),
-        )
-
     def _end(self, error: BaseException | None) -> None:
         if error is None and self._queue is None:
             self._end_queued()
@@ -372,23 +352,15 @@ class LaunchBlock(Binding):
         windows = ((storage.window(token.space), token) for storage, token in named)
         return tuple(token.uses_of(window) or (_whole_use(token),) for window, token in windows)
 
-    def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
-        """Ask the device for work; what it is to write is spoiled if it fails."""
-        memory = self._memory
-        if self._queue is None or self._queue != memory.queue:
-            _follow(memory, uses)
-        memory.start(work, uses)
-
     def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
         """Ask the device for work, and return its result."""
-        _follow(self._memory, uses)
+        self._follow(uses)
         return self._memory.start_and_wait(work, uses)
 
-
-def _follow(memory: Memory, uses: tuple[MemoryUse, ...]) -> None:
-    """Let the next work of a device wait for what is still done to the memory that it uses."""
-    for use in uses:
-        memory.follow(use.allocation, use.wrote)
+    def _follow(self, uses: tuple[MemoryUse, ...]) -> None:
+        """Let the next work of the device wait for what is still done to the memory it uses."""
+        for use in uses:
+            self._memory.follow(use.allocation, use.wrote)
 
 
 def _whole_use(token: AccessToken) -> MemoryUse:
@@ -424,4 +396,4 @@ def _for_kernel(array: Any) -> Any:
     return memory_of(space_of(array)).kernel_view(array)
 
 
-register(arguments=OpenArguments, block=Binding)
+register(arguments=OpenArguments, block=Binding, use=LastUse)

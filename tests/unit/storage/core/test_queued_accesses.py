@@ -388,6 +388,19 @@ def test_work_that_fails_spoils_what_comes_after_it() -> None:
     assert (seen(target), seen(other)) == ({7.0}, {13.0})
 
 
+def test_a_block_that_asks_no_device_starts_nothing() -> None:
+    done: list[int] = []
+    block = gt.bound({"a": made("field")})
+    later = LaunchBlock({"a": made("other")}, "gpu", ())
+    for one in (block, later):
+        with pytest.raises(TypeError, match="asks no device"):
+            one.start(lambda: done.append(1), ())
+    with later:
+        later.start(lambda: done.append(2), ())
+    queues.finish_all()
+    assert done == [2]
+
+
 def test_a_block_that_fails_has_written_no_good() -> None:
     target, source = made("target"), made("source")
     kept = Kept(target, source)
