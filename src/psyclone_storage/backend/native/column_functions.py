@@ -9,7 +9,7 @@ a machine without a GPU the first launches it, thread after thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from psyclone_storage.backend.c import exact_sums
 from psyclone_storage.backend.c.calls import CFunction
@@ -121,8 +121,6 @@ def device_function(
     threads = tables.count(threads_name(plan.parts.index(part) + 1)) if how else _NONE
     colours = tables.count(_counted(part)) if how and how.colours else _NONE
     own, given = _device_arguments(found, threads)
-    digits = _digits(part, found) if how else {}
-    passed = [digits.get(text, text) for text in found.passed]
     test = f"{_THREAD} < {found.threads}" if how else f"{_THREAD} == 0"
     remark = () if how else ("    /* The order of loops shows: one thread does all of it. */",)
     lines = [
@@ -131,9 +129,7 @@ def device_function(
         "{",
         *remark,
         f"    if ({test}) {{",
-        *(f"        int64_t {mine}[{exact_sums.LENGTH}] = {{0}};" for mine in digits.values()),
-        *wrapped(f"        {function.name}(", passed, ");"),
-        *(f"        {exact_sums.GIVING}({of_all}, {mine});" for of_all, mine in digits.items()),
+        *_done_by_thread(part, function, found),
         "    }",
         "}",
         "",
@@ -153,10 +149,19 @@ def device_function(
     return ColumnsFunction(made, launch)
 
 
-def _digits(part: ComputedPart, found: _SortedArguments) -> dict[str, str]:
-    """Return what the digits of one thread are called, by the name of those that all share."""
-    exact, names = {*map(key_of, part.exact)}, NameTable(found.passed)
-    return {item.name: names.fresh("digits") for item in found.results if item.key in exact}
+def _done_by_thread(
+    part: ComputedPart, function: CFunction, found: _SortedArguments
+) -> Iterator[str]:
+    """Yield what one thread does: where others sum exactly, too, into digits of its own."""
+    exact = {*map(key_of, part.exact)} if part.shared else set()
+    names = NameTable(found.passed)
+    digits = {item.name: names.fresh("digits") for item in found.results if item.key in exact}
+    passed = [digits.get(text, text) for text in found.passed]
+    for own in digits.values():
+        yield f"        int64_t {own}[{exact_sums.LENGTH}] = {{0}};"
+    yield from wrapped(f"        {function.name}(", passed, ");")
+    for name, own in digits.items():
+        yield f"        {exact_sums.GIVING}({name}, {own});"
 
 
 def _letter(item: Parameter, part: ComputedPart) -> str:
