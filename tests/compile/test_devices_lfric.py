@@ -12,7 +12,7 @@ from psyclone_storage.transform.transfers import with_derived
 
 RECIPES = {
     "parallel": ("-fopenacc", "colour; acc-loop; acc-parallel; acc-enter-data; acc-update"),
-    "kernels": ("-fopenacc", "acc-kernels{queue=1}; acc-enter-data"),
+    "kernels": ("-fopenacc", "acc-kernels{queue=1}; acc-enter-data{queue=2}"),
     "data": ("-fopenacc", "colour; acc-loop; acc-kernels; acc-data"),
     "targets": ("-fopenmp", "colour; openmp-teams-do; openmp-target"),
 }

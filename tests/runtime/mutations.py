@@ -269,8 +269,16 @@ def _asking(
         yield kind.asking(match, found[-1].number)
 
 
+AROUND_A_PLACE = re.compile(
+    r"^ *(?:\w+ => storage_of\(.*\)|if \(.*%is_dirty\(.*\)\) then|call .*begin_exchange\w*\(.*\))$"
+)
+"""What stands between a place and the comment that says why it is there."""
+
+
 def _comment_before(lines: list[str], at: int) -> str:
-    """Return the text of the comment that ends before a line."""
+    """Return the text of the comment before a line, or before what belongs to it."""
+    while AROUND_A_PLACE.match(lines[at - 1]):
+        at -= 1
     first = at
     while lines[first - 1].lstrip().startswith("! "):
         first -= 1

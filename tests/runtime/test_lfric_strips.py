@@ -56,7 +56,7 @@ def test_layers_that_fetch_strips_compute_what_others_do(
 # ---------------------------------------------------------------------------- two memories
 
 OPENACC = Path(__file__).parent / "openacc"
-ON_DEVICE = f"fuse; {DEVICE_STEPS}; acc-enter-data"
+ON_DEVICE = f"fuse; {DEVICE_STEPS}; acc-enter-data{{queue=2}}"
 OF_STRIPS = ("--config-opts", "EXCHANGE_STRIPS=true", "--apply", ON_DEVICE, "--check")
 STEPS = """  use moves_mod, only: print_moves
   use waves_alg_mod"""

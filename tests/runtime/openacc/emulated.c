@@ -2,9 +2,9 @@
  *
  * gfortran makes calls of directives. What is linked into a program stands in the place of libgomp's
  * procedures: code of regions runs on the host, by one gang, and works on copies. What was not
- * brought is not there, what was not fetched is old, and new memory holds what is no number. Queues
- * are done at once. What is missing where it has to be present ends the program, and so does what
- * is not known here.
+ * brought is not there, what was not fetched is old, and new memory holds what is no number. What is
+ * entered in a queue is sent when somebody waits for that; all else of queues is done at once. What
+ * is missing where it has to be present ends the program, and so does what is not known here.
  *
  * Pointers are kept by libgomp's rules. With what a directive enters, the variable enters by which
  * it goes: a descriptor, a dummy's address. It stays as long as those values do, is not brought up
@@ -14,6 +14,7 @@
  * `emulated_moves` says how often values went to the device, how many bytes, the same of what came
  * back, and how many arguments of regions, as scalars and results of sums, were copied for them.
  * `emulated_print` prints these numbers. */
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,8 +56,17 @@ typedef struct attached {
     struct attached *next;
 } attached;
 
+/* Values that are entered in a queue, and not sent yet. */
+typedef struct queued {
+    int queue;
+    const void *host;
+    size_t bytes;
+    struct queued *next;
+} queued;
+
 static copy *copies;
 static attached *attachments;
+static queued *waiting;
 static int64_t moves[5];
 
 static void fail(const char *why, const void *address, size_t number)
@@ -190,6 +200,36 @@ static void detach(const void *host, int for_good)
     one->uses = for_good ? 0 : one->uses - 1;
 }
 
+/* Send values later, if they are entered in a queue. */
+static void send_in(int queue, const copy *one, const void *host, size_t bytes)
+{
+    if (queue < 0) {
+        send(one, host, bytes);
+        return;
+    }
+    queued *later = malloc(sizeof *later);
+    if (!later) fail("no memory", host, bytes);
+    *later = (queued){queue, host, bytes, waiting};
+    waiting = later;
+}
+
+/* Send what has been entered in a queue, or in any if that is asked for. */
+static void send_queued(int queue)
+{
+    for (queued **at = &waiting; *at;) {
+        queued *one = *at;
+        if (queue >= 0 && one->queue != queue) {
+            at = &one->next;
+            continue;
+        }
+        copy *values = found(one->host, one->bytes);
+        if (!values) fail("entered in a queue, and gone", one->host, one->bytes);
+        send(values, one->host, one->bytes);
+        *at = one->next;
+        free(one);
+    }
+}
+
 void GOACC_enter_data(int flags, size_t count, void **hosts, size_t *sizes, unsigned short *kinds,
                       int queue, int waits, ...)
 {
@@ -216,7 +256,7 @@ void GOACC_enter_data(int flags, size_t count, void **hosts, size_t *sizes, unsi
             continue;
         }
         values = entered(hosts[n], sizes[n]);
-        if (kind & TO) send(values, hosts[n], sizes[n]);
+        if (kind & TO) send_in(queue, values, hosts[n], sizes[n]);
     }
 }
 
@@ -284,6 +324,11 @@ void GOACC_data_end(void)
 
 void GOACC_wait(int queue, int waits, ...)
 {
+    va_list queues;
+    if (!waits) send_queued(-1);
+    va_start(queues, waits);
+    for (int n = 0; n < waits; n++) send_queued(va_arg(queues, int));
+    va_end(queues);
 }
 
 /* Return where a region finds what lies at an address of the host, of what it was given before. */
