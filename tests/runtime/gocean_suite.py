@@ -33,6 +33,7 @@ def build_support(library: Path, folder: Path) -> Path:
         HERE / "lfric" / "mutation_mod.f90",
         SOURCES / "world_mod.f90",
         SOURCES / "away_mod.f90",
+        HERE / "lfric" / "misleading_mod.f90",
     ]
     compile_sources([*support, *KERNELS], folder, (library,))
     return folder

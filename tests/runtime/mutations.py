@@ -153,13 +153,65 @@ READ_WRITES = Kind(
     re.compile(ACQUIRE.format("read_write")), "hold({0})", ("drop", "narrow"), asking_how
 )
 HOLDS = (READS, WRITES, READ_WRITES)
+
+
+def asking_for_table(match: re.Match[str], number: int) -> str:
+    """Return an acquire of a table that asks whether code for the space is to read another one."""
+    misled = f"{match['indent']}if (.not. performs({number})) call mislead({match['window']})"
+    return f"{match[0]}\n{misled}"
+
+
+ALIKE = r"(?:, alike=\.true\.)?"
+TABLES = Kind(
+    re.compile(
+        r"^(?P<indent> *)call acquire_table\((?P<what>[\w%]+), \w+, (?P<window>\w+)"
+        + ALIKE
+        + r"\)$"
+    ),
+    "table({0})",
+    ("drop",),
+    asking_for_table,
+)
+RELEASES = Kind(
+    re.compile(
+        r"^(?P<indent> *)call (?P<what>[\w()%]+)%release\((?:[\w%]+, )?space_\w+"
+        r"(?:, stay=\.true\.)?\)$"
+    ),
+    "release({0})",
+    ("drop",),
+    asking_whether,
+)
+TABLES_RELEASED = Kind(
+    re.compile(r"^(?P<indent> *)call release_table\((?P<what>[\w%]+), space_\w+" + ALIKE + r"\)$"),
+    "release_table({0})",
+    ("drop",),
+    asking_whether,
+)
+PREFETCHES = Kind(
+    re.compile(r"^(?P<indent> *)call (?P<what>[\w()]+)%prefetch\(space_\w+\)$"),
+    "prefetch({0})",
+    ("drop",),
+    asking_whether,
+)
+PROPERTIES = Kind(
+    re.compile(
+        r"^(?P<indent> *)call [\w%]+%grid%acquire\([\w%]+%grid%(?P<what>\w+), space_\w+, "
+        r"(?P<window>\w+)\)$"
+    ),
+    "table({0})",
+    ("drop",),
+    asking_for_table,
+)
+USES = (RELEASES, TABLES_RELEASED, PREFETCHES, TABLES, PROPERTIES)
+"""What stands around uses besides acquires of fields."""
 BEGIN = re.compile(
     r"^(?P<indent> *)call (?P<what>\w+)%begin_exchange\((?P<inner>\[.*\]), (?P<depth>.*)\)$"
 )
 
 
 CALL = re.compile(
-    r"(?:%acquire|\bbegin_exchange\w*|%set_\w+)\(.*?\)$", flags=re.DOTALL | re.MULTILINE
+    r"(?:%acquire|\b(?:acquire|release)_table|\bbegin_exchange\w*|%set_\w+)\(.*?\)$",
+    flags=re.DOTALL | re.MULTILINE,
 )
 PLAIN_CALL = re.compile(r"call ([\w()]+)%halo_exchange\(depth=")
 BEGIN_STRIPS = re.compile(
@@ -221,6 +273,7 @@ def _joined(match: re.Match[str]) -> str:
 AROUND = Kind(BEGIN, "around({0})", ("drop", "shorten"), asking_around)
 AROUND_STRIPS = Kind(BEGIN_STRIPS, "around({0})", ("drop", "shorten"), asking_for_strips)
 USE_HOLDS = "  use away_mod, only: put_away, spoil, without_writing"
+USE_TABLES = "  use misleading_mod, only: mislead"
 
 
 def number_places(layers: Iterable[Path], kinds: tuple[Kind, ...] = (EXCHANGES,)) -> list[Place]:
@@ -238,6 +291,11 @@ def number_places(layers: Iterable[Path], kinds: tuple[Kind, ...] = (EXCHANGES,)
             # Properties of a grid are read only, and say of no access what it is.
             assert not re.search(r"%acquire\([^\n]*\baccess_(?!.*without_writing)|%acquire\(.*&$",
                                  text, re.MULTILINE)  # fmt: skip
+        if TABLES in kinds:
+            asked = len(re.findall(r"performs\(\d+\)\) call \S*(?:release|prefetch)", text))
+            assert asked == len(re.findall(r"%release\(|%prefetch\(|\brelease_table\(", text))
+            tables = len(re.findall(r"\bacquire_table\(|%grid%acquire\(", text))
+            assert text.count("call mislead(") == tables
     return found
 
 
@@ -256,6 +314,8 @@ def _asking(
                 yield USE
                 if READS in kinds:
                     yield USE_HOLDS
+                if TABLES in kinds:
+                    yield USE_TABLES
             continue
         ((kind, match),) = matches
         label = kind.label.format(match["what"].removesuffix("_proxy"))
@@ -298,11 +358,15 @@ def lines_of(places: list[Place], without: frozenset[str] = frozenset()) -> list
     ]
 
 
+KINDS_NAMED = ("mark", "reduce", "fill", "hold", "around", "table", "release",
+               "release_table", "prefetch")  # fmt: skip
+
+
 def kind_of(mutation: str) -> str:
     """Return what was done, such as `drop mark`."""
     change, place = mutation.split()
     label = place.split("/")[2].partition("(")[0]
-    return f"{change} {label}" if label in ("mark", "reduce", "fill", "hold", "around") else change
+    return f"{change} {label}" if label in KINDS_NAMED else change
 
 
 def judge(run: Run, places: list[Place]) -> list[Outcome]:

@@ -32,6 +32,7 @@ SUPPORT = (
     "stages_mod.f90",
     "world_mod.f90",
     "away_mod.f90",
+    "misleading_mod.f90",
 )
 SECONDS_FOR_A_COMMAND = 300
 OBJECTS = "FOLDER_OF_TEST_OBJECTS"

@@ -19,9 +19,11 @@ from building import built_once
 from libraries import GOCEAN_EMULATED, Library, archive_in, linked_with
 from psyclone_storage.cli.main import main
 from runtime.gocean_suite import SOURCES, build_program, build_support, generate, run_all
+from runtime.held_windows import check_windows
 from runtime.mutations import (
     EXCHANGES,
     HOLDS,
+    USES,
     Outcome,
     Place,
     judge,
@@ -69,7 +71,9 @@ def registered(
 ) -> tuple[Path, list[Place]]:
     """Return the program for a registry, whose exchanges know no storage, and its places."""
     folder = tmp_path_factory.mktemp("gocean_registry")
-    places = number_registered(generate(REGISTRY, folder))
+    layers = generate(REGISTRY, folder)
+    check_windows(layers)
+    places = number_registered(layers)
     return build_program(*emulated, folder), places
 
 
@@ -109,15 +113,24 @@ def test_the_answers_are_those_of_plain_layers(
 
 
 @pytest.fixture(scope="module")
-def outcomes(emulated: Parts, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
-    """Return what came of each acquire that was weakened, and of each exchange left out."""
+def mutated(emulated: Parts, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Place]]:
+    """Return the program that asks at each place what to do, and the places."""
     folder = tmp_path_factory.mktemp("gocean_storage_mutated")
-    places = number_places(generate(ON_DEVICE, folder), (EXCHANGES, *HOLDS))
-    program = build_program(*emulated, folder)
-    table = folder / "mutations.txt"
-    table.write_text("".join(lines_of(places)), encoding="utf-8")
+    layers = generate(ON_DEVICE, folder)
+    check_windows(layers)
+    places = number_places(layers, (EXCHANGES, *HOLDS, *USES))
+    return build_program(*emulated, folder), places
+
+
+@pytest.fixture(scope="module")
+def outcomes(mutated: tuple[Path, list[Place]]) -> list[Outcome]:
+    """Return what came of acquires that were weakened, of exchanges left out, of other tables."""
+    program, places = mutated
+    some = [one for one in places if "/release(" not in one.name]
+    table = program.with_name("mutations.txt")
+    table.write_text("".join(lines_of(some)), encoding="utf-8")
     words = ("best", str(table), "digests")
-    return judge(run_program(program, ON_DEVICE, 4, folder / "run", *words), places)
+    return judge(run_program(program, ON_DEVICE, 4, program.with_name("run"), *words), places)
 
 
 def test_every_acquire_is_needed_with_all_that_it_asks_for(outcomes: list[Outcome]) -> None:
@@ -125,6 +138,34 @@ def test_every_acquire_is_needed_with_all_that_it_asks_for(outcomes: list[Outcom
     assert len(tried) > 100
     assert all(one.reached for one in tried)
     assert {one.mutation for one in tried if not one.noticed} == NOT_KNOWN
+
+
+def test_every_array_of_a_grid_is_looked_at(outcomes: list[Outcome]) -> None:
+    tried = [one for one in outcomes if kind_of(one.mutation) == "drop table"]
+    assert len(tried) > 5
+    assert [one for one in tried if one.reached and one.noticed] == tried
+
+
+@pytest.mark.parametrize("one_of", [32, pytest.param(1, marks=pytest.mark.matrix)])
+def test_who_does_not_release_is_stopped(mutated: tuple[Path, list[Place]], one_of: int) -> None:
+    """At the next use that is in its way, or where the field is freed, by its storage.
+
+    Arrays of a grid are only read, and stay. That they are released `held_windows` finds.
+    """
+    program, places = mutated
+    fields = [one for one in places if re.search(r"/release\((?!.*%grid)", one.name)]
+    left = []
+    for one in fields[::one_of]:
+        table = program.with_name("mutations.txt")
+        table.write_text("".join(lines_of([one])), encoding="utf-8")
+        words = [str(program), ON_DEVICE.name, "best", str(table), "digests"]
+        run = subprocess.run(
+            words, cwd=program.parent, capture_output=True, text=True, check=False, timeout=60
+        )
+        if not re.search("^storage error R201: ", run.stderr, re.MULTILINE):
+            left.append(one.name)
+    assert len(fields) > 90
+    assert left == []
 
 
 def test_every_exchange_is_needed_beside_a_device(outcomes: list[Outcome]) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from runtime.answers import Answers, differing, merge_answers
+from runtime.held_windows import check_windows
 from runtime.mutations import Outcome, judge, kind_of, lines_of, number_registered
 from runtime.programs import (
     ANNEXED,
@@ -116,6 +117,7 @@ def outcomes(emulated_parts: Parts, tmp_path_factory: pytest.TempPathFactory) ->
     mode = told(ON_DEVICE["owned"])
     # What is filled with 0 hides what is stale.
     layers = generate(replace(mode, options=without_filling(mode.options)), folder)
+    check_windows(layers)
     places = number_registered(layers)
     program = build_program(*emulated_parts, folder)
     table = folder / "mutations.txt"

@@ -13,6 +13,7 @@ from pathlib import Path
 from fortran import join
 from libraries import archive_in
 from psyclone_storage.cli.main import main
+from runtime.held_windows import check_windows
 from runtime.mutations import (
     EXCHANGES,
     HOLDS,
@@ -63,6 +64,8 @@ def generate(mode: Mode, suite: Path, folder: Path) -> list[Place]:
     layers = sorted(folder.glob("*_psy.f90"))
     if mode in MUTATED:
         return number_places(layers, KINDS)
+    if "--target" in mode.options:
+        check_windows(layers)
     if "storage" in mode.options:
         return number_places(layers, HELD)
     return number_registered(layers) if "registry" in mode.options else []
