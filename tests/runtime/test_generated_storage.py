@@ -160,6 +160,10 @@ UNNOTICED = (
 )
 """Patterns of the mutations that nobody notices."""
 
+UNFLAGGED = {"shorten kernels_6 x4 x4"}
+"""What makes another field stale in halo cells, of which a registry forgets that they are clean: who
+writes a field of ours by its array leaves no flag, so that nobody looks there."""
+
 STOPS = "narrow forms/invoke_5/hold(spare_1)/1"
 REGISTRY_STOPS = STOPS.replace("(spare_1)", "(spare_1_storage)")
 """A mutation that stops the program: who reads meets another name, by which somebody writes."""
@@ -283,7 +287,8 @@ def test_what_a_registry_is_told_of_an_exchange_is_needed_if_the_exchange_is(
     unnoticed = {key for key, found in around.items() if not any(found)}
     assert around.keys() - unnoticed
     exchanged = tried_plainly(way, unnoticed)
-    assert unnoticed - {key for key, found in exchanged.items() if not all(found)} == set()
+    found = {key for key in unnoticed if all(exchanged[key])}
+    assert {f"{change} {where.partition(' is read')[0]}" for change, where in found} <= UNFLAGGED
 
 
 def noticed_at(outcomes: list[Outcome], places: list[Place]) -> dict[Where, list[bool]]:
