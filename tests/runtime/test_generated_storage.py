@@ -161,8 +161,8 @@ UNNOTICED = (
 """Patterns of the mutations that nobody notices."""
 
 UNFLAGGED = {"shorten kernels_6 x4 x4"}
-"""What makes another field stale in halo cells, of which a registry forgets that they are clean: who
-writes a field of ours by its array leaves no flag, so that nobody looks there."""
+"""What makes another field stale in halo cells that no flag calls clean, so that nobody looks: who
+writes a field of ours by its array calls all of its halo dirty."""
 
 STOPS = "narrow forms/invoke_5/hold(spare_1)/1"
 REGISTRY_STOPS = STOPS.replace("(spare_1)", "(spare_1_storage)")
