@@ -179,6 +179,38 @@ def test_each_action_is_missed_if_it_is_left_out_or_weaker(number: int, per_batc
     assert missed > per_batch
 
 
+@pytest.mark.parametrize("number", BATCHES)
+def test_what_is_brought_early_may_be_left_out_and_not_be_earlier(
+    number: int, per_batch: int
+) -> None:
+    """While somebody writes it, that is: the values would be old ones."""
+    tried = 0
+    for seed, schedule, knowledge, contract, plan in batch(number, per_batch):
+        codes = codes_in(schedule, knowledge)
+        chosen = list(storage_worlds(schedule, ALL))
+        for at, (_, action) in enumerate(plan.placed):
+            if not isinstance(action, PrefetchData):
+                continue
+            rest = [*plan.placed[:at], *plan.placed[at + 1 :]]
+            for world in chosen:
+                left = HoldingPlan(tuple(rest))
+                assert check_holding(schedule, left, contract, codes, world) == (), (seed, world)
+            writing = [
+                before
+                for before, one in enumerate(rest[:at])
+                if isinstance(one.action, AcquireData)
+                and (one.action.datum, one.action.component) == (action.datum, action.component)
+            ]
+            if action.writer:
+                early = [*rest]
+                early.insert(writing[-1] + 1, PlacedAction(rest[writing[-1]].before, action))
+                plan_of = HoldingPlan(tuple(early))
+                faults = [check_holding(schedule, plan_of, contract, codes, one) for one in chosen]
+                assert any(faults), (seed, action)
+                tried += 1
+    assert tried > per_batch / 20
+
+
 def test_all_kinds_of_actions_are_tried(per_batch: int) -> None:
     plans = [found[-1] for number in BATCHES for found in batch(number, per_batch)]
     acquired = {(one.side, one.writes, one.covered) for plan in plans for one in plan.acquired}
