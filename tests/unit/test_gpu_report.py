@@ -127,3 +127,20 @@ def test_a_part_that_fails_is_a_bar_that_is_missed(
     found = list(kernels.judgements(kernels.Sizes()))
     assert [judged.good(on_gpu=True) for judged in found] == [True, True, False, True, True, True]
     assert found[2].name == "of_product: RuntimeError: out of memory"
+
+
+@pytest.mark.parametrize(
+    ("took", "share"),
+    [
+        ((2.0, 1.0, 3.0, 2.0), 1.0),
+        ((2.0, 1.0, 3.0, 3.0), 0.0),
+        ((1.0, 2.0, 3.0, 2.25), 0.75),
+        ((2.0, 1.0, 3.0, 4.0), -1.0),
+        ((2.0, 1.0, 1.9, 1.8), 1.0),
+        ((2.0, 1.0, 1.9, 2.1), 0.0),
+    ],
+)
+def test_what_can_be_hidden_is_the_shorter_of_both(
+    script: Any, took: tuple[float, ...], share: float
+) -> None:
+    assert script.gpu_kernels.hidden_share(*took) == share
