@@ -12,9 +12,11 @@ import pytest
 
 from nvrtc import check_cuda
 from psyclone_storage import storage as gt
+from psyclone_storage.runtime import device as device_module
 from psyclone_storage.runtime import packing
 from psyclone_storage.runtime.device import ORDER_VARIABLE
 from psyclone_storage.runtime.gocean import Field, Grid, exchange
+from psyclone_storage.runtime.native import address_of
 from psyclone_storage.runtime.packing import COPY, PACK, UNPACK, StripKernels, Strips, kernels_text
 from psyclone_storage.runtime.ranks import SingleRank
 from psyclone_storage.storage.gdp.binding import LaunchBlock
@@ -201,3 +203,34 @@ def test_a_launch_is_passed_what_the_kernels_declare() -> None:
         kinds = [np.uint64 if "*" in one else np.int64 for one in head.split(",")]
         assert [type(one) for one in passed] == kinds
     assert passed == (0, 4096, 8192, 0, 0, 0, 1, 300)
+
+
+def test_a_gpu_is_told_where_it_has_fields_messages_and_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    launches: list[Any] = []
+
+    class Module:
+        def __init__(self, text: str) -> None:
+            assert text == kernels_text(4, 8)
+
+        def get_function(self, name: str) -> Any:
+            return lambda *given: launches.append((name, *given))
+
+    monkeypatch.setattr(device_module, "raw_module", Module)
+    with device_in_place("stand-in"):
+        fields = [gt.zeros((4, 3), layout=(1, 0), device="gpu") for _ in range(2)]
+        places = (np.array([[3, 0], [1, 2]]),) * 2
+        strips = [Strips(gt.empty((4,), device="gpu"), places) for _ in range(2)]
+        kernels = StripKernels("gpu", np.dtype("f8"), 2)
+        for name in (PACK, UNPACK):
+            kernels.move(name, fields, strips)
+        there = [address_of(one.to_cupy()) for one in fields]
+        messages = [address_of(one.message.to_cupy()) for one in strips if one.message]
+        tables = [one.entries for one in kernels._launches[PACK, tuple(x.strides for x in fields)]]
+        # Behind where each part ends, and what to add: 3 + 4 * 1 and 0 + 4 * 2.
+        assert [one.data_ro.tolist() for one in tables] == [[2, 0, 4, -2, 7, 8]] * 2
+    assert [launch[0] for launch in launches] == ["psy_pack_points"] * 2 + ["psy_unpack_points"] * 2
+    for number, (_, blocks, block, passed) in enumerate(launches):
+        assert (blocks, block) == ((1,), (128,))
+        assert [passed[0], *passed[2:]] == [messages[number % 2], *there, 0, 0, 2, 4]
