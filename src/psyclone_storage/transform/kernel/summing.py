@@ -93,7 +93,7 @@ class InlineSummingCall:
             return problems
         call, codes = _called(schedule, self.call), codes_of(schedule, self.call)
         in_colours = _in_colours(schedule, self.call)
-        if not any(_searched(one, call.dummies, in_colours).sums for one in codes):
+        if not any(_searched(one, call.dummies, in_colours) for one in codes):
             message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
             return (Diagnostic("T063", message, place_of(call)),)
         if len(codes) > 1:
@@ -159,7 +159,7 @@ def _jammed(
     `sizes` come before the code for any.
     """
     searched = _searched(code, call.dummies, in_colours)
-    if not searched.sums:
+    if searched is None:
         return code
     given = code = searched.code
     for found in reversed(searched.sums):
@@ -204,17 +204,18 @@ class _Searched:
     """The code of a kernel with its sums over levels as loops, and those that add, in order."""
 
     code: KernelCode
-    sums: tuple[_Sum, ...] = ()
+    sums: tuple[_Sum, ...]
 
 
 @kept_with_first
-def _searched(code: KernelCode, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched:
-    """Return where `code` adds, which each invoke that calls it asks several times."""
+def _searched(code: KernelCode, dummies: tuple[Dummy, ...], in_colours: bool) -> _Searched | None:
+    """Return where `code` adds, None if nowhere; each invoke that calls it asks several times."""
     described = _by_key(code, dummies)
     if not _may_sum(code, described):
-        return _Searched(code)
+        return None
     changed = over_levels(code)
-    return _Searched(changed, tuple(_sums(changed, described, in_colours=in_colours)))
+    sums = tuple(_sums(changed, described, in_colours=in_colours))
+    return _Searched(changed, sums) if sums else None
 
 
 def _by_key(code: KernelCode, dummies: tuple[Dummy, ...]) -> dict[str, Dummy]:
