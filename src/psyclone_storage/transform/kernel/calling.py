@@ -13,7 +13,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, MergedCode, PlacedProcedure
-from psyclone_storage.ir.expr import CallFunction, Name, Origin, Sort, walk
+from psyclone_storage.ir.expr import CallFunction, Name, Origin, Sort, Unresolved, walk
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
@@ -25,6 +25,7 @@ from psyclone_storage.transform.kernel.code import (
     check_body,
     check_called,
     merged_of,
+    place_of_name,
     placed,
     with_codes,
 )
@@ -141,6 +142,16 @@ def _called_in(body: tuple[Line, ...]) -> Iterator[str]:
                         yield part.base.key
 
 
+def _unknown(code: KernelCode) -> Iterator[str]:
+    """Yield the names in loops that may be those of functions, of modules that were not found."""
+    for body in _loops(code.body):
+        for line in walk_lines(body):
+            for expr in expressions_of(line):
+                for part in walk(expr):
+                    if isinstance(part, Unresolved) and isinstance(part.base, Name):
+                        yield part.base.text
+
+
 def _in_loops(merged: MergedCode) -> tuple[PlacedProcedure, ...]:
     """Return what took the place of calls in loops, of other modules than the kernel's."""
     return tuple(one for one in _elsewhere(merged) if one.in_loop)
@@ -160,7 +171,14 @@ def _nothing_gained(merged: tuple[MergedCode, ...]) -> Iterator[Diagnostic]:
         message = f"'{code.name}' calls {listed(list(names), 'and')} outside of loops alone."
         hint = "There a call costs little; 'inline-procedures' puts it in place all the same."
         yield Diagnostic("T067", message, code.module.routine, hint=hint)
-    elif not any(one.left for one in merged):
+    elif any(one.left for one in merged):
+        return
+    elif unknown := sorted({name for one in merged for name in _unknown(one.code)}):
+        hint = "Give the folder of its module by '-d'."
+        for name in unknown:
+            message = f"A call in '{code.name}' stays: what '{name}' stands for was not found."
+            yield Diagnostic("T070", message, place_of_name(code, name), hint=hint)
+    else:
         message = f"No loop of '{code.name}' calls a procedure of another module."
         yield Diagnostic("T067", message, code.module.routine)
 

@@ -29,7 +29,7 @@ from psyclone_storage.transform.kernel.code import (
     reached_names,
     with_each,
 )
-from psyclone_storage.transform.kernel.state import changed_and_saved
+from psyclone_storage.transform.kernel.state import changed_and_saved, saved_inside
 from psyclone_storage.transform.step import Place, Reasons
 
 _ForDevices = AccRoutineDirective | DeclareTargetDirective
@@ -137,6 +137,9 @@ def _about_state(code: KernelCode, helpers: tuple[Procedure, ...]) -> Iterator[D
         for name in sorted(changed_and_saved(one)):
             message = f"'{one.name}' saves '{name}' from call to call; a copy would have its own."
             yield Diagnostic("T053", message, place_of_name(one, name))
+        if line := saved_inside(one):
+            message = f"'{one.name}' holds '{line}', which a copy would have of its own."
+            yield Diagnostic("T053", message, one.module.routine)
 
 
 def _helpers(code: KernelCode) -> tuple[Procedure, ...]:

@@ -21,13 +21,16 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
+    CallFunction,
     Expr,
     Index,
     Keyword,
     Member,
     Name,
     canonical,
+    intrinsic_called,
     is_constant,
+    walk,
 )
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
@@ -52,6 +55,11 @@ _SAVED = regex(r"(?:save|data|common)\b", re.IGNORECASE)
 _INITIAL = regex(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
 _ALL_SAVED = regex(r"save\s*$", re.IGNORECASE)
 _SET = regex(r"\s*(?:\d+\s+)?(?:.*\)\s*)?([a-z]\w*)\s*(?:[(%].*)?=(?![=>])", re.IGNORECASE)
+_SAVED_INSIDE = regex(
+    r"^[ \t]*(?:save\b|data[ \t]+\w|(?:integer|real|double|complex|logical|character|type|class)\b"
+    r"(?!.*\bparameter\b)(?=.*,[ \t]*save\b|.*::.*=)).*",
+    re.IGNORECASE | re.MULTILINE,
+)
 _OTHER_NAME = regex(r"=>\s*([a-z]\w*)", re.IGNORECASE)
 _OF_EACH_THREAD = regex(r"^\s*!\$omp\s+threadprivate\s*\((.*?)\)", re.IGNORECASE | re.MULTILINE)
 
@@ -61,8 +69,19 @@ Mentioned = Callable[[KernelCode, str], bool]
 
 
 def changed_and_saved(code: KernelCode) -> frozenset[str]:
-    """Return the variables of the subroutine itself that it changes and saves."""
-    return frozenset(_saved(code)) & _changed(code)
+    """Return the variables of the subroutine itself that it saves, and changes or passes on."""
+    return frozenset(_saved(code)) & (_changed(code) | frozenset(_passed(code)))
+
+
+def saved_inside(code: KernelCode) -> str:
+    """Return a declaration in a block or an internal procedure that saves a variable, or nothing.
+
+    Whether that is changed is not looked at.
+    """
+    inside = [line for line in walk_lines(code.body) if isinstance(line, Opaque)]
+    inside += [] if code.internal is None else [code.internal]
+    found = next(filter(None, (_SAVED_INSIDE.search(item.text) for item in inside)), None)
+    return "" if found is None else found.group().strip()
 
 
 def changed_state(code: KernelCode, mentioned: Mentioned | None = None) -> Iterator[Diagnostic]:
@@ -207,6 +226,19 @@ def _changed(code: KernelCode) -> frozenset[str]:
         if isinstance(line, InputOutput) and names_namelist(line):
             found.update(_of_namelists(code))
     return frozenset(found)
+
+
+def _passed(code: KernelCode) -> Iterator[str]:
+    """Yield what procedures that somebody wrote are passed, and what gets another name."""
+    for line in walk_lines(code.body):
+        if isinstance(line, Call):
+            yield from map(_base, line.args)
+        if isinstance(line, PointerAssign):
+            yield _base(line.value)
+        for expr in expressions_of(line):
+            for part in walk(expr):
+                if isinstance(part, CallFunction) and intrinsic_called(part) is None:
+                    yield from map(_base, part.items)
 
 
 def _set_in(text: str) -> Iterator[str]:

@@ -95,7 +95,7 @@ class InlineSummingCall:
         in_colours = _in_colours(schedule, self.call)
         if not any(_searched(one, call.dummies, in_colours) for one in codes):
             message = f"No loop of '{codes[0].name}' adds to the same elements in each iteration."
-            return (Diagnostic("T063", message, place_of(call)),)
+            return (Diagnostic("T067", message, place_of(call)),)
         if len(codes) > 1:
             is_there = all(one.inlined for one in codes)
             return () if is_there else InlineKernelModule(self.call).check(schedule, rules)

@@ -326,6 +326,39 @@ def test_what_a_procedure_leaves_unset_keeps_its_value(
     assert ("y_1 = y(map(1) + k)" in build.psy_text) is copied
 
 
+KEEPS = "subroutine up(m)\n integer, intent(inout) :: m\n m = m + 1\n end subroutine up"
+COUNTS = "integer function up(m)\n integer m\n intent(inout) m\n m = m + 1\n up = m\nend function"
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [({"local": "integer :: n = 0", "behind": "call up(n)", "inside": KEEPS},
+      "'add_code' saves 'n'"),
+     ({"local": "integer, save :: n = 0", "behind": "y(1) = up(n)", "inside": COUNTS},
+      "'add_code' saves 'n'"),
+     ({"local": "integer, target :: n = 0\n integer, pointer :: p", "behind": "p => n\n p = 1"},
+      "'add_code' saves 'n'"),
+     ({"behind": "block\n integer, save :: n\n n = 1\n end block"}, "holds 'integer, save :: n'"),
+     ({"behind": "call up(y(1))\n contains\n subroutine up(x)\n real(r_def) :: x\n"
+       " integer :: n = 0\n n = n + 1\n x = n\n end subroutine"}, "holds 'integer :: n = 0'"),
+     ({"behind": "block\n integer, parameter :: n = 1\n real(kind=r_def) :: x(2)\n"
+       " x(1::2) = n\n y(1:2) = x\n end block"}, "")],
+)  # fmt: skip
+def test_what_is_kept_in_any_way_stays(tmp_path: Path, parts: dict[str, str], why: str) -> None:
+    build = built(tmp_path, "inline-kernel-module", body=f"{Y} = 1", use="", **parts)
+    assert ("use add_mod" in build.psy_text) is bool(why)
+    said = [reason for _, every in build.refused for one in every for reason in one.reasons]
+    assert all(one.code == "T053" and why in one.message for one in said), said
+
+
+def test_functions_of_modules_that_are_not_found_are_told(tmp_path: Path) -> None:
+    """Without its module nobody knows that a name is a function's."""
+    build = built(tmp_path, body=f"{Y} = far({Y})", use="use far_mod, only: far")
+    assert reasons(build) == {f"{STAYS} what 'far' stands for was not found."}
+    ((_, refusals),) = build.refused
+    assert "'-d'" in refusals[0].reasons[0].hint
+
+
 def test_calls_that_stay_are_explained(tmp_path: Path) -> None:
     build = built(tmp_path, "auto", body=f"{SQUARE}\n      call near({Y}, .true.)")
     text = explanation(build)

@@ -223,7 +223,7 @@ def test_a_place_that_is_named_is_refused_with_the_reason(tmp_path: Path) -> Non
     with pytest.raises(CompileError) as caught:
         layer(tmp_path, SET, f"{STEP}{{call=add_type@loop1}}")
     (problem,) = caught.value.problems
-    assert problem.code == "T063"
+    assert problem.code == "T067"
     assert problem.message == "No loop of 'add_code' adds to the same elements in each iteration."
 
 
