@@ -88,8 +88,6 @@ WITHOUT_EFFECT = {
     "narrow columns/invoke_compare/hold(columns_product)/1",
     "narrow continuous/invoke_write/hold(z)/2",
     "narrow dofs/invoke_arithmetic/hold(y)/1",
-    "narrow dofs/invoke_random/hold(above)/1",
-    "narrow dofs/invoke_random/hold(below)/1",
     "narrow dofs/invoke_random/hold(x)/1",
     "narrow iterations/invoke_apart/hold(apart)/1",
     "narrow iterations/invoke_apart/hold(sums)/1",
