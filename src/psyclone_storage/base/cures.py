@@ -8,6 +8,7 @@ on the page of the code in the documentation.
 from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.regex import regex
 
 _DEFECT = "This is a defect of this tool: report it with the files that led to it."
 
@@ -266,5 +267,46 @@ CURES: dict[str, str] = {
 
 
 def cure_of(problem: Diagnostic) -> str:
-    """Return what to do about `problem`: its own hint, or what holds for its code."""
-    return problem.hint or CURES.get(problem.code, "")
+    """Return what to do about `problem`: its own hint, or what holds for its code.
+
+    About metadata in a program in Python it is said in the words of that.
+    """
+    hint = problem.hint or CURES.get(problem.code, "")
+    return in_python(hint) if problem.code.startswith("M") and _is_python(problem) else hint
+
+
+def in_python(hint: str) -> str:
+    """Return what is said about metadata of Fortran as it is written in Python."""
+    _, also, of_python = hint.partition("; in Python, ")
+    if also:
+        return f"Write {of_python}" if hint.startswith("Write") else f"Add {of_python}"
+    for fortran, python in _FORMS:
+        hint = hint.replace(fortran, python)
+    return _WORDS.sub(lambda word: word[0].upper(), hint)
+
+
+def _is_python(problem: Diagnostic) -> bool:
+    """Return whether a problem is in a file in Python, or in a cell of a notebook."""
+    name = problem.span.source.name if problem.span else problem.file
+    return str(name).endswith(".py") or str(name).startswith(("<ipython", "<kernel"))
+
+
+_FORMS = (
+    ("'arg_type(gh_operator, gh_real, access, to, from)'", "'operator[access, to, from]'"),
+    (
+        "an 'arg_type(gh_operator, gh_real, gh_read, ...)'",
+        "an operator that is read, 'operator[GH_READ, to, from]'",
+    ),
+    ("'gh_field*n' with a literal number of components, 2 or more", "'field[3, access, space]'"),
+    ("as a positive literal, as in 'NRANKS*2'", "as in 'scalar_array[GH_REAL, GH_READ, 2]'"),
+    ("'go_stencil(abc,def,ghi)', with digits,", "'GO_STENCIL(\"000,011,000\")', with digits,"),
+    (" to the type", " to '@kernel(...)'"),
+    ("mesh_arg=gh_", "gh_"),
+    (" = CELL_COLUMN", "=CELL_COLUMN"),
+)
+"""What is written otherwise in Python, and how; the first that are there are done first."""
+_WORDS = regex(
+    r"\b(?!gh_shape\b|gh_evaluator_targets\b)"
+    r"(?:(?:gh|go|any)_\w+|w(?:\d\w*|theta|chi)|\w*cell_column)\b"
+)
+"""Words that Python has in capitals."""

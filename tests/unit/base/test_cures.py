@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.codes import CODES
-from psyclone_storage.base.cures import CURES, cure_of
+from psyclone_storage.base.cures import CURES, cure_of, in_python
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.render_tools import render_github, render_json
 from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.cli import kern_options
 from psyclone_storage.cli import options as cli_options
 from psyclone_storage.transform.catalogue import RECIPES, STEPS
@@ -93,3 +94,23 @@ def test_a_cure_is_said_in_every_form(code: str) -> None:
 def test_a_hint_goes_before_a_cure() -> None:
     assert cure_of(Diagnostic("T030", "Wrong.", hint="Do this.")) == "Do this."
     assert cure_of(Diagnostic("T030", "Wrong.")) == CURES["T030"]
+
+
+@pytest.mark.parametrize("code", [code for code in CURES if code.startswith("M")])
+def test_what_is_said_of_metadata_in_python_is_python(code: str) -> None:
+    said = in_python(CURES[code])
+    assert not re.search(r"\b(gh|go)_(?!shape|evaluator_targets)[a-z]|arg_type|\*n|::", said)
+    assert said
+
+
+def test_words_of_metadata_are_those_of_the_file() -> None:
+    """Those of Python for files in Python and cells of notebooks, else those of Fortran."""
+    for name, word in (("a.py", "GH_INC"), ("<ipython-input-1>", "GH_INC"), ("a.f90", "gh_inc")):
+        place = SourceText(name, "GH_WRITE").whole()
+        hint = "Use 'gh_inc', or mesh_arg=gh_fine."
+        problem = Diagnostic("M010", "It is shared.", place, hint=hint)
+        assert f"'{word}'" in cure_of(problem)
+        assert ("mesh_arg" in cure_of(problem)) is (word == "gh_inc")
+    both = "Write 'a' to the type; in Python, 'b=c' to '@kernel(...)'."
+    assert in_python(both) == "Write 'b=c' to '@kernel(...)'."
+    assert in_python("Add 'gh_shape', with 'w3'.") == "Add 'gh_shape', with 'W3'."

@@ -234,6 +234,29 @@ def test_a_number_that_is_too_large_harms_no_data(target: str) -> None:
         assert (one.values.max(), other.values.max()) == (2.0, 24.0)
 
 
+def test_a_kernel_of_no_module_is_refused(tmp_path: Path) -> None:
+    """As of a program that is executed without a name: constants are read from modules."""
+    file = tmp_path / "nameless.py"
+    file.write_text(
+        "from psyclone_storage.gocean import *\n"
+        "from psyclone_storage.runtime.gocean import Field, Grid\n"
+        "SHARE = 0.5\n"
+        "@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)\n"
+        "def part(y: field[GO_READWRITE, GO_EVERY]):\n"
+        "    y[0, 0] = SHARE * y[0, 0]\n"
+        "y = Field(Grid((3, 3)), values=2.0)\n"
+        "invoke(part(y))\n"
+    )
+    text = compile(file.read_text(), str(file), "exec")
+    with pytest.raises(CompileError, match="P052: The kernel 'part' is in no module"):
+        exec(text, {})
+    with pytest.MonkeyPatch.context() as patch:
+        main = ModuleType("__main__")
+        patch.setitem(sys.modules, "__main__", main)
+        exec(text, vars(main))
+    assert main.y.values[1, 1] == 1.0
+
+
 def test_what_is_no_invoke_is_refused() -> None:
     (one,) = fields(1)
     with pytest.raises(TypeError, match="takes calls of kernels, not a int"):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
-from psyclone_storage.base.source import CalledText, SourceText
+from psyclone_storage.base.source import CalledText, SourceText, Span
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.helper_texts import WRAPS
 from psyclone_storage.frontend.python.invokes import InvokeReader
@@ -30,8 +30,8 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
     """Return a text with the function on its own lines and all that it needs before them.
 
     Raises:
-        CompileError: P052, its text is not to be had; P053, it has a number of the function around
-            it.
+        CompileError: P052, its text is not to be had, or it is in no module; P053, it has a number
+            of the function around it.
     """
     try:
         linked = linked_functions(function, dialect.module)
@@ -42,6 +42,11 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
     read = linked[0].text
     if read.wraps:
         raise CompileError(_wrapper(read))
+    if not read.module:
+        place = _named_in(_tree_of(read))
+        message = f"The kernel '{read.name}' is in no module, where its constants could be read."
+        hint = "Give '__name__' to what executes it, as 'exec(text, {'__name__': '__main__'})'."
+        raise CompileError(Diagnostic("P052", message, place, hint=hint))
     _check_numbers_around(_tree_of(read), read)
     texts: dict[Callable[..., Any], CalledText] = {}
     calls: dict[Callable[..., Any], dict[str, CalledText]] = {}
@@ -58,11 +63,14 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
 
 def _wrapper(read: FunctionText) -> Diagnostic:
     """Return what is said of a kernel whose function wraps another."""
-    tree = _tree_of(read)
-    nodes = (one for one in ast.walk(tree.module) if isinstance(one, ast.FunctionDef))
-    places = [tree.name_of(node) for node in nodes]
     what = f"The function of this kernel, '{read.name}', wraps '{read.wraps}'."
-    return Diagnostic("P051", what, places[0] if places else tree.source.whole(), hint=WRAPS)
+    return Diagnostic("P051", what, _named_in(_tree_of(read)), hint=WRAPS)
+
+
+def _named_in(tree: Tree) -> Span:
+    """Return where the function of a text has its name."""
+    nodes = (one for one in ast.walk(tree.module) if isinstance(one, ast.FunctionDef))
+    return next((tree.name_of(node) for node in nodes), tree.source.whole())
 
 
 def _tree_of(read: FunctionText) -> Tree:

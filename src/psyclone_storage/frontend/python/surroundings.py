@@ -270,7 +270,7 @@ def _read(
         lines.first,
         lines.text,
         lines.code.co_name,
-        function.__module__,
+        function.__module__ or "",
         tuple(statements),
         tuple(odd),
         _numbers(around),
