@@ -426,7 +426,7 @@ def _expr(
     if isinstance(value, bool) is not condition or not isinstance(value, Real):
         if condition:
             raise TypeError(f"The kernel '{kernel.name}' takes True or False, not {value!r}.")
-        message = f"The kernel '{kernel.name}' takes a number, not a {type(value).__name__}."
+        message = f"The kernel '{kernel.name}' takes a number, not {_said(value)}."
         raise TypeError(message)
     if passed.wholes and passed.wholes[at] and not isinstance(value, Integral):
         raise TypeError(
@@ -481,12 +481,16 @@ def _own_name(value: Any, otherwise: str) -> Expr:
     return Name(label if usable else otherwise)
 
 
+def _said(value: Any) -> str:
+    """Return what messages call a value that is of the wrong kind."""
+    describe = getattr(value, "describe", None)
+    return str(describe()) if callable(describe) else f"a {type(value).__name__}"
+
+
 def _check_array(value: Any, kernel: Kernel) -> None:
     """Raise if what is passed for an array of numbers is none that knows the type of its values."""
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
-        raise TypeError(
-            f"The kernel '{kernel.name}' takes an array of NumPy, not a {type(value).__name__}."
-        )
+        raise TypeError(f"The kernel '{kernel.name}' takes an array of NumPy, not {_said(value)}.")
 
 
 def _check_object(value: Any, kernel: Kernel, several: int) -> None:
@@ -495,11 +499,11 @@ def _check_object(value: Any, kernel: Kernel, several: int) -> None:
     What exactly it has to be is for the runtime to say, which knows it.
     """
     if isinstance(value, str | bytes | Real):
-        message = f"The kernel '{kernel.name}' takes a field, not a {type(value).__name__}."
+        message = f"The kernel '{kernel.name}' takes a field, not {_said(value)}."
         raise TypeError(message)
     if several > 1 and (not hasattr(value, "__len__") or len(value) != several):
         message = f"The kernel '{kernel.name}' takes a vector of {several} fields."
         raise TypeError(message)
     if kernel.points is not None and not (hasattr(value, "grid") and hasattr(value, "storage")):
-        message = f"The kernel '{kernel.name}' takes a field, not a {type(value).__name__}."
+        message = f"The kernel '{kernel.name}' takes a field, not {_said(value)}."
         raise TypeError(message)

@@ -500,6 +500,27 @@ def test_vectors_are_sequences() -> None:
         FieldVector([])
 
 
+def test_what_takes_fields_says_what_it_is_given() -> None:
+    mesh = Mesh.planar((3, 4), layers=2, label="flat")
+    field, other = Field(mesh.space("w3"), "p"), Field(mesh.space("w3"))
+    assert repr(field) == "<Field 'p' on the space 'w3' on the mesh 'flat'>"
+    assert repr(other) == "<Field on the space 'w3' on the mesh 'flat'>"
+    assert repr(mesh) == "<Mesh 'flat' of (3, 4) cells and 2 layers>"
+    assert repr(mesh.space("w3")) == "<FunctionSpace 'w3' on the mesh 'flat'>"
+    wrong: Any = [field, mesh]
+    for call, what in (
+        (lambda: exchange(wrong), "An exchange takes fields, not <Mesh"),
+        (lambda: exchange(wrong[0]), "An exchange takes several fields: give it '.field.'"),
+        (lambda: FieldVector(wrong), "A vector takes fields, not <Mesh"),
+        (lambda: field.inner_product(wrong[1]), "An inner product takes fields, not <Mesh"),
+        (lambda: Field(wrong[0]), "on a function space, .* not <Field 'p'"),
+    ):
+        with pytest.raises(TypeError, match=what):
+            call()
+    with pytest.raises(ValueError, match="or None, not 'cuda'"):
+        Mesh.planar((3, 3), device="cuda")
+
+
 def test_fields_are_arrays_with_coordinates() -> None:
     pytest.importorskip("xarray")
     field = Field(plane().space("w3"), "p", values=lambda *at: at[0] + 10 * at[1])

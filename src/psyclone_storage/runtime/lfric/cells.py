@@ -276,6 +276,13 @@ class MeshCells:
             known = self._on_device[id(array)] = array, as_storage(array, device=self.device)
         return known[1]
 
+    def __repr__(self) -> str:
+        """Return what a notebook shows."""
+        name = f" '{self.label}'" if self.label else ""
+        shape = self.horizontal
+        cells = shape.cells if isinstance(shape, Plane) else f"6 times {shape.edge_cells}**2"
+        return f"<Mesh{name} of {cells} cells and {self.columns.layers} layers>"
+
     def describe(self) -> str:
         """Return the subject of an error message."""
         return f"the mesh '{self.label}'" if self.label else "a mesh without a label"

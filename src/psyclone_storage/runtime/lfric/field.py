@@ -57,6 +57,11 @@ class DofField:
         if values is not None:
             self._fill(values)
 
+    def __repr__(self) -> str:
+        """Return what a notebook shows."""
+        name = f" '{self.label}'" if self.label else ""
+        return f"<Field{name} on {self.space.describe()}>"
+
     @property
     def mesh(self) -> MeshCells:
         """The mesh of the function space."""
@@ -196,8 +201,10 @@ class DofField:
         """Return the sum of the products with the values of another field, in 64 bits.
 
         Raises:
+            TypeError: the other is no field.
             ValueError: the other field is not on the same function space.
         """
+        _check_fields("An inner product", [other])
         if other.space is not self.space:
             raise ValueError(
                 f"{self._subject()} and {other.describe()} are on different spaces: "
@@ -323,8 +330,10 @@ class FieldVector(Sequence[DofField]):
         """Hold fields.
 
         Raises:
+            TypeError: something is no field.
             ValueError: there are none.
         """
+        _check_fields("A vector", fields)
         if not fields:
             raise ValueError("A vector of fields has at least one field.")
         self._fields, self.label = tuple(fields), label
@@ -413,9 +422,11 @@ def start_exchange(fields: Sequence[DofField], depths: int | Sequence[int] = 1) 
     """Start to exchange the halos of fields, to one depth or to one for each, in joint messages.
 
     Raises:
+        TypeError: something is no field.
         ValueError: a halo is not so deep.
         RuntimeError: an exchange of a field has not been finished.
     """
+    _check_fields("An exchange", fields)
     wanted: dict[DofField, int] = {}
     each = [depths] * len(fields) if isinstance(depths, int) else depths
     for field, depth in zip(fields, each, strict=True):
@@ -433,9 +444,11 @@ def exchange(
     agree on that, which they do if they write the same fields.
 
     Raises:
+        TypeError: something is no field.
         ValueError: a halo is not so deep.
         RuntimeError: an exchange of a field has not been finished.
     """
+    _check_fields("An exchange", fields)
     each = [depths] * len(fields) if isinstance(depths, int) else depths
     wanted = [
         (field, depth)
@@ -443,6 +456,15 @@ def exchange(
         if not only_dirty or field.is_dirty(depth)
     ]
     start_exchange([field for field, _ in wanted], [depth for _, depth in wanted]).finish()
+
+
+def _check_fields(what: str, fields: Sequence[Any]) -> None:
+    """Raise `TypeError` if something is no field, or one field is no sequence of some."""
+    if isinstance(fields, DofField):
+        raise TypeError(f"{what} takes several fields: give it '[field]'.")
+    for field in fields:
+        if not isinstance(field, DofField):
+            raise TypeError(f"{what} takes fields, not {field!r}.")
 
 
 def _together(fields: Sequence[DofField]) -> Iterator[list[DofField]]:

@@ -93,6 +93,10 @@ class FunctionSpace:
             partial(self._basis, True)
         )
 
+    def __repr__(self) -> str:
+        """Return what a notebook shows."""
+        return f"<FunctionSpace {self.describe().removeprefix('the space ')}>"
+
     @property
     def is_continuous(self) -> bool:
         """Whether neighbouring columns share dofs."""
