@@ -34,7 +34,11 @@ def _invoke_for(api: str) -> Callable[..., None]:
             CompileError: a kernel or a call is wrong; what and where is in the notes.
         """
         find, run, recover, asked = _runner(api)
-        frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+        try:
+            frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+        except ValueError:
+            # A thread begins with it, or the end of the program: it stands nowhere.
+            frame = sys._getframe()  # noqa: SLF001  # pylint: disable=protected-access
         try:
             found = find(frame, asked, name, calls)
             if found is None:

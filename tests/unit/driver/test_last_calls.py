@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import copy
 import ctypes
 import gc
@@ -9,6 +10,7 @@ import inspect
 import pickle
 import random
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -452,4 +454,18 @@ def test_threads_at_one_place_have_runs_of_their_own() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+    configure()
+
+
+def test_an_invoke_that_stands_nowhere_is_done() -> None:
+    """As where a thread begins with it, with no code of the program around it."""
+    configure(distributed=False, target="numpy")
+    one, two = ones(2)
+    for by in (2.0, 3.0):
+        _thread.start_new_thread(invoke, (take(one, two, by),))
+        for _ in range(200):
+            if one.values[1, 1] == by:
+                break
+            time.sleep(0.05)
+        assert one.values[1, 1] == by
     configure()

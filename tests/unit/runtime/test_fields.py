@@ -324,3 +324,13 @@ def test_a_grid_knows_its_devices_before_any_field(device: object) -> None:
     with pytest.raises(ValueError, match=f'The device must be "gpu" or None, not {device!r}'):
         Grid((4, 4), device=device)  # type: ignore[arg-type]
     assert Grid((4, 4), device="cpu").device is None
+
+
+def test_a_grid_stays_what_it_is() -> None:
+    """Invokes keep what they have found of it, as its distances."""
+    grid = Grid((4, 4), spacing=(2.0, 3.0))
+    for name in ("spacing", "points", "periodic", "offset", "halo", "device"):
+        with pytest.raises(AttributeError, match=f"The {name} of a grid cannot be changed"):
+            setattr(grid, name, getattr(grid, name))
+    again = pickle.loads(pickle.dumps(grid))
+    assert again.spacing == (2.0, 3.0)

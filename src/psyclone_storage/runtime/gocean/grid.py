@@ -78,6 +78,12 @@ class Grid:
         self.messages = MessagePool(self.ranks, self.plan)
         self.property: Callable[[str], Storage | float] = cache(partial(self._property_for))
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set what the grid is made of, once: invokes know what they have found."""
+        if name in self.__dict__:
+            raise AttributeError(f"The {name} of a grid cannot be changed: make another grid.")
+        super().__setattr__(name, value)
+
     def __repr__(self) -> str:
         """Return what a notebook shows."""
         of, size = self.ranks.rank, self.ranks.size
