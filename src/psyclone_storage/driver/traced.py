@@ -229,6 +229,10 @@ class _TakenPositions:
         args = self.kernel.args
         return self.numbers[at] and len(args) == len(self.numbers) and args[at].access.writes
 
+    def exact(self, at: int) -> bool:
+        """Return whether a position takes a whole number or a condition."""
+        return any(which and which[at] for which in (self.conditions, self.wholes))
+
 
 def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
     """Return what a call of a kernel is given."""
@@ -417,6 +421,11 @@ def _expr(
         raise TypeError(
             f"The kernel '{kernel.name}' puts a number into its argument {at + 1}, which has to be "
             f"a Result(), not {value!r}: its 'value' is the number, behind the invoke."
+        )
+    elif isinstance(value, Result) and not passed.finds(at) and passed.exact(at):
+        raise TypeError(
+            f"The kernel '{kernel.name}' takes no real number as its argument {at + 1}, and is "
+            f"given {value!r}: pass 'int(...)' or 'bool(...)' of its 'value'."
         )
     if not is_number or isinstance(value, Result):
         if kernel.points is None:
