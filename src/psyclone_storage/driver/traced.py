@@ -442,11 +442,10 @@ def _expr(
             f"The kernel '{kernel.name}' takes a whole number, not {value!r}, as its argument "
             f"{at + 1}: say which is meant, as in int(...)."
         )
-    kind = getattr(value, "dtype", None)
-    if isinstance(value, Integral) and str(kind) not in _WHOLE:
+    if isinstance(value, Integral) and not _is_usual(getattr(value, "dtype", None)):
         raise TypeError(
-            f"{value!r} has the type {kind}, with which Python would go on to compute, and the "
-            f"kernel '{kernel.name}' computes with 32 bits and a sign: give it 'int(...)' of it."
+            f"{value!r} has other bits than whole numbers of kernels, with which Python would go "
+            f"on to compute: '{kernel.name}' takes 32 bits and a sign, so give it 'int(...)' of it."
         )
     return names.of_number(value, position, written, own)
 
@@ -466,8 +465,6 @@ def _type_of(value: Any, usual: DataType | None) -> DataType | None:
 
 
 _SINGLE = "float32"
-_WHOLE = ("None", "int32", "int64")
-"""The types of whole numbers, as NumPy calls them, and those of Python."""
 
 
 def _typed(expr: Expr, type_: DataType | None, rank: int) -> Expr:
@@ -488,6 +485,14 @@ def _own_name(value: Any, otherwise: str) -> Expr:
     label = "".join(one if one.isalnum() else "_" for one in getattr(value, "label", ""))
     usable = label.isascii() and label[:1].isalpha()
     return Name(label if usable else otherwise)
+
+
+def _is_usual(dtype: Any) -> bool:
+    """Return whether a whole number is one of Python, or has 32 bits or more and a sign."""
+    return dtype is None or (getattr(dtype, "kind", "") == "i" and dtype.itemsize >= _WHOLE_BYTES)
+
+
+_WHOLE_BYTES = 4
 
 
 def _said(value: Any) -> str:
