@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib.util
 import json
-import linecache
 import sys
 import traceback
 import weakref
@@ -234,29 +233,6 @@ def test_a_number_that_is_too_large_harms_no_data(target: str) -> None:
         assert (one.values.max(), other.values.max()) == (2.0, 24.0)
 
 
-def test_a_kernel_of_no_module_is_refused(tmp_path: Path) -> None:
-    """As of a program that is executed without a name: constants are read from modules."""
-    file = tmp_path / "nameless.py"
-    file.write_text(
-        "from psyclone_storage.gocean import *\n"
-        "from psyclone_storage.runtime.gocean import Field, Grid\n"
-        "SHARE = 0.5\n"
-        "@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)\n"
-        "def part(y: field[GO_READWRITE, GO_EVERY]):\n"
-        "    y[0, 0] = SHARE * y[0, 0]\n"
-        "y = Field(Grid((3, 3)), values=2.0)\n"
-        "invoke(part(y))\n"
-    )
-    text = compile(file.read_text(), str(file), "exec")
-    with pytest.raises(CompileError, match="P052: The kernel 'part' is in no module"):
-        exec(text, {})
-    with pytest.MonkeyPatch.context() as patch:
-        main = ModuleType("__main__")
-        patch.setitem(sys.modules, "__main__", main)
-        exec(text, vars(main))
-    assert main.y.values[1, 1] == 1.0
-
-
 def test_what_is_no_invoke_is_refused() -> None:
     (one,) = fields(1)
     with pytest.raises(TypeError, match="takes calls of kernels, not a int"):
@@ -289,23 +265,6 @@ def test_recipes(tmp_path: Path) -> None:
     assert compiled_so_far()[-1].program.invokes[0].name == "invoke_seen"
     configure(distributed=False)
     invoke(east(fields(1)[0], one)) if False else None
-
-
-def test_cells_of_a_notebook() -> None:
-    head = "from psyclone_storage.gocean import *\nimport math as m\nDEPTH = 2\n"
-    cell = (
-        "@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)\n"
-        "def fill(new: field[GO_WRITE, GO_CT]):\n"
-        "    new[0, 0] = m.sqrt(DEPTH * 8.0)\n"
-    )
-    names: dict[str, Any] = {"__name__": "__main__", "one": fields(1)[0]}
-    main = sys.modules["__main__"]
-    for number, text in enumerate((head, cell, "invoke(fill(one), name='cell')\n")):
-        file = f"<cell {number}>"
-        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-        exec(compile(text, file, "exec"), names)
-        main.DEPTH = 2
-    assert np.all(names["one"].values == 4.0)
 
 
 # ---------------------------------------------------------------------------- the corpus
@@ -571,17 +530,6 @@ def test_a_name_of_a_number_is_not_that_of_a_field() -> None:
 
     invoke(swapped(by, new), times(new, by))
     assert new.values.max() == 4.0
-
-
-def test_the_text_that_counts_is_that_which_runs(tmp_path: Path) -> None:
-    """A file that is changed behind the program's back does not change what it computes."""
-    file = tmp_path / "edited.py"
-    file.write_text("from psyclone_storage.gocean import *\ninvoke(scale(new, 2.0))\n")
-    code = compile(file.read_text(), str(file), "exec")
-    file.write_text(file.read_text().replace("2.0", "9.0"))
-    new, _ = ones()
-    exec(code, {"scale": times, "new": new})
-    assert new.values.max() == 2.0
 
 
 def test_what_is_known_of_fields_goes_with_them() -> None:
