@@ -12,7 +12,27 @@ import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from unit.driver.test_traced import ones, times
+from psyclone_storage.gocean import (
+    GO_ALL_PTS,
+    GO_EVERY,
+    GO_OFFSET_ANY,
+    GO_R_SCALAR,
+    GO_READ,
+    GO_READWRITE,
+    field,
+    kernel,
+    scalar,
+)
+from psyclone_storage.runtime.gocean import Field, Grid
+
+
+@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)
+def times(new: field[GO_READWRITE, GO_EVERY], by: scalar[GO_READ, GO_R_SCALAR]):
+    new[0, 0] = by * new[0, 0]
+
+
+def ones() -> Field:
+    return Field(Grid((4, 3)), values=1.0)
 
 
 def test_cells_of_a_notebook() -> None:
