@@ -2,7 +2,7 @@
 
 In the routine of an invoke values are reached through objects and pointers, of which a compiler
 has to assume that they overlap and that they lie apart in memory. The dummy arguments of a
-procedure do neither. So the infrastructure is asked for everything in the routine, and what it
+procedure do neither, and numbers that are passed by value lie in no memory at all. So the infrastructure is asked for everything in the routine, and what it
 answers is passed; inside, its answers are dummies. A directive that shares the iterations goes with
 its loop, and belongs to the region of threads from which the procedure is called.
 """
@@ -177,7 +177,8 @@ class _Passed:
         if key not in self._known:
             name = self._known[key] = self._work.fresh(wish)
             intent = "intent(inout)" if written else "intent(in)"
-            attributes = ("contiguous", intent) if shape else (intent,)
+            form = ("contiguous",) if shape else () if written else ("value",)
+            attributes = (*form, intent)
             declared = Declare(name.text, type_, attributes, shape)
             self.dummies.append(self._work.dummy(declared))
             self.actuals.append(value)

@@ -77,7 +77,7 @@ def test_variables_of_modules_keep_their_names(tmp_path: Path) -> None:
     steps = "imports-to-arguments; inline-point-call; outline"
     text = layer(tmp_path / "alg.x90", steps, tmp_path)
     assert "use basin_mod, only: xstop" in text
-    assert "integer, intent(in) :: xstop_1" in text
+    assert "integer, value, intent(in) :: xstop_1" in text
     assert "depth(i, j) = min(depth(i, j), xstop)" in text
 
 

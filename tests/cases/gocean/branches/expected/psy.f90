@@ -23,10 +23,10 @@ contains
   end subroutine invoke_0
 
   subroutine invoke_0_loop1(ystart, ystop, xstart, xstop, speed, depth, tmask, area_t, dust)
-    integer, intent(in) :: ystart
-    integer, intent(in) :: ystop
-    integer, intent(in) :: xstart
-    integer, intent(in) :: xstop
+    integer, value, intent(in) :: ystart
+    integer, value, intent(in) :: ystop
+    integer, value, intent(in) :: xstart
+    integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: speed(:, :)
     real(kind=go_wp), contiguous, intent(in) :: depth(:, :)
     integer, contiguous, intent(in) :: tmask(:, :)

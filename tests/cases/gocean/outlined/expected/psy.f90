@@ -48,10 +48,10 @@ contains
   end subroutine invoke_again
 
   subroutine invoke_0_loop1(ystart, ystop, xstart, xstop, flux, xstart_1, u)
-    integer, intent(in) :: ystart
-    integer, intent(in) :: ystop
-    integer, intent(in) :: xstart
-    integer, intent(in) :: xstop
+    integer, value, intent(in) :: ystart
+    integer, value, intent(in) :: ystop
+    integer, value, intent(in) :: xstart
+    integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: flux(:, :)
     real(kind=go_wp), contiguous, intent(in) :: xstart_1(:, :)
     real(kind=go_wp), contiguous, intent(in) :: u(:, :)
@@ -68,10 +68,10 @@ contains
   end subroutine invoke_0_loop1
 
   subroutine invoke_0_loop2(ystart, ystop, xstart, xstop, area_t, xstart_1, v)
-    integer, intent(in) :: ystart
-    integer, intent(in) :: ystop
-    integer, intent(in) :: xstart
-    integer, intent(in) :: xstop
+    integer, value, intent(in) :: ystart
+    integer, value, intent(in) :: ystop
+    integer, value, intent(in) :: xstart
+    integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: area_t(:, :)
     real(kind=go_wp), contiguous, intent(in) :: xstart_1(:, :)
     real(kind=go_wp), contiguous, intent(in) :: v(:, :)
@@ -89,11 +89,11 @@ contains
 
   subroutine invoke_0_loop3(i_1, ystart, ystop, xstart, xstop, xstart_1, flux, area_t, dx_t, dy_t, &
       area_t_1)
-    real(kind=go_wp), intent(in) :: i_1
-    integer, intent(in) :: ystart
-    integer, intent(in) :: ystop
-    integer, intent(in) :: xstart
-    integer, intent(in) :: xstop
+    real(kind=go_wp), value, intent(in) :: i_1
+    integer, value, intent(in) :: ystart
+    integer, value, intent(in) :: ystop
+    integer, value, intent(in) :: xstart
+    integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: xstart_1(:, :)
     real(kind=go_wp), contiguous, intent(in) :: flux(:, :)
     real(kind=go_wp), contiguous, intent(in) :: area_t(:, :)
@@ -117,10 +117,10 @@ contains
   end subroutine invoke_0_loop3
 
   subroutine invoke_again_loop1(ystart, ystop, xstart, xstop, flux, xstart_1, u)
-    integer, intent(in) :: ystart
-    integer, intent(in) :: ystop
-    integer, intent(in) :: xstart
-    integer, intent(in) :: xstop
+    integer, value, intent(in) :: ystart
+    integer, value, intent(in) :: ystop
+    integer, value, intent(in) :: xstart
+    integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: flux(:, :)
     real(kind=go_wp), contiguous, intent(in) :: xstart_1(:, :)
     real(kind=go_wp), contiguous, intent(in) :: u(:, :)

@@ -95,10 +95,10 @@ contains
 
   subroutine invoke_0_loop2(height_internal_ystart, height_internal_ystop, height_internal_xstart, &
       height_internal_xstop, height, depth)
-    integer, intent(in) :: height_internal_ystart
-    integer, intent(in) :: height_internal_ystop
-    integer, intent(in) :: height_internal_xstart
-    integer, intent(in) :: height_internal_xstop
+    integer, value, intent(in) :: height_internal_ystart
+    integer, value, intent(in) :: height_internal_ystop
+    integer, value, intent(in) :: height_internal_xstart
+    integer, value, intent(in) :: height_internal_xstop
     real(kind=go_wp), contiguous, intent(inout) :: height(:, :)
     real(kind=go_wp), contiguous, intent(in) :: depth(:, :)
 
@@ -113,10 +113,10 @@ contains
 
   subroutine invoke_0_loop3(sum_internal_ystart, sum_internal_ystop, sum_internal_xstart, &
       sum_internal_xstop, sum, new, depth)
-    integer, intent(in) :: sum_internal_ystart
-    integer, intent(in) :: sum_internal_ystop
-    integer, intent(in) :: sum_internal_xstart
-    integer, intent(in) :: sum_internal_xstop
+    integer, value, intent(in) :: sum_internal_ystart
+    integer, value, intent(in) :: sum_internal_ystop
+    integer, value, intent(in) :: sum_internal_xstart
+    integer, value, intent(in) :: sum_internal_xstop
     real(kind=go_wp), contiguous, intent(inout) :: sum(:, :)
     real(kind=go_wp), contiguous, intent(in) :: new(:, :)
     real(kind=go_wp), contiguous, intent(in) :: depth(:, :)

@@ -25,10 +25,10 @@ contains
   end subroutine invoke_0
 
   subroutine invoke_0_loop1(ystart, ystop, xstart, xstop, height)
-    integer, intent(in) :: ystart
-    integer, intent(in) :: ystop
-    integer, intent(in) :: xstart
-    integer, intent(in) :: xstop
+    integer, value, intent(in) :: ystart
+    integer, value, intent(in) :: ystop
+    integer, value, intent(in) :: xstart
+    integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: height(:, :)
 
     integer :: j, i
@@ -43,10 +43,10 @@ contains
   end subroutine invoke_0_loop1
 
   subroutine invoke_0_columns_loop2(xstart, xstop, ystart, ystop, height)
-    integer, intent(in) :: xstart
-    integer, intent(in) :: xstop
-    integer, intent(in) :: ystart
-    integer, intent(in) :: ystop
+    integer, value, intent(in) :: xstart
+    integer, value, intent(in) :: xstop
+    integer, value, intent(in) :: ystart
+    integer, value, intent(in) :: ystop
     real(kind=go_wp), contiguous, intent(inout) :: height(:, :)
 
     integer :: i_tile, j, i

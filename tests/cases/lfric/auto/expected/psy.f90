@@ -138,8 +138,8 @@ contains
   end subroutine invoke_0
 
   subroutine invoke_0_loop1(loop1_start, loop1_stop, theta, mass)
-    integer(kind=i_def), intent(in) :: loop1_start
-    integer(kind=i_def), intent(in) :: loop1_stop
+    integer(kind=i_def), value, intent(in) :: loop1_start
+    integer(kind=i_def), value, intent(in) :: loop1_stop
     real(kind=r_def), contiguous, intent(inout) :: theta(:)
     real(kind=r_def), contiguous, intent(in) :: mass(:)
 
@@ -155,8 +155,8 @@ contains
 
   subroutine invoke_0_loop4(total, loop4_start, loop4_stop, theta)
     real(kind=r_def), intent(inout) :: total
-    integer(kind=i_def), intent(in) :: loop4_start
-    integer(kind=i_def), intent(in) :: loop4_stop
+    integer(kind=i_def), value, intent(in) :: loop4_start
+    integer(kind=i_def), value, intent(in) :: loop4_stop
     real(kind=r_def), contiguous, intent(in) :: theta(:)
 
     integer(kind=i_def) :: df
@@ -170,9 +170,9 @@ contains
   end subroutine invoke_0_loop4
 
   subroutine invoke_0_loop5(total, loop5_start, loop5_stop, rho)
-    real(kind=r_def), intent(in) :: total
-    integer(kind=i_def), intent(in) :: loop5_start
-    integer(kind=i_def), intent(in) :: loop5_stop
+    real(kind=r_def), value, intent(in) :: total
+    integer(kind=i_def), value, intent(in) :: loop5_start
+    integer(kind=i_def), value, intent(in) :: loop5_stop
     real(kind=r_def), contiguous, intent(inout) :: rho(:)
 
     integer(kind=i_def) :: df
