@@ -2,9 +2,10 @@
 
 In the routine of an invoke values are reached through objects and pointers, of which a compiler
 has to assume that they overlap and that they lie apart in memory. The dummy arguments of a
-procedure do neither, and numbers that are passed by value lie in no memory at all. So the infrastructure is asked for everything in the routine, and what it
-answers is passed; inside, its answers are dummies. A directive that shares the iterations goes with
-its loop, and belongs to the region of threads from which the procedure is called.
+procedure do neither, and numbers that are passed by value lie in no memory at all. So the
+infrastructure is asked for everything in the routine, and what it answers is passed; inside, its
+answers are dummies. A directive that shares the iterations goes with its loop, and belongs to the
+region of threads from which the procedure is called.
 """
 
 from __future__ import annotations

@@ -497,6 +497,8 @@ _WHOLE_BYTES = 4
 
 def _said(value: Any) -> str:
     """Return what messages call a value that is of the wrong kind."""
+    if isinstance(value, TracedCall):
+        return f"a call of '{value.kernel.name}'"
     describe = getattr(value, "describe", None)
     return str(describe()) if callable(describe) else f"a {type(value).__name__}"
 
@@ -512,7 +514,7 @@ def _check_object(value: Any, kernel: Kernel, several: int) -> None:
 
     What exactly it has to be is for the runtime to say, which knows it.
     """
-    if isinstance(value, str | bytes | Real):
+    if isinstance(value, str | bytes | Real | TracedCall):
         message = f"The kernel '{kernel.name}' takes a field, not {_said(value)}."
         raise TypeError(message)
     if several > 1 and (not hasattr(value, "__len__") or len(value) != several):

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from functools import cache
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.config.locate import read_settings_texts, surroundings
@@ -35,6 +35,7 @@ class TracedKernel(Protocol):
         """The name of the kernel."""
 
 
+@runtime_checkable
 class TracedCall(Protocol):
     """A kernel with what it is called for."""
 

@@ -243,12 +243,14 @@ def test_what_is_no_invoke_is_refused() -> None:
         invoke(scale(one, 1.0), name="2nd")
     with pytest.raises(TypeError, match="takes a field, not a float"):
         invoke(scale(2.0, 1.0))
-    with pytest.raises(TypeError, match="takes a field, not a RequestedCall"):
+    with pytest.raises(TypeError, match="takes a field, not a call of 'scale'"):
         invoke(scale(scale(one, 1.0), 1.0))
     with pytest.raises(TypeError, match="takes calls of kernels, not a PythonKernel"):
         invoke(*scale(one, 1.0))
     with pytest.raises(TypeError, match="takes a number, not the field 'f0'"):
         invoke(scale(one, one))
+    with pytest.raises(TypeError, match="takes a number, not a call of 'scale'"):
+        invoke(scale(one, scale(one, 1.0)))
     with pytest.raises(ValueError, match="on different grids"):
         invoke(east(one, fields(1)[0]))
 

@@ -34,6 +34,11 @@ def cap(
 
 
 @kernel(operates_on=CELL_COLUMN)
+def double(wind: field[GH_INC, W2], parts: field[2, GH_READ, W2]):
+    wind[0, 0] = parts[0, 0, 0] + parts[1, 0, 0]
+
+
+@kernel(operates_on=CELL_COLUMN)
 def fall(height: field[GH_WRITE, W3]):
     """Use numbers of the module, some of which have names of arguments that are passed besides."""
     for k in layers():
@@ -129,6 +134,10 @@ def test_vectors_and_conditions() -> None:
     assert data_of(cap(wind, chi, 0.5, True)) == ["wind", "chi"]
     with pytest.raises(TypeError, match="vector of 3 fields"):
         data_of(cap(wind, chi[:2], 0.5, True))
+    with pytest.raises(TypeError, match="takes a field, not a call of 'setval_c'"):
+        data_of(setval_X(wind, setval_c(wind, 1.0)))
+    with pytest.raises(TypeError, match="takes a field, not a call of 'setval_X'"):
+        data_of(double(wind, setval_X(wind, wind)))
     with pytest.raises(TypeError, match=r"True or False, not 1\.0"):
         data_of(cap(wind, chi, 0.5, 1.0))
 

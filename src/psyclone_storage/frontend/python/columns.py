@@ -72,8 +72,9 @@ class ColumnAccess:
     @property
     def hint(self) -> str:
         """How an element of an argument is written."""
-        field, matrix = "a field's is 'x[dof, layer]'", "an operator's 'm[to, from, layer]'"
-        return f"Write an element: {field}, {matrix}, a columnwise one's 'm[band, row]'."
+        field, vector = "a field's is 'x[dof, layer]'", "a vector's 'x[part, dof, layer]'"
+        matrices = "an operator's 'm[to, from, layer]', a columnwise one's 'm[band, row]'"
+        return f"Write an element: {field}, {vector}, {matrices}."
 
     def assigned(self, name: str, dummy: Dummy) -> str:
         """Return how an element of the argument `name` is given a value."""

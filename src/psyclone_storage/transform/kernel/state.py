@@ -53,6 +53,7 @@ from psyclone_storage.transform.kernel.code import place_of_name
 
 _SAVED = regex(r"(?:save|data|common)\b", re.IGNORECASE)
 _INITIAL = regex(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
+_JOINED = regex(r"equivalence\b", re.IGNORECASE)
 _ALL_SAVED = regex(r"save\s*$", re.IGNORECASE)
 _SET = regex(r"\s*(?:\d+\s+)?(?:.*\)\s*)?([a-z]\w*)\s*(?:[(%].*)?=(?![=>])", re.IGNORECASE)
 _SAVED_INSIDE = regex(
@@ -158,7 +159,20 @@ def _saved(code: KernelCode) -> Mapping[str, str]:
             continue
         if all_saved or _says_save(item) or item.value is not None:
             saved.add(item.key)
+    saved |= _sharing_memory(code, saved)
     return dict.fromkeys(saved, "which it saves")
+
+
+def _sharing_memory(code: KernelCode, saved: set[str]) -> set[str]:
+    """Return the variables that an `equivalence` gives memory which is saved.
+
+    All that one statement names counts as one memory, also where it lists several.
+    """
+    joined = [item.names - {"equivalence"} for item in _opaque(code) if _JOINED.match(item.text)]
+    found: set[str] = set()
+    for _ in joined:
+        found.update(*(names for names in joined if names & (saved | found)))
+    return found
 
 
 def variables_around(code: KernelCode) -> frozenset[str]:

@@ -43,7 +43,15 @@ KEPT = {
     "where": ("", "where (a > 0.0) calls(1:n) = 1.0", "real :: calls(3)"),
     "by another name": ("", "associate (c => calls)\nc = 1\nend associate", "integer :: calls"),
     "with a label": ("", "10 calls = 1", "integer :: calls"),
-}
+    "in memory with what is saved": (
+        "integer :: calls, first = 3\nequivalence (calls, first)", "calls = calls + 1", "",
+    ),
+    "in memory with what shares another's": (
+        "real :: calls, b, c(2), d = 3\nEquivalence (calls, c), (b, c)\nequivalence (b, d)",
+        "calls = calls + 1",
+        "",
+    ),
+}  # fmt: skip
 HARMLESS = {
     "read": ("integer :: calls = 3", "a(1) = calls", ""),
     "read, of the module": ("", "a(calls) = 1.0", "integer :: calls"),
@@ -51,6 +59,9 @@ HARMLESS = {
     "local": ("integer :: calls\nreal :: b(3)", "calls = 3; b(calls) = 1.0", "integer :: calls"),
     "local, on one line": ("integer calls, i", "if (n == 1) calls = 3; do i = 1, n; end do", ""),
     "passed with a first value": ("integer :: calls = 3", "call other(calls)", ""),
+    "in memory with a local one": (
+        "integer :: calls, first\nequivalence (calls, first)", "calls = 3", "",
+    ),
     "of each thread": (
         "", "calls = calls + 1", "integer :: calls\n!$omp threadprivate(calls)",
     ),
