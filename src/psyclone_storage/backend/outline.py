@@ -177,9 +177,11 @@ class _Passed:
         key = canonical(value)
         if key not in self._known:
             name = self._known[key] = self._work.fresh(wish)
-            intent = "intent(inout)" if written else "intent(in)"
-            form = ("contiguous",) if shape else () if written else ("value",)
-            attributes = (*form, intent)
+            attributes: tuple[str, ...] = ("intent(inout)",) if written else ("intent(in)",)
+            if shape:
+                attributes = ("contiguous", *attributes)
+            elif not written:
+                attributes = ("value", *attributes)
             declared = Declare(name.text, type_, attributes, shape)
             self.dummies.append(self._work.dummy(declared))
             self.actuals.append(value)

@@ -32,8 +32,9 @@ class OutlineLoop:
 
     The procedure gets the arrays that the loop uses as contiguous arguments, of which a compiler
     knows that they do not overlap. In the routine of the invoke they are components and targets of
-    pointers, which may. So loops are vectorised without tests, and what is read once is kept. What
-    is computed stays the same. It is the last step for a loop: others look into it.
+    pointers, which may. Numbers that are only read are passed by value, so that nothing is fetched
+    for them at each point. So loops are vectorised without tests, and what is read once is kept.
+    What is computed stays the same. It is the last step for a loop: others look into it.
 
     Loops over cells whose kernels `inline-call` has put in place are outlined without this step,
     where it is not refused with `aliases`: in place alone they would be slower than called. So are
