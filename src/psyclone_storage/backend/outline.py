@@ -10,7 +10,7 @@ region of threads from which the procedure is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from psyclone_storage.backend.columns import one_level, procedure_for
@@ -44,6 +44,9 @@ from psyclone_storage.ir.walk import kernel_calls
 
 _NO_NAME = regex(r"\W+")
 """What the names of statements have and those of procedures must not: `columns@loop1`."""
+
+_CHANGED, _READ, _BY_VALUE = ("intent(inout)",), ("intent(in)",), ("value", "intent(in)")
+"""How something is passed to a procedure, as attributes of its dummy argument."""
 
 Nested = Callable[[LoweringContext, Statement], tuple[Line, ...]]
 
@@ -127,11 +130,12 @@ class _Passed:
             for described, actual in zip(call.kernel.args, call.args, strict=True)
             if described.access.writes
         }
+        self._changeable = {*_changeable(calls)}
         self.dummies: list[Declare] = []
         self.actuals: list[Expr] = []
         for datum in _scalars(context.schedule, calls):
-            type_, written = context.ops.value_type(datum), datum.name in self._written
-            self._pass(Name(datum.name), datum.name, type_, written=written)
+            type_ = context.ops.value_type(datum)
+            self._pass(Name(datum.name), datum.name, type_, self._of_scalar(datum.name))
 
     def answers(self) -> dict[type[Value], Callable[[LoweringContext, Any], Expr]]:
         """Return the values that are dummies here."""
@@ -150,26 +154,35 @@ class _Passed:
         shape = colons(field.rank if field else 1)
         type_ = self._context.ops.value_type(datum)
         value = self._context.value(asked)
-        return self._pass(value, wish, type_, shape, written=datum.name in self._written)
+        attributes = _CHANGED if datum.name in self._written else _READ
+        return self._pass(value, wish, type_, attributes, shape)
 
     def _property(self, _: LoweringContext, asked: GridPropertyOf) -> Expr:
         dummy = self._described[Role.GRID_PROPERTY, asked.name]
         value = self._context.value(asked)
-        return self._pass(value, _own_name(value, asked.name), dummy.type, colons(dummy.rank))
+        attributes = _READ if dummy.rank or asked.name in self._changeable else _BY_VALUE
+        wish, shape = _own_name(value, asked.name), colons(dummy.rank)
+        return self._pass(value, wish, dummy.type, attributes, shape)
 
     def _bound(self, _: LoweringContext, asked: LoopStart | LoopEnd | PointsEnd) -> Expr:
         value = self._context.value(asked)
         wish = "start" if isinstance(asked, LoopStart) else "stop"
-        return self._pass(value, _own_name(value, wish), self._context.ops.integer)
+        name, type_ = _own_name(value, wish), self._context.ops.integer
+        return self._pass(value, name, type_, _BY_VALUE)
+
+    def _of_scalar(self, name: str) -> tuple[str, ...]:
+        """Return how the variable `name` of the algorithm is passed."""
+        if name in self._written:
+            return _CHANGED
+        return _READ if name in self._changeable else _BY_VALUE
 
     def _pass(
         self,
         value: Expr,
         wish: str,
         type_: ScalarType,
+        attributes: tuple[str, ...],
         shape: tuple[Expr, ...] = (),
-        *,
-        written: bool = False,
     ) -> Expr:
         """Return the dummy that `value` is passed for; a constant stands for itself."""
         if isinstance(value, Literal):
@@ -177,15 +190,29 @@ class _Passed:
         key = canonical(value)
         if key not in self._known:
             name = self._known[key] = self._work.fresh(wish)
-            attributes: tuple[str, ...] = ("intent(inout)",) if written else ("intent(in)",)
-            if shape:
-                attributes = ("contiguous", *attributes)
-            elif not written:
-                attributes = ("value", *attributes)
-            declared = Declare(name.text, type_, attributes, shape)
+            all_attributes = ("contiguous", *attributes) if shape else attributes
+            declared = Declare(name.text, type_, all_attributes, shape)
             self.dummies.append(self._work.dummy(declared))
             self.actuals.append(value)
         return self._known[key]
+
+
+def _changeable(calls: tuple[KernelCall, ...]) -> Iterator[str]:
+    """Yield the numbers and properties that no `intent(in)` keeps a copy of a kernel from changing.
+
+    What such a kernel writes against its metadata would be lost if it were passed by value. Of
+    statements in place it is known that they write nothing else.
+    """
+    for call in calls:
+        for code in call.codes:
+            if code.in_place:
+                continue
+            for name, dummy in zip(code.dummies, call.dummies, strict=False):
+                declared = code.declared(name)
+                if dummy.rank or (declared is not None and "intent(in)" in declared.attributes):
+                    continue
+                datum = None if dummy.arg is None else call.args[dummy.arg].datum
+                yield dummy.property_name or datum or ""
 
 
 def _own_name(value: Expr, otherwise: str) -> str:

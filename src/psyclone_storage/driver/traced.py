@@ -497,7 +497,7 @@ _WHOLE_BYTES = 4
 
 def _said(value: Any) -> str:
     """Return what messages call a value that is of the wrong kind."""
-    if isinstance(value, TracedCall):
+    if isinstance(value, TracedCall) and hasattr(value.kernel, "name"):
         return f"a call of '{value.kernel.name}'"
     describe = getattr(value, "describe", None)
     return str(describe()) if callable(describe) else f"a {type(value).__name__}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import make_compiler
 from psyclone_storage.driver.request import CompileRequest
@@ -51,6 +53,41 @@ end subroutine limited
 """
 
 
+SCALE = """module scale_mod
+  use argument_mod
+  use grid_mod, only : go_offset_any
+  use kernel_mod, only : kernel_type
+  use kind_params_mod, only : go_wp
+  implicit none
+  type, extends(kernel_type) :: scale
+    type(go_arg) :: meta_args(2) = (/ go_arg(go_readwrite, go_ct, go_pointwise), &
+                                      go_arg(go_read, go_r_scalar, go_pointwise) /)
+    integer :: iterates_over = go_internal_pts
+    integer :: index_offset = go_offset_any
+  contains
+    procedure, nopass :: code => scale_code
+  end type scale
+contains
+  subroutine scale_code(i, j, depth, by)
+    integer, intent(in) :: i, j
+    real(go_wp), intent(inout) :: depth(:, :)
+    {declared} :: by
+    {statement}
+    depth(i, j) = depth(i, j) * by
+  end subroutine scale_code
+end module scale_mod
+"""
+SCALED = """subroutine scaled(depth, by)
+  use field_mod, only : r2d_field
+  use kind_params_mod, only : go_wp
+  use scale_mod, only : scale
+  type(r2d_field), intent(inout) :: depth
+  real(go_wp), intent(inout) :: by
+  call invoke(scale(depth, by))
+end subroutine scaled
+"""
+
+
 def layer(algorithm: Path, steps: str, kernels: Path = CORPUS) -> str:
     request = CompileRequest("gocean", False, (kernels,), steps=steps)
     return make_compiler(default_settings(), request).compile_algorithm(algorithm).psy_text
@@ -79,6 +116,28 @@ def test_variables_of_modules_keep_their_names(tmp_path: Path) -> None:
     assert "use basin_mod, only: xstop" in text
     assert "integer, value, intent(in) :: xstop_1" in text
     assert "depth(i, j) = min(depth(i, j), xstop)" in text
+
+
+@pytest.mark.parametrize(
+    ("declared", "statement", "attributes"),
+    [
+        ("real(go_wp), intent(in)", "", "value, intent(in)"),
+        ("real(go_wp), INTENT( In )", "", "value, intent(in)"),
+        ("real(go_wp)", "", "intent(in)"),
+        ("real(go_wp)", "by = by + 1.0_go_wp", "intent(in)"),
+    ],
+)
+def test_a_number_that_a_kernel_may_change_is_not_passed_by_value(
+    tmp_path: Path, declared: str, statement: str, attributes: str
+) -> None:
+    """What it writes against its metadata would be lost."""
+    text = SCALE.format(declared=declared, statement=statement)
+    (tmp_path / "scale_mod.f90").write_text(text, encoding="utf-8")
+    (tmp_path / "alg.x90").write_text(SCALED, encoding="utf-8")
+    text = layer(tmp_path / "alg.x90", "inline-kernel-module; outline", tmp_path)
+    procedure = text[text.index("_loop1(by") :]
+    assert f"real(kind=go_wp), {attributes} :: by\n" in procedure
+    assert "integer, value, intent(in) :: ystart" in procedure
 
 
 KEEP = """module keep_mod

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -138,6 +139,8 @@ def test_vectors_and_conditions() -> None:
         data_of(setval_X(wind, setval_c(wind, 1.0)))
     with pytest.raises(TypeError, match="takes a field, not a call of 'setval_X'"):
         data_of(double(wind, setval_X(wind, wind)))
+    with pytest.raises(TypeError, match="takes a field, not a SimpleNamespace"):
+        data_of(setval_X(wind, SimpleNamespace(kernel="a", args=())))
     with pytest.raises(TypeError, match=r"True or False, not 1\.0"):
         data_of(cap(wind, chi, 0.5, 1.0))
 

@@ -14,7 +14,7 @@ race as long as nothing that may run at the same time reads the variable.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.files import names_namelist, written_parts
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -51,10 +51,10 @@ from psyclone_storage.ir.unit import (
 )
 from psyclone_storage.transform.kernel.code import place_of_name
 
-_SAVED = regex(r"(?:save|data|common)\b", re.IGNORECASE)
+_SAVED = regex(r"(?:\d+\s+)?(?:save|data|common)\b", re.IGNORECASE)
 _INITIAL = regex(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
-_JOINED = regex(r"equivalence\b", re.IGNORECASE)
-_ALL_SAVED = regex(r"save\s*$", re.IGNORECASE)
+_JOINED = regex(r"(?:\d+\s+)?equivalence\b", re.IGNORECASE)
+_ALL_SAVED = regex(r"(?:\d+\s+)?save\s*$", re.IGNORECASE)
 _SET = regex(r"\s*(?:\d+\s+)?(?:.*\)\s*)?([a-z]\w*)\s*(?:[(%].*)?=(?![=>])", re.IGNORECASE)
 _SAVED_INSIDE = regex(
     r"^[ \t]*(?:save\b|data[ \t]+\w|(?:integer|real|double|complex|logical|character|type|class)\b"
@@ -134,7 +134,8 @@ def _with_other_names(code: KernelCode) -> frozenset[str]:
     known = [(item.name, item) for item in declared if isinstance(item, Declare)]
     known += [(item.key, declaration_of(item)) for item in code.module.variables]
     marks = {"pointer", "target"}
-    return keys_of(name for name, item in known if marks & item.words)
+    pointed = keys_of(name for name, item in known if marks & item.words)
+    return pointed.union(*_joined(code.module.declarations))
 
 
 def _original(code: KernelCode, name: str) -> str:
@@ -159,20 +160,26 @@ def _saved(code: KernelCode) -> Mapping[str, str]:
             continue
         if all_saved or _says_save(item) or item.value is not None:
             saved.add(item.key)
-    saved |= _sharing_memory(code, saved)
+    saved |= _sharing_memory(code.declarations, saved)
     return dict.fromkeys(saved, "which it saves")
 
 
-def _sharing_memory(code: KernelCode, saved: set[str]) -> set[str]:
-    """Return the variables that an `equivalence` gives memory which is saved.
+def _sharing_memory(lines: Iterable[object], names: Collection[str]) -> frozenset[str]:
+    """Return `names` and the variables that an `equivalence` among `lines` gives their memory.
 
     All that one statement names counts as one memory, also where it lists several.
     """
-    joined = [item.names - {"equivalence"} for item in _opaque(code) if _JOINED.match(item.text)]
-    found: set[str] = set()
+    joined = _joined(lines)
+    found = frozenset(names)
     for _ in joined:
-        found.update(*(names for names in joined if names & (saved | found)))
+        found = found.union(*(together for together in joined if together & found))
     return found
+
+
+def _joined(lines: Iterable[object]) -> list[frozenset[str]]:
+    """Return the names in each `equivalence` among `lines`."""
+    known = (item for item in lines if isinstance(item, Opaque) and _JOINED.match(item.text))
+    return [item.names - {"equivalence"} for item in known]
 
 
 def variables_around(code: KernelCode) -> frozenset[str]:
@@ -227,9 +234,8 @@ def _opaque(code: KernelCode) -> Iterator[Opaque]:
 
 
 def _changed(code: KernelCode) -> frozenset[str]:
-    saved = {
-        item.key for item in code.declarations if isinstance(item, Declare) and _says_save(item)
-    }
+    says_so = (item for item in code.declarations if isinstance(item, Declare) and _says_save(item))
+    saved = _sharing_memory(code.declarations, {item.key for item in says_so})
     found: set[str] = set()
     for line in walk_lines(code.body):
         found.update(_base(target) for target in _targets(line))

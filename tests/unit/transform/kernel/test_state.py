@@ -46,6 +46,15 @@ KEPT = {
     "in memory with what is saved": (
         "integer :: calls, first = 3\nequivalence (calls, first)", "calls = calls + 1", "",
     ),
+    "passed, in memory with what is saved": (
+        "integer, save :: first\ninteger :: calls\nequivalence (calls, first)",
+        "call other(calls)",
+        "",
+    ),
+    "in memory by a statement with a label": (
+        "integer :: calls, first = 3\n10 equivalence (calls, first)", "calls = calls + 1", "",
+    ),
+    "data with a label": ("integer :: calls\n10 data calls /1/", "calls = 1", ""),
     "in memory with what shares another's": (
         "real :: calls, b, c(2), d = 3\nEquivalence (calls, c), (b, c)\nequivalence (b, d)",
         "calls = calls + 1",
@@ -90,8 +99,11 @@ STORED_AND_MORE = {
     "an element": ("", "calls(n) = 1", "integer :: calls(3)"),
     "by a pointer": ("", "calls = 1", "integer, pointer :: calls"),
     "of a target": ("", "calls = 1", "integer, target :: calls"),
+    "by another name of its memory": (
+        "", "calls = 1\na(1) = other", "integer :: calls, other\nequivalence (calls, other)",
+    ),
     "in common": ("integer :: calls\ncommon /counts/ calls", "calls = 1", ""),
-}
+}  # fmt: skip
 
 
 def found(specification: str, body: str, above: str) -> list[str]:
