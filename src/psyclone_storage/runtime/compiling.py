@@ -67,7 +67,7 @@ def load_kept(digest: str, build: Builder, *, takes_long: bool = False) -> ctype
     processes that want what `takes_long` at once, one builds, and the others wait.
     """
     folders = _library_folders()
-    path = None if folders.cache is None else folders.cache / f"{digest}.so"
+    path = None if folders.libraries is None else folders.libraries / f"{digest}.so"
     return _found(path, folders) or _built(build, path, folders, takes_long)
 
 
@@ -75,7 +75,7 @@ def load_kept(digest: str, build: Builder, *, takes_long: bool = False) -> ctype
 class _LibraryFolders:
     """The cache folder, and where private folders are made, in order of preference."""
 
-    cache: Path | None
+    libraries: Path | None
     private: tuple[Path, ...]
 
 
@@ -102,7 +102,7 @@ def _in_private_folder(folders: _LibraryFolders, act: Callable[[Path], _Result])
     problem = OSError("there is no folder that only this user can write to")
     for parent in folders.private:
         try:
-            if parent == folders.cache:
+            if parent == folders.libraries:
                 check_folder(parent, create=True)
             with TemporaryDirectory(
                 prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True
