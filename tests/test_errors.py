@@ -26,6 +26,7 @@ NOT_FROM_THE_COMMAND_LINE: dict[str, str] = {
     "I001": "a defect of this tool: tests/unit/cli/test_guard.py",
     "L004": "depends on the system: tests/unit/cli/test_guard.py",
     "P048": "P047 comes before it: tests/unit/frontend/fortran/test_routine.py",
+    "L018": "depends on who owns a folder: tests/unit/cli/test_results.py",
     "L017": "depends on what is installed: tests/test_page.py",
     "S002": _RULES,
     **dict.fromkeys(("S003", "S005", "S006", "S007", "S008", "S009"), _ORDER),

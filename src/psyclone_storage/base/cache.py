@@ -4,7 +4,8 @@ An entry is written beside its place and renamed, so that a reader sees all of i
 command that is killed leaves a file behind that a later one takes away. The folder is divided
 by the first digit of the keys; each part is kept below its share of the limit by taking away
 what was not asked for longest. Nobody is told that the folder cannot be written: then nothing is
-kept.
+kept. Entries become code that is executed, so that whatever another user may have written is
+ignored, and reported.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import time
 import zlib
 from contextlib import suppress
 from pathlib import Path
+
+from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
 LIMIT = 256 * 1024 * 1024
 _PARTS = 16
@@ -29,16 +32,24 @@ class Cache:
         self._folder = folder
         self._limit = limit
         self._usable = True
+        self._checked: set[Path] = set()
+        self.ignored: dict[str, None] = {}
+        """Why entries were ignored, in the order in which that was found."""
 
     def find(self, key: str) -> bytes | None:
         """Return what was kept under `key`, None if that is nothing or not whole."""
         path = self._path(key)
         try:
-            data = zlib.decompress(path.read_bytes())
+            if path.parent not in self._checked:
+                self._check(path.parent)
+            data = zlib.decompress(read_owned(path))
             if time.time() - path.stat().st_mtime > _HOUR:
                 with suppress(OSError):
                     os.utime(path)
         except (OSError, zlib.error):
+            return None
+        except UntrustedError as error:
+            self.ignored[str(error)] = None
             return None
         mark = key.encode() + b"\n"
         return data.removeprefix(mark) if data.startswith(mark) else None
@@ -51,9 +62,9 @@ class Cache:
         # No other thread, process or machine may write to the same file.
         unfinished = path.with_name(f"{_UNFINISHED}{os.urandom(8).hex()}-{path.name}")
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._check(path.parent, create=True)
             try:
-                unfinished.write_bytes(zlib.compress(key.encode() + b"\n" + data, 1))
+                write_owned(unfinished, zlib.compress(key.encode() + b"\n" + data, 1))
                 unfinished.replace(path)
             except BaseException:
                 unfinished.unlink(missing_ok=True)
@@ -61,6 +72,20 @@ class Cache:
             self._tidy(path.parent)
         except OSError:
             self._usable = False
+        except UntrustedError as error:
+            self.ignored[str(error)] = None
+            self._usable = False
+
+    def _check(self, part: Path, *, create: bool = False) -> None:
+        """Check that no other user can have written to a part of the folder.
+
+        Raises:
+            UntrustedError: another user may have.
+            OSError: the part does not exist, or cannot be created.
+        """
+        check_folder(self._folder, create=create)
+        check_folder(part, create=create)
+        self._checked.add(part)
 
     def _path(self, key: str) -> Path:
         return self._folder / key[0] / key

@@ -267,6 +267,7 @@ CODES: dict[str, str] = {
     "L015": "A changed kernel differs from the one that another command has made.",
     "L016": "An option of PSyclone changes nothing here (a warning).",
     "L017": "A page is asked for, and what makes pages is not installed.",
+    "L018": "Cached files are ignored, as another user may have written them (a warning).",
     "P014": "A statement of an algorithm file is not Fortran (a warning).",
     "P015": "An included file holds an invoke, which is not compiled (a warning).",
     "P012": "A line is longer than 132 characters.",

@@ -45,6 +45,7 @@ CURES: dict[str, str] = {
     "L015": "Remove the file if it is an old one, or take '--kernel-renaming multiple'.",
     "L016": "Leave the option out.",
     "L017": "Install what is missing: pip install 'psyclone-storage[report]'.",
+    "L018": "Use a cache folder that only you can write to, or '--no-cache'.",
     "M001": "Give the entry the constructor that this component holds.",
     "M002": "Name a kind of argument that the API has: its guide lists them.",
     "M003": "Complete the entry: the guide of the API lists the items of each kind of argument.",

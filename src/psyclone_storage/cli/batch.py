@@ -73,6 +73,9 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     inputs = find_inputs(settings, request)
     results = open_results(options, tuple(texts.values()), request, inputs)
     known = _known(options, results)
+    remarks += results.ignored() if results else ()
+    if options.strict and remarks:
+        raise CompileError(*as_errors(remarks))
     compiler = None if all(known.values()) else _make_compiler(settings, request, inputs)
     problems = list(remarks)
     finished: list[FileResult] = []

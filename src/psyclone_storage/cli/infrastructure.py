@@ -16,7 +16,8 @@ from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.shipped import shared_file
-from psyclone_storage.cli.write import cannot_write
+from psyclone_storage.base.trusted import UntrustedError, check_folder
+from psyclone_storage.cli.write import cannot_write, ignored_cache
 from psyclone_storage.driver.modules import modules_in
 
 _FLAGS = ("-std=f2008", "-O0")
@@ -25,16 +26,18 @@ _INCLUDE = regex(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class CompiledModules:
-    """Where the compiled modules are, and their names."""
+    """Where the compiled modules are, and their names; and why those in the cache are not used."""
 
     directory: Path
     modules: frozenset[str]
+    warnings: tuple[Diagnostic, ...] = ()
 
 
-def find_infrastructure(name: str, compiler: str) -> CompiledModules:
+def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModules:
     """Return an infrastructure compiled by `compiler`, compiling it if that was not done yet.
 
-    `name` is that of its folder in `external`.
+    `name` is that of its folder in `external`. Where another user may write to the cache, it is
+    compiled in `scratch`.
 
     Raises:
         CompileError: `L010`, there is no such compiler; `L011`, it does not compile the
@@ -44,13 +47,21 @@ def find_infrastructure(name: str, compiler: str) -> CompiledModules:
     files = (root / "files.txt").read_text(encoding="utf-8").split()
     sources = [root / file for file in files]
     directory = cache_folder() / f"{name}-{_fingerprint(sources, compiler)}"
-    if not directory.is_dir():
-        try:
+    modules = frozenset(modules_in(sources))
+    try:
+        if not directory.is_dir():
+            check_folder(directory.parent, create=True)
             _build(sources, compiler, directory)
-        except OSError as error:
-            hint = "Name a folder for caches that can be written to in XDG_CACHE_HOME."
-            raise CompileError(replace(cannot_write(directory, error), hint=hint)) from error
-    return CompiledModules(directory, frozenset(modules_in(sources)))
+        check_folder(directory)
+    except UntrustedError as error:
+        own = scratch / directory.name
+        _build(sources, compiler, own)
+        hint = "Set XDG_CACHE_HOME to a folder that only you can write to."
+        return CompiledModules(own, modules, (ignored_cache(str(error), hint),))
+    except OSError as error:
+        hint = "Name a folder for caches that can be written to in XDG_CACHE_HOME."
+        raise CompileError(replace(cannot_write(directory, error), hint=hint)) from error
+    return CompiledModules(directory, modules)
 
 
 def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -112,7 +123,6 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
 
     A reader, or another process that does the same, never sees a part.
     """
-    directory.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".building-"))
     try:
         for source in sources:

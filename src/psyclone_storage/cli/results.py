@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from psyclone_storage.base.cache import Cache
-from psyclone_storage.base.cache_folders import results_folder
+from psyclone_storage.base.cache_folders import RESULTS_VARIABLE, results_folder
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, Severity
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.fingerprint import tool_digest
@@ -24,6 +24,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.report import Reports
 from psyclone_storage.cli.style import in_colour
+from psyclone_storage.cli.write import ignored_cache
 from psyclone_storage.driver.inputs import Inputs
 from psyclone_storage.driver.request import CompileRequest
 
@@ -71,6 +72,11 @@ class Results:
             import json  # noqa: PLC0415
 
             self.cache.keep(key, json.dumps(entry).encode())
+
+    def ignored(self) -> tuple[Diagnostic, ...]:
+        """Return why cached translations were ignored."""
+        hint = f"Remove it, or set {RESULTS_VARIABLE} to a folder that only you can write to."
+        return tuple(ignored_cache(reason, hint) for reason in self.cache.ignored)
 
     def _key(self, file: Path) -> str | None:
         digest = self.inputs.digest(file)

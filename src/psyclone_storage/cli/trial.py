@@ -39,14 +39,16 @@ def try_to_compile(
 
     A module that is not to be found is reported once, and what needs it is not compiled.
     """
-    try:
-        names = (compiler.api.infrastructure, *_libraries(build))
-        interfaces = tuple(find_infrastructure(name, options.compiler) for name in names)
-    except CompileError as error:
-        return error.problems
+    names = (compiler.api.infrastructure, *_libraries(build))
     with tempfile.TemporaryDirectory() as scratch:
-        trial = _TrialCompilation(Path(scratch), interfaces, options)
-        return tuple(trial.run(file, build, compiler))
+        place = Path(scratch)
+        try:
+            interfaces = tuple(find_infrastructure(one, options.compiler, place) for one in names)
+        except CompileError as error:
+            return error.problems
+        warnings = dict.fromkeys(one for item in interfaces for one in item.warnings)
+        trial = _TrialCompilation(place, interfaces, options)
+        return (*warnings, *trial.run(file, build, compiler))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,13 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, raise_if_any
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    InternalError,
+    Severity,
+    raise_if_any,
+)
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import written_twice
 
@@ -66,6 +72,12 @@ def cannot_write(path: Path, error: OSError) -> Diagnostic:
     if isinstance(error, FileExistsError | NotADirectoryError):
         reason = f"'{error.filename}' is not a directory"
     return Diagnostic("L003", f"'{path}' cannot be written: {reason}.", file=str(path))
+
+
+def ignored_cache(reason: str, hint: str) -> Diagnostic:
+    """Return `L018`: why cached files are not used."""
+    message = f"Cached files are ignored: {reason}."
+    return Diagnostic("L018", message, hint=hint, severity=Severity.WARNING)
 
 
 def differs(path: Path) -> Diagnostic:

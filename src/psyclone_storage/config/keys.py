@@ -67,6 +67,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("default", "distributed_memory", "distributed_memory", decode.boolean),
     SettingsKey("default", "reproducible_reductions", "reproducible_reductions", decode.boolean),
     SettingsKey("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
+    SettingsKey("default", "bounds_checks", "bounds_checks", decode.boolean),
     SettingsKey("default", "joint_exchanges", "joint_exchanges", decode.boolean),
     SettingsKey("default", "data_movement", "data_movement", decode.choice(_MOVEMENTS)),
     SettingsKey("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),

@@ -120,7 +120,7 @@ class Settings:
     what is generated for, unless a target is named. `thread_safe_procedures` are kernels, by
     the names of their subroutines or types, in lower case. `warnings` holds what was odd but
     harmless in the file that these settings were read from; two settings that differ only there
-    are equal.
+    are equal. `bounds_checks` checks the indices of kernels that are computed in C.
     """
 
     api: Api
@@ -128,6 +128,7 @@ class Settings:
     distributed_memory: bool
     reproducible_reductions: bool
     reprod_pad_size: int
+    bounds_checks: bool
     joint_exchanges: bool
     data_movement: DataMovement
     thread_safe_procedures: tuple[str, ...]

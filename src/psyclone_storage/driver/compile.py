@@ -276,6 +276,8 @@ class Compiler:
     ) -> tuple[NumberedProgram, Unit]:
         """Return `program` with its changed kernels under their names, and the module of it."""
         placed = _placed(program, numbering, self.target.language)
+        inlined = replace(placed.inlined, bounds_checks=self.settings.bounds_checks)
+        placed = replace(placed, inlined=inlined)
         unit = lower(self.target, placed.program, self.settings)
         return placed, with_thread_notes(unit, program, self.kernels)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from types import CodeType
 from typing import Any
 
 from psyclone_storage.base.cache import Cache
-from psyclone_storage.base.cache_folders import results_folder
+from psyclone_storage.base.cache_folders import RESULTS_VARIABLE, results_folder
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.fingerprint import tool_digest
@@ -56,6 +57,7 @@ class KeptInvoke:
     def find(self, code: CodeType) -> Compiled | None:
         """Return what an invoke in `code` became in an earlier program; None if not known."""
         data = self.cache.find(self.key)
+        self._warn_of_ignored()
         if data is None:
             return None
         try:
@@ -76,6 +78,17 @@ class KeptInvoke:
             self.cache.keep(self.key, marshal.dumps(entry))
         except ValueError:
             return
+        self._warn_of_ignored()
+
+    def _warn_of_ignored(self) -> None:
+        """Warn of what the cache ignores; Python shows the same warning once."""
+        for reason in self.cache.ignored:
+            warnings.warn(
+                f"Cached invokes are ignored, as they may be those of other users: {reason}. "
+                f"Set {RESULTS_VARIABLE} to a folder that only you can write to.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
 
 def kept_invoke(asked: Asked, *, apart: bool) -> KeptInvoke | None:

@@ -6,6 +6,11 @@ whatever is found is what would be made. Many processes may want one at once: ea
 file of its own, which then takes the library's name in one step, so that none is ever seen half
 written. A folder that cannot be written is done without: the library lives as long as the process
 then.
+
+A cached library ends in a digest of its key and contents. A library that is damaged, or that
+another user may have written, is compiled again. What is loaded is a private copy of the verified
+bytes, so that nothing can change or truncate it afterwards. The copy is made in the folder for
+temporary files, or, if that is mounted without execution, in the cache folder.
 """
 
 from __future__ import annotations
@@ -14,24 +19,34 @@ import ctypes
 import fcntl
 import os
 import platform
-import shutil
 import subprocess
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
+from typing import TypeVar
 
+from psyclone_storage.base.cache_folders import cache_folder
 from psyclone_storage.base.compilers import VARIABLE, NoCompilerError, find_c_compiler
 from psyclone_storage.base.digest import digest_of
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
 FOLDER_VARIABLE = "PSYCLONE_STORAGE_LIBRARIES"
 OPTIONS_VARIABLE = "PSYCLONE_STORAGE_CFLAGS"
 _OPTIONS = ("-O3", "-march=native", "-fno-math-errno")
 _NEEDED = ("-std=c99", "-ffp-contract=off", "-shared", "-fPIC", "-w")
 _THREADS = "#pragma omp"
-_EDITION = 1
+_EDITION = 2
+_DIGEST_LENGTH = 64
+_UNFINISHED = ".new-"
+_HOUR = 3600
+_PREFIX = "psyclone-storage-"
 
+_Result = TypeVar("_Result")
 Builder = Callable[[Path, Path], None]
 """What compiles, in a folder of its own, a library with a given path there."""
 
@@ -51,18 +66,72 @@ def load_kept(digest: str, build: Builder, *, takes_long: bool = False) -> ctype
     `build` is given a folder of its own, and the path of the library that it is to make there. Of
     processes that want what `takes_long` at once, one builds, and the others wait.
     """
-    folder = library_folder()
-    path = None if folder is None else folder / f"{digest}.so"
-    return _loaded(path) or _built(build, path, takes_long)
+    folders = _library_folders()
+    path = None if folders.libraries is None else folders.libraries / f"{digest}.so"
+    return _found(path, folders) or _built(build, path, folders, takes_long)
 
 
-def _loaded(path: Path | None) -> ctypes.CDLL | None:
-    if path is None or not path.is_file():
+@dataclass(frozen=True, slots=True)
+class _LibraryFolders:
+    """The cache folder, and where private folders are made, in order of preference."""
+
+    libraries: Path | None
+    private: tuple[Path, ...]
+
+
+def _library_folders() -> _LibraryFolders:
+    """Return the folders of this process; one that another user may write to is ignored."""
+    temporary = _trusted(_temporary_folder(), "TMPDIR", shared=True)
+    cache = _trusted(library_folder(), FOLDER_VARIABLE)
+    return _LibraryFolders(cache, tuple(one for one in (temporary, cache) if one is not None))
+
+
+def _temporary_folder() -> Path | None:
+    try:
+        return Path(gettempdir())
+    except FileNotFoundError:
+        return None
+
+
+def _in_private_folder(folders: _LibraryFolders, act: Callable[[Path], _Result]) -> _Result:
+    """Return what `act` returns for a new folder of this process alone; the first that works.
+
+    Raises:
+        OSError: none does.
+    """
+    problem = OSError("there is no folder that only this user can write to")
+    for parent in folders.private:
+        try:
+            if parent == folders.libraries:
+                check_folder(parent, create=True)
+            with TemporaryDirectory(
+                prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True
+            ) as folder:
+                return act(Path(folder))
+        except OSError as error:
+            problem = error
+    raise problem
+
+
+def _trusted(folder: Path | None, variable: str, *, shared: bool = False) -> Path | None:
+    """Return `folder`, or None, with a warning, if another user may write to it."""
+    if folder is None:
         return None
     try:
-        return ctypes.CDLL(str(path))
+        check_folder(folder, shared=shared)
+    except FileNotFoundError:
+        return folder.absolute()
     except OSError:
         return None
+    except UntrustedError as error:
+        _warn(f"The folder '{folder}' is ignored, as it would hold code of other users: {error}. "
+              f"Set {variable} to a folder that only you can write to.")  # fmt: skip
+        return None
+    return folder.absolute()
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def library_folder() -> Path | None:
@@ -70,28 +139,70 @@ def library_folder() -> Path | None:
     chosen = os.environ.get(FOLDER_VARIABLE)
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        root = Path(base) if base.startswith("/") else Path.home() / ".cache"
+        return cache_folder() / "libraries"
     except RuntimeError:
         return None
-    return root / "psyclone-storage" / "libraries"
 
 
-def _built(build: Builder, path: Path | None, takes_long: bool) -> ctypes.CDLL:
-    """Build a file of this process alone, which is given its name when it is whole."""
+def _found(path: Path | None, folders: _LibraryFolders) -> ctypes.CDLL | None:
+    """Return a cached library, None if there is none that is trusted and complete."""
+    if path is None:
+        return None
+    try:
+        data = read_owned(path)
+        library, found = data[:-_DIGEST_LENGTH], data[-_DIGEST_LENGTH:]
+        return _loaded(library, folders) if found == _seal(path, library) else None
+    except OSError:
+        return None
+    except UntrustedError as error:
+        _warn(f"A cached library is ignored and compiled again: {error}.")
+        return None
+
+
+def _seal(path: Path, library: bytes) -> bytes:
+    """Return the digest of a library and of the name under which it is cached."""
+    return digest_of(path.name.encode() + b"\0" + library).encode()
+
+
+def _loaded(library: bytes, folders: _LibraryFolders) -> ctypes.CDLL:
+    """Load a private copy of a library; it needs no name after it is loaded.
+
+    Raises:
+        OSError: it cannot be loaded from any folder.
+    """
+
+    def load(folder: Path) -> ctypes.CDLL:
+        write_owned(folder / "library.so", library)
+        return ctypes.CDLL(str(folder / "library.so"))
+
+    return _in_private_folder(folders, load)
+
+
+def _built(
+    build: Builder, path: Path | None, folders: _LibraryFolders, takes_long: bool
+) -> ctypes.CDLL:
+    """Build a library in a folder of this process alone, cache it and load it."""
+
+    def made(folder: Path) -> bytes:
+        build(folder, folder / "made.so")
+        return (folder / "made.so").read_bytes()
+
     with ExitStack() as stack:
         if path is not None and takes_long:
             stack.enter_context(_one_at_a_time(path))
-            if found := _loaded(path):
+            if found := _found(path, folders):
                 return found
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="psyclone-storage-")))
-        made = folder / "made.so"
-        build(folder, made)
-        if path is None or not _is_kept(made, path):
-            # Loaded, a library needs no name: the folder goes away while it is in use.
-            return ctypes.CDLL(str(made))
-    return ctypes.CDLL(str(path))
+        try:
+            library = _in_private_folder(folders, made)
+            if path is not None:
+                _keep(library, path)
+            return _loaded(library, folders)
+        except OSError as error:
+            raise NoCompilerError(
+                f"A library cannot be made and loaded: {error}. Set TMPDIR to a folder that only "
+                "you can write to, on a file system that permits execution."
+            ) from error
 
 
 @contextmanager
@@ -102,9 +213,9 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
     """
     beside = path.with_suffix(".lock")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        check_folder(path.parent, create=True)
         lock = beside.open("w", encoding="utf-8")
-    except OSError:
+    except (OSError, UntrustedError):
         yield
         return
     with lock:
@@ -117,19 +228,25 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
             beside.unlink(missing_ok=True)
 
 
-def _is_kept(made: Path, path: Path) -> bool:
-    """Give a library the name `path` in one step; return whether that could be done."""
-    own = path.with_name(f".{path.stem}-{os.getpid()}-{made.parent.name}.so")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+def _keep(data: bytes, path: Path) -> None:
+    """Cache a library under the name `path` in one step, if the folder can be written."""
+    own = path.with_name(f"{_UNFINISHED}{os.urandom(8).hex()}-{path.name}")
+    with suppress(OSError, UntrustedError):
+        check_folder(path.parent, create=True)
         try:
-            shutil.copyfile(made, own)
+            write_owned(own, data + _seal(path, data), durable=True)
             own.replace(path)
         finally:
             own.unlink(missing_ok=True)
-    except OSError:
-        return False
-    return True
+        _remove_unfinished(path.parent)
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what processes that were killed more than an hour ago left in the cache folder."""
+    for left in folder.glob(f"{_UNFINISHED}*"):
+        with suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > _HOUR:
+                left.unlink()
 
 
 def _compile(text: str, folder: Path, made: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -165,6 +165,28 @@ def _real_size(value: Any) -> int | None:
     return type_.itemsize if isinstance(type_, np.dtype) and type_.kind == "f" else None
 
 
+_OUTSIDE = "psy_outside"
+
+
+def checked(function: Callable[..., Any], library: ctypes.CDLL) -> Callable[..., Any]:
+    """Return a function of a library with bounds checks, which raises what they have found."""
+    outside = getattr(library, _OUTSIDE)
+    outside.restype = ctypes.c_char_p
+
+    def call(*args: Any) -> Any:
+        """Call the function.
+
+        Raises:
+            IndexError: a kernel has an index that is out of bounds.
+        """
+        result = function(*args)
+        if message := outside():
+            raise IndexError(message.decode())
+        return result
+
+    return call
+
+
 class CompiledLibrary:
     """The functions of the C beside a generated module, loaded when one is first needed."""
 
@@ -185,7 +207,8 @@ class CompiledLibrary:
             self._loaded = load_library(self.text())
         returned = _TYPES[result] if result else None
         made = ctypes.CFUNCTYPE(returned, *parameters_of(types))
-        return made((name, self._loaded))
+        found = made((name, self._loaded))
+        return checked(found, self._loaded) if hasattr(self._loaded, _OUTSIDE) else found
 
     def text(self) -> str:
         """Return the text in C, or in what becomes C."""

@@ -14,6 +14,7 @@ import pytest
 
 from psyclone_storage.base.cache import Cache
 from psyclone_storage.base.fingerprint import tool_digest
+from psyclone_storage.base.trusted import write_owned
 
 KEYS = [f"{number:x}{number:063x}" for number in range(16)]
 
@@ -82,16 +83,68 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.M
     cache = Cache(tmp_path)
     cache.keep(KEYS[1], b"a")
 
-    def full(self: Path, data: bytes) -> int:
-        with self.open("wb") as stream:
-            stream.write(data[:3])
+    def full(path: Path, data: bytes) -> None:
+        write_owned(path, data[:3])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr("psyclone_storage.base.cache.write_owned", full)
     cache.keep(KEYS[1], b"b")
     monkeypatch.undo()
     assert cache.find(KEYS[1]) == b"a"
     assert [path.name for path in (tmp_path / "1").iterdir()] == [KEYS[1]]
+
+
+@pytest.mark.parametrize("shared", [".", "kept", "kept/1", f"kept/1/{KEYS[1]}"])
+def test_what_others_may_write_is_ignored(tmp_path: Path, shared: str) -> None:
+    Cache(tmp_path / "kept").keep(KEYS[1], b"a")
+    (tmp_path / shared).chmod(0o777)
+    cache = Cache(tmp_path / "kept")
+    assert cache.find(KEYS[1]) is None
+    assert cache.find(KEYS[1]) is None
+    assert len(cache.ignored) == 1
+    assert "mode 0777" in next(iter(cache.ignored))
+    is_file = shared.endswith(KEYS[1])
+    cache.keep(KEYS[1], b"b")
+    cache.keep(KEYS[3], b"b")
+    assert (cache.find(KEYS[1]) == b"b") is (cache.find(KEYS[3]) == b"b") is is_file
+    assert len(cache.ignored) == 1
+
+
+def test_an_entry_under_the_name_of_another_is_ignored(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.keep(KEYS[1], b"a")
+    folder = tmp_path / "1"
+    planted = KEYS[1][:-1] + "f"
+    (folder / planted).write_bytes((folder / KEYS[1]).read_bytes())
+    (folder / planted).chmod(0o600)
+    assert cache.find(planted) is None
+
+
+def test_damaged_entries_are_ignored(tmp_path: Path) -> None:
+    """Each is cut at every byte, and has every bit changed."""
+    cache = Cache(tmp_path)
+    cache.keep(KEYS[1], b"some bytes")
+    path = tmp_path / "1" / KEYS[1]
+    data = path.read_bytes()
+    for size in range(len(data)):
+        path.write_bytes(data[:size])
+        assert cache.find(KEYS[1]) is None
+    for bit in range(8 * len(data)):
+        changed = bytearray(data)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        assert cache.find(KEYS[1]) in (None, b"some bytes")
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_folders_and_entries_are_for_this_user_alone(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        Cache(tmp_path / "a" / "b").keep(KEYS[1], b"a")
+    finally:
+        os.umask(before)
+    modes = [path.stat().st_mode & 0o777 for path in sorted((tmp_path).rglob("*"))]
+    assert modes == [0o700, 0o700, 0o700, 0o600]
 
 
 def hammer(folder: Path, seed: int) -> None:
@@ -126,15 +179,14 @@ def test_commands_at_once_may_be_killed(tmp_path: Path) -> None:
 def test_threads_that_keep_one_entry_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual, together = Path.write_bytes, threading.Barrier(4, timeout=20)
+    together = threading.Barrier(4, timeout=20)
 
-    def write(self: Path, data: bytes) -> int:
+    def write(path: Path, data: bytes) -> None:
         together.wait()
-        written = usual(self, data)
+        write_owned(path, data)
         together.wait()
-        return written
 
-    monkeypatch.setattr(Path, "write_bytes", write)
+    monkeypatch.setattr("psyclone_storage.base.cache.write_owned", write)
     cache = Cache(tmp_path)
     for number in range(5):
         key = KEYS[number]

@@ -12,6 +12,8 @@ import pytest
 
 import psyclone_storage.cli.results as module
 from command import Outcome, run_command
+from psyclone_storage.cli import infrastructure
+from psyclone_storage.cli.infrastructure import find_infrastructure
 from psyclone_storage.config.locate import shipped_settings_file
 from psyclone_storage.driver import compile as compilation
 from unit.cli.conftest import Command
@@ -347,3 +349,52 @@ def test_an_entry_under_the_name_of_another_is_not_used(
     other = command("alg.x90", "-nodm")
     assert len(compiled) == 1
     assert other.out != first.out
+
+
+# ------------------------------------------------------------------ of other users
+
+
+@pytest.mark.parametrize("shared", ["kept", "kept/*", "kept/*/*"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_others_may_write_is_ignored(
+    project: Path, command: Command, compiled: Compiled, shared: str, strict: bool
+) -> None:
+    """A folder, a part of it or an entry that others may write is reported, and not used."""
+    assert command(*WORDS).err == ""
+    fresh(project)
+    for path in Path(os.environ["PSYCLONE_STORAGE_CACHE"]).parent.glob(shared):
+        path.chmod(path.stat().st_mode | 0o022)
+    done = command(*WORDS, *(["--warnings", "error"] if strict else []))
+    kind = "error" if strict else "warning"
+    assert f"{kind}[L018]: Cached files are ignored: other users may write to" in done.err
+    assert "PSYCLONE_STORAGE_CACHE" in done.err
+    assert "Traceback" not in done.err
+    assert done.status == strict
+    assert (project / "p.f90").exists() is not strict
+    assert len(compiled) == (1 if strict else 2)
+
+
+def test_interfaces_that_others_may_write_are_compiled_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    built: list[Path] = []
+
+    def build(sources: list[Path], compiler: str, directory: Path) -> None:
+        del sources, compiler
+        built.append(directory)
+        directory.mkdir(mode=0o700)
+
+    monkeypatch.setattr(infrastructure, "_version", lambda compiler: compiler)
+    monkeypatch.setattr(infrastructure, "_build", build)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    found = [find_infrastructure("profile", "f90", scratch) for _ in range(2)]
+    assert found[0] == found[1]
+    assert found[0].directory.parent == tmp_path / "caches" / "psyclone-storage"
+    assert found[0].warnings == ()
+    assert len(built) == 1
+    found[0].directory.chmod(0o777)
+    apart = find_infrastructure("profile", "f90", scratch)
+    assert apart.directory.parent == scratch
+    assert [one.code for one in apart.warnings] == ["L018"]

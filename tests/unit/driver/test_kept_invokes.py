@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import linecache
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -366,3 +367,23 @@ def test_nothing_is_kept_by_a_tool_that_is_not_known(
     for _ in range(2):
         program().run(*fields(), 3.0)
         assert was_compiled()
+
+
+@pytest.mark.parametrize("shared", ["kept", "kept/*", "kept/*/*"])
+def test_what_others_may_write_is_ignored(
+    tmp_path: Path, program: Callable[..., ModuleType], shared: str
+) -> None:
+    """Planted code is not run: each entry is that of a kernel with another result."""
+    program().run(*fields(), 3.0)
+    entries = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+    for path in entries:
+        data = zlib.decompress(path.read_bytes())
+        path.write_bytes(
+            zlib.compress(data.replace(b"def invoke", b"raise SystemExit\ndef invoke"))
+        )
+    for path in tmp_path.glob(shared):
+        path.chmod(0o777)
+    kept_invokes._cache_in.cache_clear()
+    with pytest.warns(RuntimeWarning, match=r"Cached invokes are ignored.*mode 0777.*Set PSYCLONE"):
+        program().run(*fields(), 3.0)
+    assert was_compiled()

@@ -22,27 +22,6 @@ pytestmark = pytest.mark.skipif(find_c_compiler() is None, reason="no compiler f
 TEXT = "int answer(void)\n{\n    return 42;\n}\n"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder in which libraries are kept."""
-    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(tmp_path / "kept"))
-    return tmp_path / "kept"
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Return the calls of compilers that are made."""
-    calls: list[list[str]] = []
-    run = subprocess.run
-
-    def noting(command: list[str], **named: object) -> object:
-        calls.append(command)
-        return run(command, **named)  # type: ignore[call-overload]
-
-    monkeypatch.setattr(subprocess, "run", noting)
-    return calls
-
-
 def with_compiler(monkeypatch: pytest.MonkeyPatch, path: Path, script: str) -> None:
     """Let a script be the compiler."""
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
@@ -169,7 +148,7 @@ def build(folder, made):
         builds.write("built\\n")
     time.sleep(float(sys.argv[2]))
     load_library({TEXT!r})
-    made.write_bytes(next(Path(sys.argv[3]).glob("[!s]*.so")).read_bytes())
+    made.write_bytes(next(Path(sys.argv[3]).glob("[!s]*.so")).read_bytes()[:-64])
 
 assert load_kept("slow", build, takes_long=True).answer() == 42
 """
@@ -282,8 +261,8 @@ def test_folders_that_can_be_read_alone_are_used() -> None:
             return len(asked.read_text(encoding="utf-8").split())
 
         for folder in folders:
-            folder.mkdir()
-            folder.chmod(0o777)
+            folder.mkdir(mode=0o700)
+            os.chown(folder, user.get("user", -1), user.get("group", -1))
         assert run() == 1
         there = {path for folder in folders for path in folder.rglob("*")}
         assert all(any(folder in path.parents for path in there) for folder in folders)
@@ -300,4 +279,4 @@ def test_folders_that_can_be_read_alone_are_used() -> None:
             assert {path for folder in folders for path in folder.rglob("*")} == there
         finally:
             for path in (*folders, *there):
-                path.chmod(0o777)
+                path.chmod(0o700)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from psyclone_storage.backend.c import bounds
 from psyclone_storage.backend.c.helpers import RANDOM
 from psyclone_storage.backend.c.operators import ELEMENTAL, WITH_KIND, binary, elemental, unary
 from psyclone_storage.backend.c.scope import CScope
@@ -30,6 +31,7 @@ from psyclone_storage.backend.c.types import (
 from psyclone_storage.backend.c.variables import Array, Variables
 from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
@@ -66,6 +68,7 @@ class Expressions:
     variables: Variables
     transforming: Transforming
     calling: Calling
+    place: Span | None = None
 
     def scalar(self, expr: Expr, scope: CScope) -> Value:
         """Return an expression without dimensions."""
@@ -139,6 +142,10 @@ class Expressions:
         def at(indices: tuple[str, ...]) -> Value:
             waiting = iter(indices)
             found = [item if isinstance(item, str) else item(next(waiting)) for item in places]
+            if scope.around.bounds_checks:
+                self.writer.helper(bounds.HELPER)
+                where = bounds.CheckedPlace(scope.code.name, self.place, spell(expr.base))
+                return bounds.checked_element(array, tuple(found), where)
             return array.element(tuple(found))
 
         return ArrayValue(array.type, tuple(extents), at) if extents else at(())

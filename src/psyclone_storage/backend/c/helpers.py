@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.backend.c import exact_sums
+from psyclone_storage.backend.c import bounds, exact_sums
 
 _POWER_OF_WHOLE = """\
 static inline {type} psy_ipow{size}({type} base, int64_t exponent)
@@ -169,7 +169,8 @@ def _add_both(found: dict[str, str], type_: str, letter: str, size: int, suffix:
 
 
 HELPERS = _made() | {"psy_random": _RANDOM, exact_sums.HELPER: exact_sums.TEXT,
-                      exact_sums.GIVING: exact_sums.GIVING_TEXT}  # fmt: skip
+                      exact_sums.GIVING: exact_sums.GIVING_TEXT,
+                      bounds.HELPER: bounds.TEXT}  # fmt: skip
 """The text of each function by its name."""
 
 POWI = """\

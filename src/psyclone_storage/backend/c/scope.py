@@ -47,11 +47,13 @@ class Callee:
 class ModuleContext:
     """What is known of other modules: symbols, and the procedures behind a name of a module.
 
-    Behind the name of an interface there may be several.
+    Behind the name of an interface there may be several. With `bounds_checks` each element of an
+    array is checked.
     """
 
     symbol: Lookup
     procedures: Callable[[str, str], tuple[Callee, ...]]
+    bounds_checks: bool = False
 
 
 _EXTREMES: dict[str, Callable[[list[int]], int]] = {"max": max, "min": min}

@@ -93,6 +93,7 @@ class Statements:
     def lines(self, lines: tuple[Line, ...]) -> None:
         """Write statements in their order."""
         for line in lines:
+            self.expressions.place = place_of_line(line) or self.expressions.place
             with self.caught(place_of_line(line)), self.writer.statement():
                 self._line(line)
 

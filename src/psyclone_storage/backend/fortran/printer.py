@@ -67,12 +67,14 @@ class InlinedProcedures:
     """What a module holds besides its own, all of it private: lines that are printed already.
 
     `specified` go into its specification part, `procedures` behind its own procedures. `codes` are
-    the subroutines among these as code, for languages that print them with what calls them.
+    the subroutines among these as code, for languages that print them with what calls them. With
+    `bounds_checks` C checks the indices of arrays.
     """
 
     specified: tuple[tuple[str, ...], ...] = ()
     procedures: tuple[tuple[str, ...], ...] = ()
     codes: tuple[KernelCode, ...] = ()
+    bounds_checks: bool = False
 
 
 _NOTHING_INLINED = InlinedProcedures()

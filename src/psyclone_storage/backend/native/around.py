@@ -14,7 +14,9 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 _OF_LOGICALS = 4
 
 
-def modules_around(codes: Mapping[str, KernelCode]) -> ModuleContext:
+def modules_around(
+    codes: Mapping[str, KernelCode], *, bounds_checks: bool = False
+) -> ModuleContext:
     """Return what is known of other modules: the kernels, their variables, the kinds of numbers."""
     variables = {
         (one.module_key, one.key): one for code in codes.values() for one in _variables(code)
@@ -26,7 +28,7 @@ def modules_around(codes: Mapping[str, KernelCode]) -> ModuleContext:
     def procedures(_module: str, name: str) -> tuple[Callee, ...]:
         return (Callee(codes[name]),) if name in codes else ()
 
-    return ModuleContext(symbol, procedures)
+    return ModuleContext(symbol, procedures, bounds_checks)
 
 
 def _variables(code: KernelCode) -> Iterator[Symbol]:

@@ -122,7 +122,8 @@ def emit_columns(
     _check_kernels(codes.values(), form)
     plans = [planned(routine, codes, on_device=form.device) for routine in unit.routines]
     loops = tuple(part.code for plan in plans for part in plan.parts)
-    printed = print_together(loops, modules_around(codes)) if loops else CUnit((), frozenset())
+    around = modules_around(codes, bounds_checks=inlined.bounds_checks)
+    printed = print_together(loops, around) if loops else CUnit((), frozenset())
     if form.device and "psy_random" in printed.helpers:
         message = "Kernels of CUDA have no pseudo-random numbers, which 'setval_random' sets."
         raise CompileError(Diagnostic("G010", message, hint="Set them in an invoke in C."))

@@ -7,7 +7,7 @@ call, bounds of loops and properties of the grid, is found once for the same fie
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from psyclone_storage.backend.c.helpers import preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, print_c
@@ -40,7 +40,7 @@ from psyclone_storage.backend.numpy.printer import (
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -138,7 +138,7 @@ def emit_native(unit: Unit, inlined: InlinedProcedures, form: NativeForm = ON_HO
     if foreign := [use.module for use in unit.uses if use.module]:
         message = f"Programs in Python have no module '{foreign[0]}'."
         raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
-    kernels = _printed(inlined.codes)
+    kernels = _printed(inlined)
     named = [with_own_names(routine, _WORDS) for routine in unit.routines]
     routines = [_native(routine, kernels, inlined.codes, form) for routine in named]
     return NativeTexts(_python(unit, routines, form), _c_text(unit, routines, kernels, form))
@@ -156,13 +156,13 @@ def emit_c_beside(
     return ((form.suffix, emit_native(unit, inlined, form).c),)
 
 
-def _printed(codes: Iterable[KernelCode]) -> Mapping[str, CUnit]:
+def _printed(inlined: InlinedProcedures) -> Mapping[str, CUnit]:
     """Return the kernels as functions of C, by their names in lower case."""
     found: dict[str, CUnit] = {}
     problems: list[Diagnostic] = []
-    for code in codes:
+    for code in inlined.codes:
         try:
-            found[code.key] = print_kernel(code)
+            found[code.key] = print_kernel(code, bounds_checks=inlined.bounds_checks)
         except CompileError as error:
             problems += error.problems
     if problems:
@@ -170,13 +170,13 @@ def _printed(codes: Iterable[KernelCode]) -> Mapping[str, CUnit]:
     return found
 
 
-def print_kernel(code: KernelCode) -> CUnit:
+def print_kernel(code: KernelCode, *, bounds_checks: bool = False) -> CUnit:
     """Return a kernel in Python as a function of C.
 
     Raises:
         CompileError: G004, it has no form in C.
     """
-    return print_c(code, _AROUND)
+    return print_c(code, replace(_AROUND, bounds_checks=bounds_checks))
 
 
 # ---------------------------------------------------------------------------- C

@@ -72,11 +72,14 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
     """Return the text of a module, ending in a newline.
 
     Raises:
-        CompileError: G010, at each statement that NumPy has no words for.
+        CompileError: G010, at each statement that NumPy has no words for, or for bounds checks.
     """
     if foreign := [use.module for use in unit.uses if use.module]:
         message = f"Programs in Python have no module '{foreign[0]}'."
         raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
+    if inlined.bounds_checks and inlined.codes:
+        message = "The target 'numpy' has no bounds checks, as BOUNDS_CHECKS asks for."
+        raise CompileError(Diagnostic("G010", message, hint="Choose the target 'c' or 'cuda'."))
     codes = {code.key: code for code in inlined.codes}
     problems: list[Diagnostic] = []
     calls = [found for routine in unit.routines for found in _calls(routine, codes)]

@@ -70,7 +70,8 @@ def read_code(
         scope = _scope(found, dialect, dummies)
         scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
         scope.local_kinds, scope.changing = dict(kinds), set(changing)
-        body = read_block(scope, without_text(found.node.body))
+        with scope.reached(None if _may_return(found.node) else {}):
+            body = read_block(scope, without_text(found.node.body))
         if (scope.local_kinds, scope.changing) == (kinds, changing):
             break
         # What a local has later is known when it is read again.
@@ -85,6 +86,11 @@ def read_code(
                           symbols=symbols)  # fmt: skip
     order = tuple(scope.passed)
     return addressed(KernelCode(code_name(found.node.name), order, declarations, body, module))
+
+
+def _may_return(node: ast.FunctionDef) -> bool:
+    """Return whether a kernel may end before its last statement."""
+    return any(isinstance(one, ast.Return) for one in ast.walk(node))
 
 
 def _find(dialect: Dialect, source: SourceText, name: str) -> KernelDefinition:

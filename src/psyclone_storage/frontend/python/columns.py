@@ -15,7 +15,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.imports import ImportedNames, names_of
-from psyclone_storage.frontend.python.indices import from_one, read_index
+from psyclone_storage.frontend.python.indices import from_one, is_within, read_index
 from psyclone_storage.frontend.python.local_arrays import (
     local_array,
     read_element,
@@ -32,6 +32,7 @@ from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Binary, Element, Expr, Name, integer_value
 from psyclone_storage.ir.interface import OF_VALUES, Dummy, Role, selecting_words
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 _WHOLE = Intrinsic.INTEGER
@@ -172,6 +173,9 @@ class ColumnAccess:
         if any(value is None for value in values):
             return None
         known = [value for value in values if value is not None]
+        for part, value, extent in zip(parts, known, self._extents(dummy), strict=False):
+            if extent is not None and not is_within(scope, part, value, extent):
+                return None
         match dummy.role:
             case Role.DOF_VALUE if len(known) == 1 and integer_value(known[0]) == 0:
                 return Name(own)
@@ -190,6 +194,30 @@ class ColumnAccess:
         what = f"'{scope.text(node)}' is no element of '{scope.text(node.value)}'."
         scope.refuse("P051", what, node, f"Write '{scope.text(node.value)}{form}'.")
         return None
+
+    def _extents(self, dummy: Dummy) -> tuple[Expr | None, ...]:
+        """Return the extents of the parts of an index, as far as they are known."""
+        match dummy.role:
+            case Role.SCALAR_ARRAY | Role.CMA_MATRIX:
+                return self._known(dummy.shape)
+            case Role.OPERATOR:
+                _, to, source = self._known(dummy.shape)
+                return to, source, Name(self._name(Role.NLAYERS))
+            case Role.FIELD:
+                dofs = self._known(self.passed[self._map(dummy)].shape[:1])
+                near = [one.shape[1:] for one in self.passed.values()
+                        if one.role is Role.STENCIL_MAP and one.arg == dummy.arg]  # fmt: skip
+                return (*dofs, None, *self._known(near[0] if near else ()))
+        return ()
+
+    def _known(self, shape: tuple[Expr, ...]) -> tuple[Expr | None, ...]:
+        """Return extents that are made of numbers that the kernel is passed under these names."""
+        return tuple(
+            one
+            if all(name in self.passed and self.passed[name].name == name for name in names_in(one))
+            else None
+            for one in shape
+        )
 
     def _lengths_of_matrix(self, dummy: Dummy) -> tuple[int, ...]:
         """Return how many parts an index of an operator may have: neighbours come last."""
@@ -338,6 +366,9 @@ class ColumnAccess:
         if len(index) != dummy.rank:
             what = f"'{scope.text(call)}' has {dummy.rank} dimensions, not {len(index)}."
             return scope.refuse("P051", what, node)
+        for part, value, extent in zip(parts, index, self._known(dummy.shape), strict=True):
+            if extent is not None and not is_within(scope, part, value, extent):
+                return UNKNOWN
         element: Expr = Element(Name(name), tuple(map(from_one, index)))
         if dummy.role in self.dialect.from_one:
             element = nodes.binary("-", element, nodes.whole(1))

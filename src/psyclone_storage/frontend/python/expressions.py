@@ -268,7 +268,8 @@ def _apart(
 ) -> _Apart:
     """Return an expression with what has to be done before it, which is not done otherwise."""
     scope.before, around = [], scope.before
-    value = reader(scope, node)
+    with scope.reached(None):
+        value = reader(scope, node)
     scope.before, made = around, scope.before
     return value, made
 
@@ -359,7 +360,8 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         return _to_real(scope, node, function)
     if function.takes is Signature.CHOICE:
         test, first, second = node.args
-        values = read(scope, first), read(scope, second)
+        with scope.reached(None):
+            values = read(scope, first), read(scope, second)
         made = chosen(scope, node, read_condition(scope, test), values)
         made = by_numpy(scope, node, values, made) if made.type in (_REAL, _WHOLE) else made
         return replace(made, may_change=made.type is not None)

@@ -113,7 +113,8 @@ class HelpersInPlace:
         inner = self._entered(scope, node, helper, frozen=scope.frozen)
         if inner is None:
             return []
-        lines = read_block(inner, _Returns(inner, helper.node).put_in_place())
+        with inner.reached(None):
+            lines = read_block(inner, _Returns(inner, helper.node).put_in_place())
         scope.known = inner.known
         return list(lines)
 
@@ -390,7 +391,8 @@ def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
         what = f"'{node.name}' may end without a value, which is needed."
         return inner.refuse("P051", what, inner.tree.name_of(node), "Return one on every way.")
     returns = _Returns(inner, node)
-    inner.before += read_block(inner, returns.put_in_place())
+    with inner.reached(None):
+        inner.before += read_block(inner, returns.put_in_place())
     result, name = inner.local(returns.result), Name(inner.code(returns.result))
     if result is None or result.type is None:
         return UNKNOWN

@@ -6,10 +6,13 @@ import ast
 
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import read_number
+from psyclone_storage.frontend.python.extremes import excess, lowest
 from psyclone_storage.frontend.python.scope import KernelScope
 from psyclone_storage.ir.expr import Binary, Expr, Literal, integer_value
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
+
+_IN_RANGE = "Change the bounds of the loop, or compute the element under an 'if'."
 
 
 def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
@@ -24,7 +27,24 @@ def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
         what = f"'{scope.text(node)}' is negative: an index of a kernel does not count backwards."
         scope.refuse("P051", what, node, "Write 'len(...) - 1' for the last.")
         return None
+    if found.type is Intrinsic.INTEGER and (least := lowest(scope, found.expr)) < 0:
+        what = f"'{scope.text(node)}' is out of range: it reaches {least}, and indices begin at 0."
+        scope.refuse("P051", what, node, _IN_RANGE)
+        return None
     return found.expr if found.type is Intrinsic.INTEGER else None
+
+
+def is_within(scope: KernelScope, node: ast.expr, index: Expr, extent: Expr) -> bool:
+    """Return whether an index can be below an extent in all iterations; report if it cannot."""
+    beyond = excess(scope, index, extent)
+    if beyond < 0:
+        return True
+    length = integer_value(extent)
+    of = "the length" if length is None else f"the length {length}"
+    reaches = f"exceeds {of} by {beyond}" if beyond else f"reaches {of}"
+    what = f"'{scope.text(node)}' is out of range: it {reaches}."
+    scope.refuse("P051", what, node, _IN_RANGE)
+    return False
 
 
 def is_written(node: ast.expr) -> bool:

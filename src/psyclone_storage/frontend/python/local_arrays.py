@@ -10,7 +10,7 @@ import ast
 
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import read_number
-from psyclone_storage.frontend.python.indices import from_one, is_written, read_index
+from psyclone_storage.frontend.python.indices import from_one, is_within, is_written, read_index
 from psyclone_storage.frontend.python.scope import (
     UNKNOWN,
     KernelScope,
@@ -179,6 +179,8 @@ def _element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> E
         if is_written(part) and value is not None and most is not None and value >= most:
             what = f"'{scope.text(part)}' is behind the last element of '{name}'."
             scope.refuse("P051", what, part, f"It has {most}, counted from 0.")
+            return None
+        if at is not None and not is_within(scope, part, at, extent):
             return None
     known = [one for one in index if one is not None]
     return (

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from typing import Protocol
 
@@ -192,7 +193,8 @@ class KernelScope:
     `names` gives to those of the function; `values` are what its other arguments are. `taken` are
     all names of the code, `variables` those that are no constants, in lower case. Arrays that are
     `frozen` cannot be written. `before` are statements that have to be done before the one that is
-    read.
+    read. `certain` are the loops around, by their counters, all iterations of which reach what is
+    read; None where it may be reached in some cases only.
     """
 
     tree: Tree
@@ -224,6 +226,14 @@ class KernelScope:
     single: ScalarType | None = None
     local_kinds: dict[str, Kinds] = field(default_factory=dict)
     changing: set[str] = field(default_factory=set)
+    certain: Mapping[str, CountedRange] | None = None
+
+    @contextmanager
+    def reached(self, certain: Mapping[str, CountedRange] | None) -> Iterator[None]:
+        """Read something inside `certain` loops."""
+        before, self.certain = self.certain, certain
+        yield
+        self.certain = before
 
     def refuse(
         self,

@@ -201,11 +201,13 @@ def _if(scope: KernelScope, node: ast.If) -> list[Line]:
             break
         test = read_condition(scope, one.test)
         before = scope.known
-        body = read_block(scope, one.body)
+        with scope.reached(None):
+            body = read_block(scope, one.body)
         branches.append(Branch(test.expr, body, place=scope.tree.span(one)))
         left, scope.known = both(left, scope.known), before
         otherwise = one.orelse
-    last = read_block(scope, otherwise)
+    with scope.reached(None):
+        last = read_block(scope, otherwise)
     scope.known = both(left, scope.known)
     return [If(tuple(branches), last, extent=scope.tree.span(node))]
 
@@ -228,9 +230,13 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
     scope.counters.append(name)
     scope.from_one -= {name}
     scope.from_one |= {name} if bounds is not None and bounds.from_one else set()
-    body = read_block(scope, node.body)
-    scope.counters.pop()
     jumps = any(isinstance(one, ast.Break | ast.Continue) for one in ast.walk(node))
+    certain = None
+    if scope.certain is not None and bounds is not None and bounds.taken and not jumps:
+        certain = {**scope.certain, name: bounds}
+    with scope.reached(certain):
+        body = read_block(scope, node.body)
+    scope.counters.pop()
     after = scope.known if bounds is not None and bounds.taken and not jumps else before
     scope.known = None if after is None else after - {name}
     if before is not None and scope.known is None:

@@ -122,8 +122,8 @@ def test_what_elements_mean(element: str, fortran: str) -> None:
 
 
 def test_counters_of_dofs_have_their_value_in_python() -> None:
-    found = statements("for df in dofs(W3):\n    new[df + 1, 0] = float(2 * df)")
-    assert found == ["do df = 1, ndf_w3 new(map_w3(df + 1)) = real(2 * (df - 1), r_def)"]
+    found = statements("for df in dofs(W3):\n    new[df - 1 + 1, 0] = float(2 * df)")
+    assert found == ["do df = 1, ndf_w3 new(map_w3(df)) = real(2 * (df - 1), r_def)"]
 
 
 def test_loops_backwards_and_over_points() -> None:
@@ -324,3 +324,74 @@ def test_functions_see_words_and_arrays_by_their_own_names() -> None:
         " near_work(1) = near_work(2) + LEAST near_value = near_work(1)"
         " new(map_w3(d)) = sum_of_value + near_value"
     )
+
+
+# ---------------------------------------------------------------------------- indices out of range
+
+EACH_LAYER = "for k in layers():\n    "
+EACH_DOF = "for df in dofs(W3):\n    "
+OUT_OF_RANGE = [
+    (EACH_LAYER + "new[0, k] = wind[0, k - 1]", "k - 1"),
+    (EACH_LAYER + "new[0, k - 2] = 1.0", "k - 2"),
+    (EACH_LAYER + "new[0, k] = wind[k - 1, 0]", "k - 1"),
+    ("for k in reversed(layers()):\n    new[0, k - 1] = 1.0", "k - 1"),
+    (EACH_LAYER + "new[0, k] = mass[0, 0, k + 1]", "k + 1"),
+    (EACH_LAYER + "new[0, k] = wind[0, k, k - 1]", "k - 1"),
+    (EACH_DOF + "new[df + 1, 0] = 1.0", "df + 1"),
+    (EACH_DOF + "new[df - 1, 0] = 1.0", "df - 1"),
+    (EACH_DOF + "new[len(dofs(W3)) - df, 0] = 1.0", "len(dofs(W3)) - df"),
+    (EACH_DOF + "new[df, 0] = mass[df + 2, 0, 0]", "df + 2"),
+    ("for e in dofs(W2):\n    new[0, 0] = mass[0, e + 1, 0]", "e + 1"),
+    ("for e in dofs(W2):\n    new[0, 0] = diff_basis(W2)[0, e + 1, 0, 0]", "e + 1"),
+    ("for q in points_xy():\n    new[0, 0] = weights_xy()[q + 1]", "q + 1"),
+    ("for s in neighbours(wind):\n    new[0, 0] = wind[0, 0, s + 1]", "s + 1"),
+    ("new[len(dofs(W3)), 0] = 1.0", "len(dofs(W3))"),
+    ("new[0, 0] = basis(W0)[1, 0, 0, 0]", "1"),
+    ("for i in range(3):\n    new[0, 2 - 2 * i] = 1.0", "2 - 2 * i"),
+    ("a = np.zeros(3)\nfor i in range(4):\n    a[i] = 1.0\nnew[0, 0] = a[0]", "i"),
+    ("a = np.zeros(5)\nfor i in range(0, 6, 2):\n    a[i + 1] = 1.0\nnew[0, 0] = a[0]", "i + 1"),
+    ("a = np.zeros(len(layers()))\nfor k in layers():\n    a[k + 1] = step", "k + 1"),
+    ("a = np.zeros((3, 3))\nfor i in range(3):\n    for j in range(3):\n        a[0, i + j] = 1.0",
+     "i + j"),
+]  # fmt: skip
+IN_RANGE = [
+    EACH_LAYER + "if k > 0:\n        new[0, k] = wind[0, k - 1]",
+    EACH_LAYER + "if k > 0:\n        pass\n    else:\n        new[0, k] = wind[0, k - 1]",
+    EACH_LAYER + "new[0, k] = wind[0, k - 1] if k > 0 else 0.0",
+    EACH_LAYER + "new[0, k] = np.where(k > 0, wind[0, k - 1], 0.0)",
+    EACH_LAYER + "if k > 0 and wind[0, k - 1] > 0.0:\n        new[0, k] = 1.0",
+    EACH_LAYER + "if k == 0:\n        continue\n    new[0, k] = wind[0, k - 1]",
+    "for k in reversed(layers()):\n    if k == 0:\n        break\n    new[0, k] = wind[0, k - 1]",
+    "if step > 0.0:\n    return\nfor k in layers():\n    new[0, k] = wind[0, k - 1]",
+    "for k in range(1, len(layers())):\n    new[0, k] = wind[0, k - 1]",
+    "for k in range(count):\n    new[0, k] = wind[0, k - 1]",
+    EACH_LAYER + "new[0, k] = wind[0, k + 1]",
+    EACH_LAYER + "new[0, k] = wind[0, k + count]",
+    EACH_LAYER + "n = k - 1\n    new[0, k] = wind[0, n + 1]",
+    EACH_DOF + "new[len(dofs(W3)) - 1 - df, 0] = mass[df, 0, 0]",
+    "for s in neighbours(wind):\n    new[0, 0] = wind[0, 0, s]",
+    "a = np.zeros(6)\nfor i in range(0, 6, 2):\n    a[i + 1] = 1.0\nnew[0, 0] = a[0]",
+    "a = np.zeros(len(layers()) + 1)\nfor k in layers():\n    a[k + 1] = step\nnew[0, 0] = a[0]",
+    "a = np.zeros(3)\nfor i in range(len(layers())):\n    a[i] = 1.0\nnew[0, 0] = a[0]",
+]
+WITH_NUMPY = PROJECT.replace(HEAD, f"import numpy as np\n{HEAD}")
+
+
+@pytest.mark.parametrize(("body", "place"), OUT_OF_RANGE)
+def test_an_index_that_is_certainly_out_of_range_is_refused(body: str, place: str) -> None:
+    assert refusals(body, head=WITH_NUMPY) == [("P051", place)]
+
+
+@pytest.mark.parametrize("body", IN_RANGE)
+def test_an_index_that_may_be_in_range_is_accepted(body: str) -> None:
+    assert statements(body, head=WITH_NUMPY)
+
+
+def test_a_message_says_how_an_index_is_out_of_range() -> None:
+    with pytest.raises(CompileError) as caught:
+        code_of("a = np.zeros((3, 3))\nfor i in range(3):\n    a[0, i + 2] = wind[0, i - 2]",
+                head=WITH_NUMPY)  # fmt: skip
+    assert [one.message for one in caught.value.problems] == [
+        "'i - 2' is out of range: it reaches -2, and indices begin at 0.",
+        "'i + 2' is out of range: it exceeds the length 3 by 1.",
+    ]

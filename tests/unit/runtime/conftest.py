@@ -1,0 +1,32 @@
+"""Fixtures of the tests of compiled libraries."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.runtime import compiling
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty folder in which libraries are kept."""
+    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Return the calls of compilers that are made."""
+    calls: list[list[str]] = []
+    run = subprocess.run
+
+    def noting(command: list[str], **named: object) -> object:
+        if "-shared" in command:
+            calls.append(command)
+        return run(command, **named)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(subprocess, "run", noting)
+    return calls
