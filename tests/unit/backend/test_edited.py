@@ -121,17 +121,17 @@ def under_a_condition(line: Line) -> tuple[Line, ...]:
         ),
         (
             "  do i=1,n\n    b =2\n  enddo ! c\n",
-            "  if (y) then\n  do i=1,n\n    b =2\n  enddo\n  end if ! c\n",
+            "  if (y) then\n  do i=1,n\n    b =2\n  enddo ! c\n  end if\n",
         ),
         (
             "  do i=1,n\r\n    b =2\r\n  enddo\r\n",
             "  if (y) then\r\n  do i=1,n\r\n    b =2\r\n  enddo\r\n  end if\r\n",
         ),
-        # What shares its lines with others is written anew.
         (
             "  a=1; do i=1,n; b =2; enddo; c=3\n",
-            "  a=1; if (y) then\n    do i = 1, n\n      b = 2\n    end do\n  end if; c=3\n",
+            "  a=1; if (y) then\n    do i=1,n; b =2; enddo\n  end if; c=3\n",
         ),
+        ("  do i=1,n; enddo; ! c\n", "  if (y) then\n  do i=1,n; enddo; ! c\n  end if\n"),
     ],
 )
 def test_what_is_put_under_a_condition_is_as_it_was(body: str, after: str) -> None:
@@ -148,7 +148,7 @@ def test_what_is_put_under_a_directive_is_as_it_was() -> None:
     after = before.changed(lambda unit: replace(unit, body=rewritten(unit.body, change)))
     assert emit_changed(before, after) == (
         "program p\n  a =1\n  !$omp parallel do default(shared), private(i)\n"
-        "  do i = 1, n\n    b(i)  =2\n  end do\n  !$omp end parallel do\n  c=3\nend\n"
+        "  do i=1,n\n    b(i)  =2\n  enddo\n  !$omp end parallel do\n  c=3\nend\n"
     )
 
 
