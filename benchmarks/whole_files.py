@@ -284,7 +284,9 @@ def difference(tree: SourceFile, changed: SourceFile, text: str) -> tuple[str, .
     found: list[str] = []
     if _plain(_read(SourceText(tree.source.name, text))) != _plain(changed):
         found.append("directives are not read around their loops, or something else has changed")
-    if not has_shared_ends(counted_loops(tree)) and (line := _first_changed(tree.source.text, text)):
+    if not has_shared_ends(counted_loops(tree)) and (
+        line := _first_changed(tree.source.text, text)
+    ):
         found.append(f"line {line} is changed by directives")
     return tuple(found)
 
@@ -317,7 +319,7 @@ def _first_changed(before: str, after: str) -> int:
         while found != line and _unjoined(found) != _unjoined(line):
             if at == len(rest) or not rest[at][1]:
                 return number
-            found = found.removesuffix(" continue") + rest[at][0]
+            found = found.rstrip().removesuffix(" continue") + rest[at][0]
             at += 1
     return 0 if at >= len(rest) or not "".join(line for line, _ in rest[at:]).strip() else -1
 

@@ -399,9 +399,22 @@ class _Difference:
             if last is None or node is None or (node.block, node.at) != (last.block, last.at + 1):
                 break
             last, stop = node, number + 1
-        while stop > at + 1 and isinstance(block[stop - 1], Label | Blank):
+        while stop > at + 1 and self._is_no_end(block[stop - 1]):
             stop -= 1
         return stop
+
+    def _is_no_end(self, line: Line) -> bool:
+        """Return whether the author's text cannot be cut at a statement or remark.
+
+        A label needs its statement, and a remark in a line that is continued is not alone.
+        """
+        place = extent_of(line)
+        if isinstance(line, Label | Blank) or place is None:
+            return True
+        return isinstance(line, _Remark) and self._is_in_joint(place)
+
+    def _is_in_joint(self, place: Span) -> bool:
+        return any(self._breaks.joints_after(place.start))
 
     def _as_read(self, line: Line) -> _Written | None:
         """Return where a statement was read that is the same as then, None for any other one."""
@@ -416,6 +429,8 @@ class _Difference:
         start, stop = extent_of(first.node), extent_of(last.node)
         assert start is not None
         assert stop is not None
+        if isinstance(first.node, _Remark) and self._is_in_joint(start):
+            return None
         head = start_of_line(self._text, start.start)
         own_lines = not self._text[head : start.start].strip()
         text = self._text[head if own_lines else start.start : stop.stop]
@@ -451,6 +466,7 @@ def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
     return found
 
 
+_Remark = Comment | DirectiveLine | Blank
 _NotLines = DeclarationStatement | UseStatement | ProgramUnit
 
 
@@ -494,7 +510,9 @@ def _end_in_body(line: Line) -> tuple[int, int] | None:
 
 def _moves_end(edit: TextEdit, end: tuple[int, int]) -> bool:
     """Return whether an edit changes more than the words of the last statement."""
-    return edit.stop > end[0] and (edit.stop > end[1] or edit.start == edit.stop or "\n" in edit.text)
+    return edit.stop > end[0] and (
+        edit.stop > end[1] or edit.start == edit.stop or "\n" in edit.text
+    )
 
 
 def _no_lines(_: tuple[Line, ...]) -> tuple[Line, ...]:

@@ -81,7 +81,8 @@ class LineBreaks:
             line = self._text[at:end]
             if not line.lstrip(" \t").startswith("#"):
                 code = line.partition("!")[0]
-                places += [(at + one.start(), at + one.end()) for one in _JOINT.finditer(code)]
+                found = _JOINT.finditer(self._text, at, at + len(code))
+                places += [one.span() for one in found]
                 is_continued = is_continued or "&" in code
             at = end
         if is_continued:
