@@ -231,6 +231,10 @@ def _function_reads(function: str, expr: Expr, names: RoutineNames) -> Iterator[
         return
     for item in (item for part in _brackets(expr) for item in part.items):
         yield from reads_of(item, names) if harmless else _passed(item, names)
+    if function in names.statement_functions:
+        for name in sorted(names.statement_functions[function]):
+            yield MemoryAccess(AccessPath(name), False)
+        return
     if function in names.procedures and harmless:
         for at, item in enumerate(_brackets(expr)[0].items):
             yield from _behind(item, at, Name(function), names)
@@ -259,7 +263,7 @@ def _passed(arg: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     value = arg.value if isinstance(arg, Keyword) else arg
     yield from reads_of(value, names)
     path = path_of(value)
-    if path is not None:
+    if path is not None and names.may_be_changed(path.variable):
         yield MemoryAccess(AccessPath(path.root), True)
 
 
