@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 _SIMPLE = (
-    "x(i) = x(i) + 1", "s = 'a;b!c'", 's = "it''s ; ! no"', "y = a + & ! why\n     & b",
+    "x(i) = x(i) + 1", "s = 'a;b!c'", "s = 'it''s ; \"! no'", "y = a + & ! why\n     & b",
     "s = 'ab&\n  &cd'", "if (c) z = 1", "if (c) &\n    z = 2", "call f(x, 1)", "where (m) v = 0",
     "forall (k = 1:n) w(k) = 0", "continue",
 )  # fmt: skip

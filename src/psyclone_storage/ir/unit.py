@@ -160,11 +160,13 @@ class Opaque:
     """Statements of an author that are carried along as written, without being understood.
 
     `text` has no indentation of its own on its first line. `names` are all the names in it, in
-    lower case: what it may read, write or call.
+    lower case: what it may read, write or call. `associate` is the construct that an author wrote
+    at `place`, for an analysis of its statements; it is out of date if the text has changed.
     """
 
     text: str
     names: frozenset[str]
+    associate: Associate | None = field(default=None, compare=False, repr=False, kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 

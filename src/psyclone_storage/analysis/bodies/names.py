@@ -264,7 +264,11 @@ class RoutineNames:
 
     def _has_no_pointers(self, variable: Variable) -> bool:
         found = self.declaration(variable)
-        return found is not None and isinstance(found.type, ScalarType) and not self.is_shared(variable)
+        return (
+            found is not None
+            and isinstance(found.type, ScalarType)
+            and not self.is_shared(variable)
+        )
 
     # ------------------------------------------------------------------------ shared data
 

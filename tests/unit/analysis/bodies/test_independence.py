@@ -187,6 +187,45 @@ def found(
     return independence_of(flow.loops[0], flow)
 
 
+ASSOCIATED = {
+    "an array": "associate (p => a)\np(i) = c(i)\nend associate",
+    "an element": "associate (p => a(i), w => c(i))\np = w + 1.0\nend associate",
+    "an element of a component": "associate (p => d%x)\np(i) = d%y(i)\nend associate",
+    "an expression": "associate (p => n - m)\na(i) = p\nend associate",
+    "one in another": (
+        "associate (p => a)\nassociate (w => p(i))\nw = w * 2.0\nend associate\nend associate"
+    ),
+    "a scalar of its own": "associate (p => t)\np = c(i)\na(i) = p\nend associate",
+    "a scalar set before it is read": (
+        "associate (p => c)\nt = p(i)\nu = t * 2.0\nend associate\na(i) = u"
+    ),
+}
+CLASHES = {
+    "another element": "associate (p => a)\np(i) = p(i + 1)\nend associate",
+    "one element for all": "associate (p => a(1))\np = c(i)\nend associate",
+    "a sum": "associate (p => t)\np = p + c(i)\nend associate",
+    "two names of one array": "associate (p => a, w => a)\np(i) = w(i + 1)\nend associate",
+    "an index that changes": "associate (p => a(k))\nk = i\np = c(i)\nend associate",
+    "a value that changes": "k = i\nassociate (p => (k))\nk = k + n\na(k) = p\nend associate",
+    "a call": "associate (p => c(i))\na(i) = noted(p)\nend associate",
+    "an index from before": "k = 1\nassociate (p => k)\np = i + n\na(k) = a(k + 1)\nend associate",
+    "a pointer": "associate (p => r(i))\ns(i + 1) = p\nend associate",
+    "an end of the loop": "associate (p => c(i))\nif (p > 0.0) exit\nend associate",
+    "a file": "associate (p => c(i))\nprint *, p\nend associate",
+    "an array set in it alone": "associate (p => tmp)\np(1) = c(i)\nend associate\na(i) = tmp(2)",
+}
+
+
+@pytest.mark.parametrize("body", ASSOCIATED.values(), ids=ASSOCIATED)
+def test_an_associate_is_seen_through(body: str) -> None:
+    assert [reason.message for reason in found(body).reasons] == []
+
+
+@pytest.mark.parametrize("body", CLASHES.values(), ids=CLASHES)
+def test_an_associate_hides_no_dependence(body: str) -> None:
+    assert found(body).reasons
+
+
 @pytest.mark.parametrize("declared", OF_OTHERS.values(), ids=OF_OTHERS)
 def test_attributes_of_others_do_not_matter(declared: str) -> None:
     assert found("tmp = c\nt = tmp(1)\na(i) = t", declared=declared).reasons == ()
@@ -208,7 +247,9 @@ def test_the_result_of_a_function_is_read_behind_its_loops() -> None:
                        ("function small_code() result(r)", "r"),
                        ("function small_code() Result ( r )", "R")):  # fmt: skip
         text = kernel_module(f"do i = 1, 9\n{name} = i\nend do", f"integer :: i, {name}")
-        text = text.replace("subroutine small_code()", head).replace("end subroutine", "end function")
+        text = text.replace("subroutine small_code()", head).replace(
+            "end subroutine", "end function"
+        )
         flow = flow_of(function_in(text, "small_code"))
         assert independence_of(flow.loops[0], flow).reasons
 
@@ -218,7 +259,9 @@ def test_an_argument_that_is_only_read_is_not_changed_by_who_gets_it(call: str) 
     declared = "integer, intent(in) :: n\nreal, intent(in) :: x(9)\nreal :: q\nexternal noise"
     code = code_of(call, declared, "n, x")
     assert written_names(code.body, RoutineNames(code)) <= {"q"}
-    code = code_of(call, declared.replace("(9)", "(9)").replace("intent(in) :: x", "target :: x"), "n, x")
+    code = code_of(
+        call, declared.replace("(9)", "(9)").replace("intent(in) :: x", "target :: x"), "n, x"
+    )
     assert "x" in written_names(code.body, RoutineNames(code))
     pointer = declared.replace("intent(in) :: x(9)", "pointer, intent(in) :: x(:)")
     code = code_of(call, pointer, "n, x")
