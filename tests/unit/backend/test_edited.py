@@ -155,8 +155,10 @@ def under_directives(*counters: str) -> Change:
     [
         (
             "  do j=1,n ; do i=1,n\n   a=1\n  enddo ; enddo ! j\n",
-            "  do j=1,n ;\n  !$omp simd\n  do i=1,n\n   a=1\n  enddo ;\n  !$omp end simd\n"
-            "  enddo ! j\n",
+            (
+                "  do j=1,n ;\n  !$omp simd\n  do i=1,n\n   a=1\n  enddo ;\n  !$omp end simd\n"
+                "  enddo ! j\n"
+            ),
         ),
         (
             "  do i=1,n; a=1; enddo; ! i\n  b=2\n",
@@ -172,8 +174,10 @@ def under_directives(*counters: str) -> Change:
         ),
         (
             "  if (x) then; do i=1,n; enddo; else ; do i=1,m; enddo; endif\n",
-            "  if (x) then;\n  !$omp simd\n  do i=1,n; enddo;\n  !$omp end simd\n  else ;\n"
-            "  !$omp simd\n  do i=1,m; enddo;\n  !$omp end simd\n  endif\n",
+            (
+                "  if (x) then;\n  !$omp simd\n  do i=1,n; enddo;\n  !$omp end simd\n  else ;\n"
+                "  !$omp simd\n  do i=1,m; enddo;\n  !$omp end simd\n  endif\n"
+            ),
         ),
         (
             "  do j=1,n ! j\n  do i=1,n\n  enddo\n  enddo\n",
