@@ -159,9 +159,8 @@ class ScopedBlock:
 class Opaque:
     """Statements of an author that are carried along as written, without being understood.
 
-    `text` has no indentation of its own on its first line. `names` are all the names in it, in
-    lower case: what it may read, write or call. `associate` is the construct that an author wrote
-    at `place`, for an analysis of its statements; it is out of date if the text has changed.
+    The first line of `text` is not indented. `names` are all names in it, in lower case. An
+    `associate` is what the author wrote at `place`, for analyses; a step may change the text alone.
     """
 
     text: str
