@@ -159,8 +159,7 @@ class ScopedBlock:
 class Opaque:
     """Statements of an author that are carried along as written, without being understood.
 
-    The first line of `text` is not indented. `names` are all names in it, in lower case. An
-    `associate` is what the author wrote at `place`, for analyses; a step may change the text alone.
+    `text` starts unindented; `names` (lower case) are all in it; `associate` is what `place` holds.
     """
 
     text: str

@@ -163,24 +163,34 @@ def _body_with_selectors(line: Associate, names: RoutineNames) -> tuple[Line, ..
         for part in walk(expr)
         if isinstance(part, Index) and isinstance(part.base, Name)
     }
-    for key, selector in values.items():
-        inside = tuple(walk(selector))
-        brackets = [part for part in inside if isinstance(part, Index)]
-        path = path_of(selector)
-        if path is not None and not brackets:
-            pointers = any(map(names.is_pointer, prefixes(path.variable)))
-            if pointers and path.steps and path.root in written:
-                raise _UnclearError
-            continue
-        calls = any(names.function_called(part) is not None for part in brackets)
-        if calls or key in indexed or any(isinstance(part, Range) for part in inside):
-            raise _UnclearError
-        read = {part.key for part in inside if isinstance(part, Name)}
-        changed = written - ({path.root} if path is not None else frozenset())
-        of_itself = path is not None and any(path.root in names_in(one) for one in path.subscripts)
-        if read & changed or of_itself or any(map(names.is_shared, ((one,) for one in read))):
-            raise _UnclearError
+    if any(
+        (key in indexed and _has_brackets(value)) or _may_move(value, written, names)
+        for key, value in values.items()
+    ):
+        raise _UnclearError
     return body
+
+
+def _has_brackets(selector: Expr) -> bool:
+    return any(isinstance(part, Index) for part in walk(selector)) or path_of(selector) is None
+
+
+def _may_move(selector: Expr, written: frozenset[str], names: RoutineNames) -> bool:
+    """Return whether a selector may be something else once the roots `written` are changed."""
+    path = path_of(selector)
+    if path is not None and not _has_brackets(selector):
+        pointers = any(map(names.is_pointer, prefixes(path.variable)))
+        return pointers and bool(path.steps) and path.root in written
+    inside = tuple(walk(selector))
+    calls = (part for part in inside if isinstance(part, Index))
+    if any(names.function_called(part) is not None for part in calls):
+        return True
+    read = {part.key for part in inside if isinstance(part, Name)}
+    changed = written
+    if path is not None and not any(path.root in names_in(one) for one in path.subscripts):
+        changed = written - {path.root}
+    ranges = any(isinstance(part, Range) for part in inside)
+    return ranges or bool(read & changed) or any(names.is_shared((one,)) for one in read)
 
 
 def _counted(line: Do | DoConcurrent | Forall, names: RoutineNames) -> Iterator[MemoryAccess]:
