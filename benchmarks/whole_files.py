@@ -1,13 +1,21 @@
 """Read every Fortran file below some folders whole, change it, and say what is not understood.
 
     python benchmarks/whole_files.py FOLDER... [--edits 3] [--every 1] [--preprocess="-DNAME ..."]
+        [--compile "gfortran -fsyntax-only -fopenmp"]
 
 For each file: its tree, with its names linked, is printed without a change and has to be the file,
 byte for byte. Then one statement at a time, chosen at random, is exchanged for another, and the
 text has to differ there alone; and it is put under a condition, which has to add two lines and
-change none. The text after each of these is read again and has to be the tree that was meant. At
-the end stand the share of executable statements that are opaque, and what they are. The exit status
-is 1 if any of this failed.
+change none. The text after each of these is read again and has to be the tree that was meant.
+
+A pair of directives is inserted around every counted loop at once, whether its iterations are
+provably independent or not and whether it shares lines with other statements or not. Read again,
+each pair has to enclose its loop, and the text without these lines has to be the file: a line that
+was split is compared without blanks. With `--compile`, a file that the command accepts has to be
+accepted with its directives, too.
+
+At the end stand the share of executable statements that are opaque, and what they are. The exit
+status is 1 if any of this failed.
 """
 
 from __future__ import annotations
@@ -17,6 +25,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -39,7 +48,9 @@ from psyclone_storage.ir.unit import (
     Call,
     Comment,
     Conditional,
+    Continue,
     DirectiveLine,
+    Do,
     Format,
     If,
     Label,
@@ -51,6 +62,10 @@ _WORD = re.compile(r"\w+|.")
 _NOT_EXECUTABLE = Blank | Comment | DirectiveLine | Label | Format | Conditional
 _NEW = Call(Name("exchanged"))
 _TEXT = "call exchanged()"
+_BEGIN, _END = "omp critical (around_{})", "omp end critical (around_{})"
+_INSERTED = re.compile(r"[ \t]*!\$omp (?:end )?critical \(around_\d+\)\r?")
+_COUNTED = re.compile(r"(?:\w+\s*:\s*)?do\s*(?:\d+\s*,?\s*)?[a-z]\w*\s*=", re.IGNORECASE)
+_JOINTS = re.compile(r"[\s;&]+")
 _NO_MODULES = ModuleFinder(index_directories(()))
 
 
@@ -65,6 +80,11 @@ class Tally:
     examples: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     edits: int = 0
+    loops: int = 0
+    enclosed: int = 0
+    sharing: int = 0
+    rewritten: int = 0
+    compiled: int = 0
     slowest: tuple[float, str] = (0.0, "")
     seconds: float = 0.0
 
@@ -94,6 +114,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--preprocess", nargs="?", const="", help="run 'cpp -P' first, with these options"
     )
+    parser.add_argument("--compile", default="", help="command that has to accept what it did")
     return parser.parse_args()
 
 
@@ -122,6 +143,7 @@ def _check(path: Path, options: argparse.Namespace, tally: Tally) -> None:
         tally.edits += 1
         for problem in filter(None, (_exchange(tree, line), _enclose(tree, line))):
             tally.problems.append(f"{path}: {problem}")
+    _direct(tree, path, options.compile.split(), tally)
 
 
 def _preprocessed(path: Path, options: list[str]) -> str:
@@ -198,6 +220,125 @@ def _enclose(tree: SourceFile, chosen: Line) -> str:
     return ""
 
 
+# ---------------------------------------------------------------------------- directives
+
+
+def _direct(tree: SourceFile, path: Path, compiler: list[str], tally: Tally) -> None:
+    """Insert directives around all loops of a file, and note what is wrong with the text."""
+    loops = counted_loops(tree)
+    tally.loops += sum(1 for one in scan(tree.source) if _COUNTED.match(one.text))
+    tally.enclosed += len(loops)
+    tally.sharing += sum(1 for loop in loops if shares_lines(tree, loop))
+    tally.rewritten += has_shared_ends(loops)
+    if not loops:
+        return
+    changed = with_directives(tree, loops)
+    text = emit_changed(tree, changed)
+    problems = difference(tree, changed, text)
+    if compiler and _is_accepted(compiler, path.suffix, tree.source.text):
+        tally.compiled += 1
+        if not _is_accepted(compiler, path.suffix, text):
+            problems = (*problems, "the compiler does not accept the directives")
+    tally.problems += [f"{path}: {problem}" for problem in problems]
+
+
+def counted_loops(tree: SourceFile) -> list[Do]:
+    """Return the counted loops of a file in the order of their text."""
+    lines = (line for unit in tree.every_unit() for line in walk_lines(unit.body))
+    return [line for line in lines if isinstance(line, Do)]
+
+
+def has_shared_ends(loops: list[Do]) -> bool:
+    """Return whether two loops end with the same labelled statement, and must be rewritten."""
+    ends = [loop.extent.stop for loop in loops if loop.extent is not None]
+    return len(set(ends)) < len(ends)
+
+
+def shares_lines(tree: SourceFile, loop: Do) -> bool:
+    """Return whether other statements are on the first or the last line of a loop."""
+    text, place = tree.source.text, loop.extent
+    assert place is not None
+    head = text.rfind("\n", 0, place.start) + 1
+    end = text.find("\n", place.stop)
+    rest = text[place.stop : len(text) if end < 0 else end].partition("!")[0]
+    return bool(text[head : place.start].strip() or rest.strip())
+
+
+def with_directives(tree: SourceFile, loops: list[Do]) -> SourceFile:
+    """Return a file with a pair of directives of their own around each of some loops."""
+    numbers = {loop.extent and (loop.extent.start, loop.extent.stop): at
+               for at, loop in enumerate(loops)}  # fmt: skip
+
+    def change(line: Line) -> tuple[Line, ...]:
+        place = line.extent if isinstance(line, Do) else None
+        at = None if place is None else numbers.get((place.start, place.stop))
+        if at is None:
+            return (line,)
+        return (DirectiveLine(_BEGIN.format(at)), line, DirectiveLine(_END.format(at)))
+
+    return tree.changed(lambda unit: replace(unit, body=rewritten(unit.body, change)))
+
+
+def difference(tree: SourceFile, changed: SourceFile, text: str) -> tuple[str, ...]:
+    """Return what is wrong with `text`, which is to be `tree` with the directives of `changed`."""
+    found: list[str] = []
+    if _plain(_read(SourceText(tree.source.name, text))) != _plain(changed):
+        found.append("directives are not read around their loops, or something else has changed")
+    if not has_shared_ends(counted_loops(tree)) and (
+        line := _first_changed(tree.source.text, text)
+    ):
+        found.append(f"line {line} is changed by directives")
+    return tuple(found)
+
+
+def _plain(tree: SourceFile) -> SourceFile:
+    """Return a file without comments, whose order with directives is free, and labelled places."""
+
+    def change(line: Line) -> tuple[Line, ...]:
+        if isinstance(line, DirectiveLine):
+            return (DirectiveLine(line.text),)
+        return () if isinstance(line, Comment | Blank | Continue) else (line,)
+
+    return tree.changed(lambda unit: replace(unit, body=rewritten(unit.body, change)))
+
+
+def _first_changed(before: str, after: str) -> int:
+    """Return the first line of `before` that `after` changes more than by a split, 0 if none."""
+    rest: list[tuple[str, bool]] = []
+    split = False
+    for line in after.split("\n"):
+        if _INSERTED.fullmatch(line):
+            split = True
+        else:
+            rest.append((line, split))
+            split = False
+    at = 0
+    for number, line in enumerate(before.split("\n"), 1):
+        found = rest[at][0] if at < len(rest) else ""
+        at += 1
+        while found != line and _unjoined(found) != _unjoined(line):
+            if at == len(rest) or not rest[at][1]:
+                return number
+            found = found.rstrip().removesuffix(" continue") + rest[at][0]
+            at += 1
+    return 0 if at >= len(rest) or not "".join(line for line, _ in rest[at:]).strip() else -1
+
+
+def _unjoined(line: str) -> str:
+    return _JOINTS.sub("", line)
+
+
+def _is_accepted(compiler: list[str], suffix: str, text: str) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"text{suffix}"
+        path.write_bytes(text.encode("utf-8", errors="surrogateescape"))
+        done = subprocess.run([*compiler, path.name], cwd=folder, capture_output=True, check=False)
+    return done.returncode == 0
+
+
+# ---------------------------------------------------------------------------- statements
+
+
 def _with_exchange(tree: SourceFile, chosen: Line, new: Line) -> SourceFile:
     """Return the file with `new` in the place of `chosen`, which is that very statement."""
     place = extent_of(chosen)
@@ -220,6 +361,9 @@ def _report(tally: Tally) -> None:
     print(f"{tally.files} files of {tally.lines} lines, {tally.seconds:.1f} s to read them,")
     print(f"the slowest {tally.slowest[0]:.2f} s ({tally.slowest[1]})")
     print(f"{tally.edits} statements exchanged, one at a time; {len(tally.problems)} problems")
+    print(f"{tally.enclosed} of {tally.loops} counted loops enclosed in directives,")
+    print(f"{tally.sharing} of which share lines with others; {tally.rewritten} files have loops")
+    print(f"that end with one statement; {tally.compiled} files compiled with and without")
     print(f"{opaque} of {tally.statements} executable statements are opaque: {share:.2f} %")
     for kind, count in tally.opaque.most_common(40):
         print(f"  {count:6} {kind:20} {tally.examples[kind]}")

@@ -6,6 +6,8 @@ A long campaign: `LOOP_EXAMPLES=20000 pytest tests/properties/test_loop_independ
 from __future__ import annotations
 
 import os
+import random
+import re
 from collections import Counter
 
 import numpy as np
@@ -23,8 +25,13 @@ from loop_machine import (
     memory_of,
     orders,
 )
+from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.flow import flow_of
-from psyclone_storage.analysis.bodies.independence import Independence, independence_of
+from psyclone_storage.analysis.bodies.independence import (
+    Independence,
+    independence_of,
+    is_own_array,
+)
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.unit import Do
@@ -188,6 +195,24 @@ def proven(text: str) -> str:
     return "yes"
 
 
+def verdicts(code: KernelCode, rng: random.Random) -> dict[tuple[object, ...], object]:
+    """Return the answers to all questions about the loops of a routine, in any order."""
+    flow = flow_of(code)
+    variables = [(name,) for name in ("a", "b", "out", "tmp", "work")]
+    questions = [(node, one) for node in flow.loops for one in (None, *variables)]
+    rng.shuffle(questions)
+    found: dict[tuple[object, ...], object] = {}
+    for node, variable in questions:
+        if variable is None:
+            found[node.number, None] = independence_of(node, flow)
+            continue
+        items = [*flow.items_of(variable[0])]
+        rng.shuffle(items)
+        own = Coverage(flow, variable).is_own(node, items)
+        found[node.number, variable] = own, is_own_array(variable, node, flow)
+    return found
+
+
 EXAMPLES = int(os.environ.get("LOOP_EXAMPLES", "250"))
 ANY_TIME = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 
@@ -197,6 +222,44 @@ ANY_TIME = {"deadline": None, "suppress_health_check": list(HealthCheck), "datab
 @given(routines())
 def test_a_loop_that_is_said_to_be_parallel_is(text: str) -> None:
     event(f"said to be parallel: {proven(text)}")
+
+
+def associated(text: str, names: frozenset[str]) -> str:
+    """Return a routine in which the body of the loop over `i` gives other names to variables."""
+    lines = text.split("\n")
+    start = next(at for at, line in enumerate(lines) if line.startswith("do i ="))
+    depth = stop = 0
+    for at in range(start, len(lines)):
+        depth += len(re.findall(r"^(?:do |.*: *do )", lines[at]))
+        depth -= lines[at].startswith(("end do", "enddo"))
+        if depth == 0:
+            stop = at
+            break
+    inside = "\n".join(lines[start + 1 : stop])
+    pairs = ", ".join(f"p_{name} => {name}" for name in sorted(names))
+    for name in names:
+        inside = re.sub(rf"(?<![%\w]){name}\b", f"p_{name}", inside)
+    return "\n".join((*lines[: start + 1], f"associate ({pairs})", inside, "end associate",
+                      *lines[stop:]))  # fmt: skip
+
+
+@seed(int(os.environ.get("LOOP_SEED", "20261122")))
+@settings(max_examples=EXAMPLES, **ANY_TIME)
+@given(routines(), st.frozensets(st.sampled_from(["a", "b", "t", "tmp", "k", "d"]), min_size=1))
+def test_an_associate_makes_no_loop_parallel(text: str, names: frozenset[str]) -> None:
+    plain, found = asked(routine(text)), asked(routine(associated(text, names)))
+    event(f"parallel: {not found.reasons}")
+    if not found.reasons:
+        assert plain.reasons == ()
+        assert set(plain.private) <= set(found.private)
+
+
+@seed(int(os.environ.get("LOOP_SEED", "20261122")))
+@settings(max_examples=EXAMPLES, **ANY_TIME)
+@given(routines(), st.integers(0, 10**6))
+def test_verdicts_do_not_depend_on_the_order_of_questions(text: str, number: int) -> None:
+    code, rng = routine(text), random.Random(number)
+    assert verdicts(code, rng) == verdicts(code, rng)
 
 
 def is_parallel_for_some_values(text: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr, Origin, Sort, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES
@@ -23,6 +24,11 @@ from psyclone_storage.ir.symbols import Procedure, SymbolTable, declared_symbol
 from psyclone_storage.ir.types import DerivedType, ScalarType
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
 from psyclone_storage.ir.used import kinds_in, values_in
+
+STATEMENT_FUNCTION = regex(
+    r"(?P<name>[a-z]\w*)\s*\((?P<dummies>[\w\s,]*)\)\s*=(?![=>])", re.IGNORECASE
+)
+"""The head of a statement function, or of an assignment to an element: declarations tell which."""
 
 Specified = Declare | Comment | Blank | Opaque
 """What stands in a specification part, besides imports and directives."""

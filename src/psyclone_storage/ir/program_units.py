@@ -83,10 +83,15 @@ class ProgramUnit:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file: its text, and its program units with what stands between them."""
+    """A file: its text, and its program units with what stands between them.
+
+    `statements` are the offsets of the first character and of the end of each statement, in the
+    order of the text. The first character of a statement with a label is that of the label.
+    """
 
     source: SourceText = field(repr=False, compare=False)
     units: tuple[ProgramUnit | Between, ...] = ()
+    statements: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
 
     def every_unit(self) -> Iterator[ProgramUnit]:
         """Yield all units and the procedures in them, outer ones first."""

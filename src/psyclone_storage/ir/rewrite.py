@@ -347,14 +347,18 @@ def with_blocks(
 
 
 def with_each_block(line: Line, change: Callable[[tuple[Line, ...]], tuple[Line, ...]]) -> Line:
-    """Return `line` with each block of statements in it as `change` makes it of the block."""
+    """Return `line` with each block of statements in it as `change` makes it of the block.
+
+    The order is that of `blocks_of`.
+    """
     match line:
         case If(branches, otherwise) | Where(branches, otherwise):
             inner = tuple(replace(branch, body=change(branch.body)) for branch in branches)
             return replace(line, branches=inner, otherwise=change(otherwise))
         case Select():
+            before = change(line.before)
             cases = tuple(replace(case, body=change(case.body)) for case in line.cases)
-            return replace(line, before=change(line.before), cases=cases)
+            return replace(line, before=before, cases=cases)
         case Conditional(parts):
             changed = tuple(replace(part, body=change(part.body)) for part in parts)
             return replace(line, branches=changed)

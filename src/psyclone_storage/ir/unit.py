@@ -159,12 +159,12 @@ class ScopedBlock:
 class Opaque:
     """Statements of an author that are carried along as written, without being understood.
 
-    `text` has no indentation of its own on its first line. `names` are all the names in it, in
-    lower case: what it may read, write or call.
+    `text` starts unindented; `names` (lower case) are all in it; `associate` is what `place` holds.
     """
 
     text: str
     names: frozenset[str]
+    associate: Associate | None = field(default=None, compare=False, repr=False, kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 

@@ -30,6 +30,7 @@ from psyclone_storage.ir.unit import (
     DirectiveBlock,
     DirectiveLine,
     Do,
+    Forall,
     If,
     Label,
     Line,
@@ -121,21 +122,134 @@ def under_a_condition(line: Line) -> tuple[Line, ...]:
         ),
         (
             "  do i=1,n\n    b =2\n  enddo ! c\n",
-            "  if (y) then\n  do i=1,n\n    b =2\n  enddo\n  end if ! c\n",
+            "  if (y) then\n  do i=1,n\n    b =2\n  enddo ! c\n  end if\n",
         ),
         (
             "  do i=1,n\r\n    b =2\r\n  enddo\r\n",
             "  if (y) then\r\n  do i=1,n\r\n    b =2\r\n  enddo\r\n  end if\r\n",
         ),
-        # What shares its lines with others is written anew.
         (
             "  a=1; do i=1,n; b =2; enddo; c=3\n",
-            "  a=1; if (y) then\n    do i = 1, n\n      b = 2\n    end do\n  end if; c=3\n",
+            "  a=1; if (y) then\n    do i=1,n; b =2; enddo\n  end if; c=3\n",
         ),
+        ("  do i=1,n; enddo; ! c\n", "  if (y) then\n  do i=1,n; enddo; ! c\n  end if\n"),
     ],
 )
 def test_what_is_put_under_a_condition_is_as_it_was(body: str, after: str) -> None:
     assert edited(body, under_a_condition) == after
+
+
+def under_directives(*counters: str) -> Change:
+    """Return the change that puts directives around the loops with these counters."""
+
+    def change(line: Line) -> tuple[Line, ...]:
+        if not isinstance(line, Do) or line.variable.key not in counters:
+            return (line,)
+        return (DirectiveLine("omp simd"), line, DirectiveLine("omp end simd"))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("body", "after"),
+    [
+        (
+            "  do j=1,n ; do i=1,n\n   a=1\n  enddo ; enddo ! j\n",
+            (
+                "  do j=1,n ;\n  !$omp simd\n  do i=1,n\n   a=1\n  enddo ;\n  !$omp end simd\n"
+                "  enddo ! j\n"
+            ),
+        ),
+        (
+            "  do i=1,n; a=1; enddo; ! i\n  b=2\n",
+            "  !$omp simd\n  do i=1,n; a=1; enddo; ! i\n  !$omp end simd\n  b=2\n",
+        ),
+        (
+            "  s='a;!b'; do i=1,n; enddo ;; c=3",
+            "  s='a;!b';\n  !$omp simd\n  do i=1,n; enddo ;;\n  !$omp end simd\n  c=3",
+        ),
+        (
+            "  a=1; & ! why\n ! more\n  & do i=1,n\n  enddo &\n  ; c=3\n",
+            "  a=1 ! why\n ! more\n !$omp simd\n   do i=1,n\n  enddo\n  !$omp end simd\n   c=3\n",
+        ),
+        (
+            "  if (x) then; do i=1,n; enddo; else ; do i=1,m; enddo; endif\n",
+            (
+                "  if (x) then;\n  !$omp simd\n  do i=1,n; enddo;\n  !$omp end simd\n  else ;\n"
+                "  !$omp simd\n  do i=1,m; enddo;\n  !$omp end simd\n  endif\n"
+            ),
+        ),
+        (
+            "  do j=1,n ! j\n  do i=1,n\n  enddo\n  enddo\n",
+            "  do j=1,n ! j\n  !$omp simd\n  do i=1,n\n  enddo\n  !$omp end simd\n  enddo\n",
+        ),
+        ("7 do i=1,n\n  enddo\n", "7 continue\n!$omp simd\n  do i=1,n\n  enddo\n!$omp end simd\n"),
+        (
+            "#ifdef A\n  do i=1,n\r\n  enddo\r\n#endif\n",
+            "#ifdef A\n  !$omp simd\r\n  do i=1,n\r\n  enddo\r\n  !$omp end simd\r\n#endif\n",
+        ),
+        (
+            "  do 5 i=1,n\n  if (x) a=1\n5 continue ! i\n",
+            "  !$omp simd\n  do 5 i=1,n\n  if (x) a=1\n5 continue ! i\n  !$omp end simd\n",
+        ),
+        # Two loops that end with one statement get an end each.
+        (
+            "  do 5 j=1,n\n  do 5 i=1,n\n5 a=1\n",
+            "  do j = 1, n\n    !$omp simd\n  do 5 i=1,n\n5 a=1\n    !$omp end simd\n  end do\n",
+        ),
+    ],
+)
+def test_directives_have_lines_of_their_own(body: str, after: str) -> None:
+    before = read(f"subroutine s\n{body}\nend subroutine\n")
+    change = under_directives("i")
+    changed = before.changed(lambda unit: replace(unit, body=rewritten(unit.body, change)))
+    assert emit_changed(before, changed) == f"subroutine s\n{after}\nend subroutine\n"
+
+
+def test_a_loop_that_ends_with_a_label_keeps_what_is_added_inside() -> None:
+    def change(line: Line) -> tuple[Line, ...]:
+        return (replace(line, body=(*line.body, NEW)),) if isinstance(line, Do) else (line,)
+
+    body = "  do 5 i=1,n\n  if (x) go to 5\n  a  =1\n5 continue\n"
+    after = "  do i = 1, n\n  if (x) go to 5\n  a  =1\n5 continue\n    call new()\n  end do\n"
+    assert edited(body, change) == after
+    body = "  do 5 i=1,n\n  a  =1\n5 end do\n"
+    after = "  do i = 1, n\n  a  =1\n5   call new()\n  end do\n"
+    assert edited(body, change) == after
+
+
+def test_the_head_of_a_loop_that_ends_with_a_label_is_exchanged() -> None:
+    def change(line: Line) -> tuple[Line, ...]:
+        return (replace(line, stop=Name("m")),) if isinstance(line, Do) else (line,)
+
+    body = "  do 5 i=1,n\n5 a  =1\n"
+    assert edited(body, change) == "  do i = 1, m\n5 a  =1\n  end do\n"
+
+
+def test_a_forall_on_one_line_becomes_a_block_for_more_statements() -> None:
+    def change(line: Line) -> tuple[Line, ...]:
+        return (
+            (replace(line, body=(*line.body, *line.body)),) if isinstance(line, Forall) else (line,)
+        )
+
+    body = "  forall (i=1:n) a(i)  =1\n"
+    after = "  forall (i = 1:n)\n    a(i)  =1\n    a(i)  =1\n  end forall\n"
+    assert edited(body, change) == after
+
+
+def test_units_on_one_line_get_lines_of_their_own() -> None:
+    declared = DeclarationStatement((Declare("k", ScalarType(Intrinsic.INTEGER)),))
+    before = read("module m; contains; subroutine s; end subroutine; end module\n")
+
+    def change(unit: ProgramUnit) -> ProgramUnit:
+        if unit.name == "m":
+            return replace(unit, specification=(declared,))
+        return replace(unit, specification=(declared,), body=(NEW, DirectiveLine("omp barrier")))
+
+    assert emit_changed(before, before.changed(change)) == (
+        "module m;\n  integer :: k\n  contains; subroutine s;\n  integer :: k\n \n  call new()\n"
+        "  !$omp barrier\n  end subroutine; end module\n"
+    )
 
 
 def test_what_is_put_under_a_directive_is_as_it_was() -> None:
@@ -148,7 +262,7 @@ def test_what_is_put_under_a_directive_is_as_it_was() -> None:
     after = before.changed(lambda unit: replace(unit, body=rewritten(unit.body, change)))
     assert emit_changed(before, after) == (
         "program p\n  a =1\n  !$omp parallel do default(shared), private(i)\n"
-        "  do i = 1, n\n    b(i)  =2\n  end do\n  !$omp end parallel do\n  c=3\nend\n"
+        "  do i=1,n\n    b(i)  =2\n  enddo\n  !$omp end parallel do\n  c=3\nend\n"
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import (
     Expr,
     Index,
@@ -23,8 +23,18 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.intrinsics import INQUIRING
-from psyclone_storage.ir.paths import AccessPath, Subscripts, path_of
-from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.paths import AccessPath, Subscripts, path_of, prefixes
+from psyclone_storage.ir.rewrite import (
+    Plain,
+    everywhere,
+    expressions_of,
+    names_in,
+    names_of_line,
+    rewritten,
+    substituted,
+    walk_lines,
+    with_each_block,
+)
 from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -46,6 +56,7 @@ from psyclone_storage.ir.unit import (
     PointerAssign,
     ScopedBlock,
     Select,
+    Where,
 )
 
 
@@ -89,11 +100,97 @@ def accesses_of(line: Line, names: RoutineNames) -> Iterator[MemoryAccess]:
                 yield from _passed(part, names)
         case InputOutput():
             yield from _transferred(line, names)
+        case Opaque() if (inside := associated_lines(line, names)) is not None:
+            yield from accesses(inside, names)
         case Opaque() | Select(word="type" | "rank") | ScopedBlock() | Conditional():
             yield from _of_both_kinds(names_of_line(line))
         case _:
             for part in expressions_of(line):
                 yield from reads_of(part, names)
+
+
+def associated_lines(line: Line, names: RoutineNames) -> tuple[Line, ...] | None:
+    """Return the statements of an `associate`, with selectors in place of the names for them.
+
+    None if `line` is none, or does more than one plain statement after the other.
+    """
+    if not isinstance(line, Opaque) or line.associate is None or line.place is None:
+        return None
+    if line.place.text.replace("\r\n", "\n") != line.text:
+        return None
+    try:
+        found = tuple(_flattened(_opened((line,)), names))
+    except _UnclearError:
+        return None
+    plain = (isinstance(one, Plain | Where | Select) for one in walk_lines(found))
+    is_known = all(plain) and not any(unknown_lines(found))
+    return found if is_known and not any(map(moves_memory, walk_lines(found))) else None
+
+
+class _UnclearError(Exception):
+    """The name of an `associate` may stand for something else later in its block."""
+
+
+def _opened(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return statements with each `associate` of an author as a construct, on all levels."""
+
+    def change(line: Line) -> tuple[Line, ...]:
+        inner = line.associate if isinstance(line, Opaque) else None
+        return (line if inner is None else replace(inner, body=_opened(inner.body)),)
+
+    return rewritten(lines, change)
+
+
+def _flattened(lines: Iterable[Line], names: RoutineNames) -> Iterator[Line]:
+    for line in lines:
+        if isinstance(line, Associate):
+            yield from _flattened(_body_with_selectors(line, names), names)
+        else:
+            yield with_each_block(line, lambda block: tuple(_flattened(block, names)))
+
+
+def _body_with_selectors(line: Associate, names: RoutineNames) -> tuple[Line, ...]:
+    values = {name.key: selector for name, selector in line.pairs}
+    inner = (one for one in walk_lines(line.body) if isinstance(one, Associate))
+    if any(name.key in values for one in inner for name, _ in one.pairs):
+        raise _UnclearError
+    body = everywhere(line.body, lambda part: substituted(part, values))
+    written = written_names(body, names)
+    indexed = {
+        part.base.key
+        for one in walk_lines(line.body)
+        for expr in expressions_of(one)
+        for part in walk(expr)
+        if isinstance(part, Index) and isinstance(part.base, Name)
+    }
+    if any(
+        (key in indexed and _has_brackets(value)) or _may_move(value, written, names)
+        for key, value in values.items()
+    ):
+        raise _UnclearError
+    return body
+
+
+def _has_brackets(selector: Expr) -> bool:
+    return any(isinstance(part, Index) for part in walk(selector)) or path_of(selector) is None
+
+
+def _may_move(selector: Expr, written: frozenset[str], names: RoutineNames) -> bool:
+    """Return whether a selector may be something else once the roots `written` are changed."""
+    path = path_of(selector)
+    if path is not None and not _has_brackets(selector):
+        pointers = any(map(names.is_pointer, prefixes(path.variable)))
+        return pointers and bool(path.steps) and path.root in written
+    inside = tuple(walk(selector))
+    calls = (part for part in inside if isinstance(part, Index))
+    if any(names.function_called(part) is not None for part in calls):
+        return True
+    read = {part.key for part in inside if isinstance(part, Name)}
+    changed = written
+    if path is not None and not any(path.root in names_in(one) for one in path.subscripts):
+        changed = written - {path.root}
+    ranges = any(isinstance(part, Range) for part in inside)
+    return ranges or bool(read & changed) or any(names.is_shared((one,)) for one in read)
 
 
 def _counted(line: Do | DoConcurrent | Forall, names: RoutineNames) -> Iterator[MemoryAccess]:
@@ -231,6 +328,10 @@ def _function_reads(function: str, expr: Expr, names: RoutineNames) -> Iterator[
         return
     for item in (item for part in _brackets(expr) for item in part.items):
         yield from reads_of(item, names) if harmless else _passed(item, names)
+    if function in names.statement_functions:
+        for name in sorted(names.statement_functions[function]):
+            yield MemoryAccess(AccessPath(name), False)
+        return
     if function in names.procedures and harmless:
         for at, item in enumerate(_brackets(expr)[0].items):
             yield from _behind(item, at, Name(function), names)
@@ -259,7 +360,7 @@ def _passed(arg: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     value = arg.value if isinstance(arg, Keyword) else arg
     yield from reads_of(value, names)
     path = path_of(value)
-    if path is not None:
+    if path is not None and names.may_be_changed(path.variable):
         yield MemoryAccess(AccessPath(path.root), True)
 
 

@@ -16,7 +16,6 @@ from psyclone_storage.analysis.bodies.polynomials import (
     NonNegativePolynomials,
     Polynomial,
     constant,
-    symbol,
 )
 from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
@@ -140,7 +139,7 @@ class _Box:
             if isinstance(loop.line, Do):
                 counter = counter_of(loop, flow, symbols)
                 mark = _READ if at >= shared else ""
-                own = counter.range_of(symbol(counter.name))
+                own = counter.range_of(symbols.polynomial(loop.line.variable))
                 facts += [self._marked(fact, mark) if mark else fact for fact in own]
         self._facts = NonNegativePolynomials(tuple(facts))
 

@@ -22,7 +22,8 @@ from psyclone_storage.analysis.bodies.polynomials import (
 )
 from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.summaries import touches_any
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.expr import (
     CallFunction,
     Expr,
@@ -72,12 +73,18 @@ class Symbols:
         names = self.flow.names
         brackets = (part for part in walk(expr) if isinstance(part, Index))
         calls = (word for part in brackets if (word := names.function_called(part)) is not None)
-        unclear = any(word in names.procedures or not names.is_harmless(word) for word in calls)
+        own = names.procedures.keys() | names.statement_functions.keys()
+        unclear = any(word in own or not names.is_harmless(word) for word in calls)
         self._variables[key] = None if unclear else frozenset(known)
 
     def changes(self, key: str, written: frozenset[Variable]) -> bool:
-        """Return whether a symbol may have another value once `written` have been changed."""
-        variables = self._variables.get(key, frozenset())
+        """Return whether a symbol may have another value once `written` have been changed.
+
+        It is a symbol of a polynomial that was asked for here.
+        """
+        if key not in self._variables:
+            raise InternalError(f"Nothing is known about the symbol '{key}'.")
+        variables = self._variables[key]
         return variables is None or any(touches_any(one, written) for one in variables)
 
     def is_fixed(self, value: Polynomial, written: frozenset[Variable]) -> bool:
@@ -229,6 +236,15 @@ class DependenceTests:
             return self.marked(found, mark)
         return symbol(f"{loop.number}!" + ("" if loop is self._around else mark))
 
+    def bounds(self, loop: FlowNode, mark: str) -> list[Polynomial]:
+        """Return that a loop's counter, which gets a mark, is between its bounds."""
+        found = self.counter(loop)
+        starts, ends = (
+            tuple(self.marked(value, mark) for value in values)
+            for values in (found.starts, found.ends)
+        )
+        return list(replace(found, starts=starts, ends=ends).range_of(symbol(found.name + mark)))
+
     def loops_around(self, node: FlowNode) -> list[FlowNode]:
         """Return the counted loops around a statement, up to the one in question."""
         inner = (self._flow.node(number) for number in node.around)
@@ -329,9 +345,7 @@ class _AccessPair:
         trips: list[Polynomial] = []
         for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
             for loop in self._tests.loops_around(item.node):
-                counter = self._tests.counter(loop)
-                own = list(counter.range_of(symbol(counter.name + mark)))
-                own = [self._tests.marked(fact, mark) for fact in own]
+                own = self._tests.bounds(loop, mark)
                 known += own
                 trips += [one.plus(other) for one, other in pairwise(own[:2])]
         ways = [self._ways(order) for order in orders]

@@ -13,7 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 
-from psyclone_storage.analysis.bodies.accesses import MemoryAccess, accesses_of
+from psyclone_storage.analysis.bodies.accesses import (
+    MemoryAccess,
+    accesses_of,
+    associated_lines,
+)
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.polynomials import constant, polynomial_of
 from psyclone_storage.analysis.bodies.shapes import is_integer
@@ -251,12 +255,13 @@ class _NodeBuilder:
         self._nodes.append(FlowNode(number, line, around, blocks, accesses, values))
         if isinstance(line, _LOOPS):
             changed |= self._changed_in(line)
+        if isinstance(line, (*_LOOPS, Opaque)):
             values = _without(values, changed)
         for which, block in enumerate(blocks_of(line)):
             changed |= self._block(block, (*around, number), (*blocks, which), values)
-        node = self._nodes[at]
+        known = values if isinstance(line, Opaque) else self._nodes[at].values
         self._nodes[at] = FlowNode(
-            number, line, around, blocks, accesses, node.values, len(self._nodes) + 1
+            number, line, around, blocks, accesses, known, len(self._nodes) + 1
         )
         return changed
 
@@ -349,6 +354,10 @@ class _SummaryBuilder:
     def _own(self, node: FlowNode) -> Summary:
         """Return what a statement does itself, without those inside of it."""
         line = node.line
+        associated = associated_lines(line, self._names)
+        if associated is not None:
+            inside = _NodeBuilder(self._names, copies=False).nodes(associated)
+            return _SummaryBuilder(inside, self._names).block(associated, 1)
         exposed = frozenset(one.path.variable for one in node.accesses if not one.writes)
         written = frozenset(one.path.variable for one in node.accesses if one.writes)
         sets = NOTHING

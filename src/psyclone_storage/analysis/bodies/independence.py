@@ -12,7 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from psyclone_storage.analysis.bodies.accesses import moves_memory, unknown_calls, unknown_lines
+from psyclone_storage.analysis.bodies.accesses import (
+    associated_lines,
+    moves_memory,
+    unknown_calls,
+    unknown_lines,
+)
 from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
@@ -174,11 +179,13 @@ def not_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
 def _unknown(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnostic]:
     name = flow.code.name
     for node in nodes:
-        alone = (node.line,)
+        associated = associated_lines(node.line, flow.names)
+        alone = (node.line,) if associated is None else associated
+        inside = associated is not None
         place = place_of_line(node.line)
-        for _, text in unknown_lines(alone, inside=False):
+        for _, text in unknown_lines(alone, inside=inside):
             yield Diagnostic("T052", f"'{text.strip()}' of '{name}' is not understood.", place)
-        for _, procedure in unknown_calls(alone, flow.names, inside=False):
+        for _, procedure in unknown_calls(alone, flow.names, inside=inside):
             message = f"'{name}' calls '{procedure}', whose effects are unknown."
             yield Diagnostic("T052", message, place, hint=_UNKNOWN_HINT)
         if moves_memory(node.line):

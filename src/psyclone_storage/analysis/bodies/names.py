@@ -13,7 +13,7 @@ from itertools import chain
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode, Specified, Structure
+from psyclone_storage.ir.code import STATEMENT_FUNCTION, KernelCode, Specified, Structure
 from psyclone_storage.ir.expr import (
     CallFunction,
     Construct,
@@ -42,7 +42,10 @@ from psyclone_storage.ir.unit import (
 )
 
 _SHARED = frozenset({"pointer", "target"})
+_SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
+_RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
+_NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
 _ATTRIBUTES = frozenset(
     {
         *("allocatable", "asynchronous", "codimension", "common", "data", "dimension"),
@@ -103,7 +106,13 @@ class RoutineNames:
             if _first_word(item) in _ATTRIBUTES
         )
         outer = (item.names for item in module)
-        here = (item.names for item in _opaque(self.code.declarations))
+        here = [
+            item.names
+            for item in _opaque(self.code.declarations)
+            if not STATEMENT_FUNCTION.match(item.text)
+        ]
+        lines = (line for line in walk_lines(self.code.body) if isinstance(line, Opaque))
+        here += [line.names for line in lines if _first_word(line) == "data"]
         hidden = {item.key for item in self.code.declarations if isinstance(item, Declare)}
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
@@ -115,9 +124,11 @@ class RoutineNames:
 
     @cached_property
     def _keeps(self) -> bool:
-        """Whether a statement of the routine may keep the values of any of its variables."""
-        words = map(_first_word, _opaque(self.code.declarations))
-        return any(word in {"save", "data"} for word in words)
+        """Whether a `save` without names keeps the values of all variables of the routine.
+
+        The names of other statements that keep values are `unclear`.
+        """
+        return any(_SAVE_ALL.search(item.text) for item in _opaque(self.code.declarations))
 
     @cached_property
     def assigned(self) -> frozenset[Variable]:
@@ -128,6 +139,32 @@ class RoutineNames:
             if isinstance(line, Assign | PointerAssign)
         )
         return frozenset(one for path in paths if path for one in prefixes(path.variable))
+
+    @cached_property
+    def statement_functions(self) -> dict[str, frozenset[str]]:
+        """The statement functions that call nothing unknown, with the variables that they read."""
+        found: dict[str, frozenset[str]] = {}
+        for item in _opaque(self.code.declarations):
+            head = STATEMENT_FUNCTION.match(item.text)
+            if head is None:
+                continue
+            dummies = frozenset(map(key_of, _WORD.findall(head["dummies"])))
+            parts = _NAME_AND_BRACKET.finditer(item.text, head.end())
+            called = {key_of(part["name"]) for part in parts if part["bracket"]} - dummies
+            own = called & found.keys()
+            if all(self._is_data(key) or self._is_harmless_there(key) for key in called - own):
+                read = item.names - dummies - called | called - own
+                key = key_of(head["name"])
+                found[key] = (read - {key}).union(*(found[one] for one in own))
+        return found
+
+    def _is_data(self, key: str) -> bool:
+        declared = self.declaration((key,))
+        return declared is not None and bool(declared.shape) and "external" not in declared.words
+
+    def _is_harmless_there(self, function: str) -> bool:
+        known = self.code.symbol(function).origin is Origin.INTRINSIC
+        return function in HARMLESS and known and function not in self.procedures
 
     def declaration(self, variable: Variable) -> Declare | None:
         """Return the declaration of a variable or component, None where it is not at hand."""
@@ -153,9 +190,12 @@ class RoutineNames:
         return code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
 
     def is_local(self, key: str) -> bool:
-        """Return whether a variable ends with a call of the routine, and is none of its dummies."""
+        """Return whether a variable ends with a call of the routine.
+
+        It is none of the routine's dummies, and not the result of a function.
+        """
         declared = self.code.declared(key)
-        if declared is None or key in self._dummies or key in self.unclear or self._keeps:
+        if declared is None or key in self._visible or key in self.unclear or self._keeps:
             return False
         if self.code.internal is not None and key in self.code.internal.names:
             return False
@@ -163,8 +203,10 @@ class RoutineNames:
         return not words & {"save", "parameter", "volatile"} and declared.value is None
 
     @cached_property
-    def _dummies(self) -> frozenset[str]:
-        return frozenset(self.code.dummy_keys)
+    def _visible(self) -> frozenset[str]:
+        """The variables whose values a caller gives or gets: dummies and a function's result."""
+        results = _RESULT.findall(self.code.suffix)
+        return frozenset((*self.code.dummy_keys, self.code.key, *map(key_of, results)))
 
     # ------------------------------------------------------------------------ functions
 
@@ -191,6 +233,8 @@ class RoutineNames:
 
     def is_harmless(self, function: str) -> bool:
         """Return whether a function changes nothing."""
+        if function in self.statement_functions:
+            return True
         own = self.procedures.get(function)
         if own is not None:
             return own.pure and own.is_function
@@ -206,6 +250,25 @@ class RoutineNames:
             done |= new
             new = (found & self.procedures.keys()) - done
         return frozenset(name for name in found if self.code.declared(name) is None)
+
+    def may_be_changed(self, variable: Variable) -> bool:
+        """Return whether a procedure may change a variable that is passed to it.
+
+        An argument with `intent(in)` and a constant have their values as long as the routine runs.
+        """
+        declared = None if variable[0] in self.unclear else self.code.declared(variable[0])
+        if declared is None or not self._has_no_pointers(variable):
+            return True
+        words = {"".join(word.split()) for word in declared.words}
+        return not words & {"intent(in)", "parameter"}
+
+    def _has_no_pointers(self, variable: Variable) -> bool:
+        found = self.declaration(variable)
+        return (
+            found is not None
+            and isinstance(found.type, ScalarType)
+            and not self.is_shared(variable)
+        )
 
     # ------------------------------------------------------------------------ shared data
 

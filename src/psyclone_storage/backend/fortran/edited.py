@@ -7,9 +7,16 @@ are exchanged in the text; of a construct whose head alone has changed only the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
+from psyclone_storage.backend.fortran.line_breaks import (
+    LineBreaks,
+    TextEdit,
+    end_of_line,
+    start_of_line,
+)
 from psyclone_storage.backend.fortran.printer import (
     emit_action,
     emit_declarations,
@@ -17,6 +24,7 @@ from psyclone_storage.backend.fortran.printer import (
     emit_use,
 )
 from psyclone_storage.backend.fortran.wrap import GOAL, wrapped
+from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
@@ -47,33 +55,28 @@ from psyclone_storage.ir.unit import (
 )
 
 Node = Line | SpecificationItem | ProgramUnit
+_Insertion = Callable[[Sequence[str], int], Iterator[TextEdit]]
 _BLANK_OR_COMMENT = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _SIGN = "\0"
-_MARK = regex(rf" *!{_SIGN}(\d+)")
+_MARK = regex(rf"(?P<indent> *)!{_SIGN}(?P<run>\d+)")
 _SEPARATOR = regex(r"[ \t]*;[ \t]*")
+_COMMENT_BEHIND = regex(r"[ \t;]*![^\r\n]*")
 _STEP = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _TextEdit:
-    """New text for the characters from `start` up to, not with, `stop`."""
-
-    start: int
-    stop: int
-    text: str
 
 
 def emit_changed(before: SourceFile, after: SourceFile) -> str:
     """Return the text of `before`, which was read, with what is different in `after`."""
     text = before.source.text
-    edits = sorted(
-        _Difference(before).of_blocks(before.units, after.units, 0, 0),
-        key=lambda edit: (edit.start, edit.stop),
-    )
+    found = _Difference(before).of_file(after)
+    edits = sorted(found, key=lambda edit: (edit.start, edit.stop))
     newline = "\r\n" if "\r\n" in text else "\n"
     parts: list[str] = []
     position = 0
     for edit in edits:
+        if edit.start < position:
+            if edit.text:
+                raise InternalError("Two edits of a file overlap.")
+            continue
         parts += [text[position : edit.start], edit.text.replace("\n", newline)]
         position = edit.stop
     return "".join((*parts, text[position:]))
@@ -95,15 +98,21 @@ class _Difference:
     def __init__(self, before: SourceFile) -> None:
         self._source = before.source
         self._text = before.source.text
+        self._units = before.units
+        self._breaks = LineBreaks(self._text, before.statements)
         self._written = {
             self._key(written.node): written
             for written in _placed([unit.body for unit in before.every_unit()])
         }
 
-    def of_blocks(
-        self, before: Sequence[Node], after: Sequence[Node], at: int, indent: int
-    ) -> Iterator[_TextEdit]:
-        """Yield the edits in one block, whose first line would stand `at` behind `indent`."""
+    def of_file(self, after: SourceFile) -> Iterator[TextEdit]:
+        """Yield the edits that make `after` of the file."""
+        return self._of_blocks(self._units, after.units, partial(self._breaks.before, 0), 0)
+
+    def _of_blocks(
+        self, before: Sequence[Node], after: Sequence[Node], at_head: _Insertion, indent: int
+    ) -> Iterator[TextEdit]:
+        """Yield the edits in one block; `at_head` inserts lines, indented, at an empty one's."""
         old = [node for node in before if extent_of(node) is not None]
         pairs = list(self._matched(old, after))
         ends = [(-1, -1), *pairs, (len(old), len(after))]
@@ -115,7 +124,7 @@ class _Difference:
             elif new:
                 neighbours = (old[old_from] if old_from >= 0 else None,
                               old[old_to] if old_to < len(old) else None)  # fmt: skip
-                yield self._inserted(new, neighbours, at, indent)
+                yield from self._inserted(new, neighbours, at_head, indent)
             if old_to < len(old):
                 yield from self._inside(old[old_to], after[new_to])
 
@@ -138,7 +147,7 @@ class _Difference:
 
     # ------------------------------------------------------------------------ one node
 
-    def _inside(self, old: Node, new: Node) -> Iterator[_TextEdit]:
+    def _inside(self, old: Node, new: Node) -> Iterator[TextEdit]:
         """Yield the edits that make `new` of `old`, which have one place."""
         if old is new or old == new:
             return
@@ -150,7 +159,7 @@ class _Difference:
             edits = self._construct(old, new)
         yield from self._replaced([old], [new], (), None) if edits is None else edits
 
-    def _construct(self, old: Line, new: Line) -> list[_TextEdit] | None:
+    def _construct(self, old: Line, new: Line) -> list[TextEdit] | None:
         """Return the edits inside of a construct, None if it has to be written anew."""
         blocks = list(zip(blocks_of(old), blocks_of(new), strict=False))
         place = extent_of(old)
@@ -163,12 +172,16 @@ class _Difference:
         heads = self._heads(old, new)
         if heads is None:
             return None
-        edits = list(heads)
+        at_head = partial(self._breaks.before, place.start)
+        edits: list[TextEdit] = []
         for first, second in blocks:
-            edits += self.of_blocks(first, second, place.start, self._indent_at(place.start))
-        return edits
+            edits += self._of_blocks(first, second, at_head, self._indent_at(place.start))
+        end = _end_in_body(old)
+        if end is not None and (heads or any(_moves_end(edit, end) for edit in edits)):
+            return None
+        return [*heads, *edits]
 
-    def _action_behind(self, old: Line, new: Line) -> list[_TextEdit] | None:
+    def _action_behind(self, old: Line, new: Line) -> list[TextEdit] | None:
         """Return the exchange of the statement behind a condition, None if more is different."""
         match (old, new):
             case (If((mine,)), If((other,), ())) | (Where((mine,)), Where((other,), ())):
@@ -178,10 +191,10 @@ class _Difference:
                 if place is None or not _is_simple(other.body[0]):
                     return None
                 lines = wrapped(emit_action(other.body[0]), self._indent_at(place.start))
-                return [_TextEdit(place.start, place.stop, "\n".join(lines).lstrip())]
+                return [TextEdit(place.start, place.stop, "\n".join(lines).lstrip())]
         return None
 
-    def _heads(self, old: Line, new: Line) -> list[_TextEdit] | None:
+    def _heads(self, old: Line, new: Line) -> list[TextEdit] | None:
         """Return the edits of the heads of a construct, None if more than they are different."""
         if with_each_block(old, _no_lines) == with_each_block(new, _no_lines):
             return []
@@ -212,11 +225,11 @@ class _Difference:
         text = "\n".join(list(emit_lines((with_each_block(new, _no_lines),), 0))[:-1])
         return self._head_edits([(place, text)])
 
-    def _head_edits(self, heads: Sequence[tuple[Span | None, str]]) -> list[_TextEdit] | None:
+    def _head_edits(self, heads: Sequence[tuple[Span | None, str]]) -> list[TextEdit] | None:
         if any(place is None for place, _ in heads):
             return None
         return [
-            _TextEdit(
+            TextEdit(
                 place.start,
                 place.stop,
                 "\n".join(wrapped(text, self._indent_at(place.start))).lstrip(),
@@ -225,26 +238,27 @@ class _Difference:
             if place is not None
         ]
 
-    def _unit(self, old: ProgramUnit, new: ProgramUnit) -> Iterator[_TextEdit]:
+    def _unit(self, old: ProgramUnit, new: ProgramUnit) -> Iterator[TextEdit]:
         """Yield the edits in a unit: its opening, its specification, its statements, the rest."""
         extent = old.extent
         assert extent is not None
         if old.opening != new.opening and old.place is not None:
-            yield _TextEdit(old.place.start, old.place.stop, new.opening)
-        head = extent.start if old.place is None else self._next_line(old.place.stop)
+            yield TextEdit(old.place.start, old.place.stop, new.opening)
+        head = partial(self._breaks.before, extent.start)
+        if old.place is not None:
+            head = partial(self._breaks.after, old.place.stop)
         indent = self._indent_at(extent.start) + _STEP
         specified = [item for item in old.specification if extent_of(item) is not None]
         last = extent_of(specified[-1]) if specified else None
-        yield from self.of_blocks(old.specification, new.specification, head, indent)
-        body = head if last is None else self._next_line(last.stop)
-        yield from self.of_blocks(old.body, new.body, body, indent)
+        yield from self._of_blocks(old.specification, new.specification, head, indent)
+        body = head if last is None else partial(self._breaks.after, last.stop)
+        yield from self._of_blocks(old.body, new.body, body, indent)
         if old.contains is not None:
-            at = self._next_line(old.contains.stop)
-            yield from self.of_blocks(old.contained, new.contained, at, indent)
+            inner = partial(self._breaks.after, old.contains.stop)
+            yield from self._of_blocks(old.contained, new.contained, inner, indent)
         elif new.contained and old.end is not None:
-            at = self._start_of_line(old.end.start)
             lines = ["contains", *self._lines(new.contained, indent)]
-            yield _TextEdit(at, at, "\n".join(lines) + "\n")
+            yield from self._breaks.before(old.end.start, lines, 0)
 
     # ------------------------------------------------------------------------ text
 
@@ -254,100 +268,124 @@ class _Difference:
         new: Sequence[Node],
         before: Sequence[Node],
         following: Node | None,
-    ) -> Iterator[_TextEdit]:
+    ) -> Iterator[TextEdit]:
         """Yield the exchange of neighbours for others, of which there may be none."""
         places = [place for node in gone if (place := extent_of(node)) is not None]
         start, stop = places[0].start, places[-1].stop
         labelled = bool(before) and isinstance(before[-1], Label) and not isinstance(gone[0], Label)
         if not new:
-            yield self._removed(start, stop, "continue" if labelled else "")
+            yield from self._removed(start, stop, "continue" if labelled else "")
             return
         indent = self._indent_at(start)
-        lines = self._lines(new, indent)
-        alone = not self._text[self._start_of_line(start) : start].strip()
-        text = "\n".join(lines)
-        if alone and len(lines[0]) - len(lines[0].lstrip(" ")) != indent:
-            start = self._start_of_line(start)
-        elif alone or not _needs_a_line(new[0]):
-            text = text.lstrip(" ") if lines[0].strip() else text
-        else:
-            text = ("continue\n" if labelled else "\n") + text
-        rest = self._text[stop : self._end_of_line(stop)]
-        if rest.strip() and not rest.lstrip().startswith("!") and _needs_a_line(new[-1]):
-            separator = _SEPARATOR.match(self._text, stop)
-            stop = separator.end() if separator else stop
-            text += "\n" + " " * indent
-        yield _TextEdit(start, stop, text)
+        lines, stop = self._lines_behind_comment(new, indent, stop)
+        if _needs_a_line(new[0]):
+            yield from self._breaks.joints_before(start)
+        start, text = self._fitted(start, lines, indent, new[0], labelled=labelled)
+        if _needs_a_line(new[-1]):
+            joints = tuple(self._breaks.joints_after(stop))
+            yield from joints
+            rest = self._text[stop : end_of_line(self._text, stop)].strip()
+            if not joints and rest and not rest.startswith("!"):
+                separator = _SEPARATOR.match(self._text, stop)
+                stop = separator.end() if separator else stop
+                text += "\n" + " " * indent
+        yield TextEdit(start, stop, text)
 
-    def _removed(self, start: int, stop: int, instead: str) -> _TextEdit:
-        if instead:
-            return _TextEdit(start, stop, instead)
-        first, last = self._start_of_line(start), self._end_of_line(stop)
+    def _fitted(
+        self, start: int, lines: Sequence[str], indent: int, first: Node, *, labelled: bool
+    ) -> tuple[int, str]:
+        """Return where lines go that replace what is at `start`, and their text there."""
+        text = "\n".join(lines)
+        head = start_of_line(self._text, start)
+        alone = not self._text[head:start].strip(" \t&")
+        if alone and len(lines[0]) - len(lines[0].lstrip(" ")) != indent:
+            return head, text
+        if alone or not _needs_a_line(first):
+            return start, text.lstrip(" ") if lines[0].strip() else text
+        return start, ("continue\n" if labelled else "\n") + text
+
+    def _removed(self, start: int, stop: int, instead: str) -> Iterator[TextEdit]:
+        joints = (*self._breaks.joints_before(start), *self._breaks.joints_after(stop))
+        if instead or joints:
+            yield from joints
+            yield TextEdit(start, stop, instead)
+            return
+        first, last = start_of_line(self._text, start), end_of_line(self._text, stop)
         if not self._text[first:start].strip() and not self._text[stop:last].strip():
-            return _TextEdit(first, min(last + 1, len(self._text)), "")
+            yield TextEdit(first, min(last + 1, len(self._text)), "")
+            return
         separator = _SEPARATOR.match(self._text, stop)
-        return _TextEdit(start, separator.end() if separator else stop, "")
+        yield TextEdit(start, separator.end() if separator else stop, "")
 
     def _inserted(
-        self, new: Sequence[Node], neighbours: tuple[Node | None, Node | None], at: int, indent: int
-    ) -> _TextEdit:
-        """Return the insertion of nodes between two others, or `at` the head of a block."""
+        self,
+        new: Sequence[Node],
+        neighbours: tuple[Node | None, Node | None],
+        at_head: _Insertion,
+        indent: int,
+    ) -> Iterator[TextEdit]:
+        """Yield the insertion of nodes between two others, or at the head of an empty block."""
         before, after = (None if node is None else extent_of(node) for node in neighbours)
-        if before is not None:
-            return self._behind(new, before, after)
-        if (
-            after is not None
-            and not self._text[self._start_of_line(after.start) : after.start].strip()
-        ):
-            start = self._start_of_line(after.start)
-            lines = self._lines(new, self._indent_at(after.start))
-            return _TextEdit(start, start, "\n".join(lines) + "\n")
-        if after is not None:
-            lines = self._lines(new, self._indent_at(after.start))
-            text = "\n".join(lines).lstrip(" ")
-            return _TextEdit(
-                after.start, after.start, text + "\n" + " " * self._indent_at(after.start)
-            )
-        return _TextEdit(at, at, "\n".join(self._lines(new, indent)) + "\n")
+        if before is not None and isinstance(neighbours[0], Label):
+            column = before.stop - start_of_line(self._text, before.stop)
+            lines = (" continue", *self._lines(new, self._indent_at(before.start)), " " * column)
+            yield TextEdit(before.stop, before.stop, "\n".join(lines))
+        elif before is not None:
+            indent = self._indent_at(before.start)
+            yield from self._breaks.after(before.stop, self._lines(new, indent), indent)
+        elif after is not None:
+            indent = self._indent_at(after.start)
+            yield from self._breaks.before(after.start, self._lines(new, indent), indent)
+        else:
+            yield from at_head(self._lines(new, indent), indent)
 
-    def _behind(self, new: Sequence[Node], before: Span, after: Span | None) -> _TextEdit:
-        indent = self._indent_at(before.start)
-        text = "\n".join(self._lines(new, indent))
-        rest = _BLANK_OR_COMMENT.match(self._text, before.stop)
-        if rest is not None:
-            end = self._end_of_line(before.stop)
-            return _TextEdit(end, end, "\n" + text)
-        stop = before.stop if after is None else after.start
-        return _TextEdit(before.stop, stop, "\n" + text + "\n" + " " * indent)
+    def _lines_behind_comment(
+        self, nodes: Sequence[Node], indent: int, stop: int
+    ) -> tuple[list[str], int]:
+        """Return the lines of nodes that replace what ends at `stop`, and where that ends now.
+
+        A comment behind an author's statement stays on its line if more lines follow.
+        """
+        runs: list[_Run] = []
+        marked = self._marked_lines(nodes, indent, runs)
+        comment = _COMMENT_BEHIND.match(self._text, stop)
+        at_end = [number for number, run in enumerate(runs) if run.stop == stop]
+        last = _MARK.match(marked[-1])
+        if comment is None or not at_end or (last and int(last["run"]) == at_end[-1]):
+            return _unmarked(marked, runs), stop
+        run = runs[at_end[-1]]
+        runs[at_end[-1]] = replace(run, text=run.text + comment.group())
+        return _unmarked(marked, runs), comment.end()
 
     def _lines(self, nodes: Sequence[Node], indent: int) -> list[str]:
         """Return the lines of nodes; what the file's author wrote of them is as it was."""
-        texts: list[str] = []
+        runs: list[_Run] = []
+        return _unmarked(self._marked_lines(nodes, indent, runs), runs)
+
+    def _marked_lines(self, nodes: Sequence[Node], indent: int, runs: list[_Run]) -> list[str]:
         found: list[str] = []
         lines: list[Line] = []
         for node in nodes:
-            if not isinstance(node, _NotLines) and not _is_one_line(node):
+            if not isinstance(node, _NotLines) and (not _is_one_line(node) or self._as_read(node)):
                 lines.append(node)
                 continue
-            found += emit_lines(self._marked(lines, texts), indent)
+            found += emit_lines(self._marked(lines, runs), indent)
             found += _emitted(node, indent)
             lines = []
-        found += emit_lines(self._marked(lines, texts), indent)
-        marks = [(line, _MARK.match(line)) for line in found]
-        return [texts[int(mark.group(1))] if mark else line for line, mark in marks]
+        return [*found, *emit_lines(self._marked(lines, runs), indent)]
 
-    def _marked(self, block: Sequence[Line], texts: list[str]) -> Iterator[Line]:
-        """Yield statements with marks for those that the author wrote, to whose `texts` they go."""
+    def _marked(self, block: Sequence[Line], runs: list[_Run]) -> Iterator[Line]:
+        """Yield statements with marks for those that the author wrote, which go to `runs`."""
         at = 0
         while at < len(block):
             stop = self._end_of_run(block, at)
-            text = self._text_of(block[at:stop])
-            if text is None:
-                yield with_each_block(block[at], lambda inner: tuple(self._marked(inner, texts)))
+            run = self._run_of(block[at:stop])
+            if run is None:
+                yield with_each_block(block[at], lambda inner: tuple(self._marked(inner, runs)))
                 at += 1
             else:
-                yield Comment(f"{_SIGN}{len(texts)}", as_written=True)
-                texts.append(text)
+                yield Comment(f"{_SIGN}{len(runs)}", as_written=True)
+                runs.append(run)
                 at = stop
 
     def _end_of_run(self, block: Sequence[Line], at: int) -> int:
@@ -361,42 +399,74 @@ class _Difference:
             if last is None or node is None or (node.block, node.at) != (last.block, last.at + 1):
                 break
             last, stop = node, number + 1
+        while stop > at + 1 and self._is_no_end(block[stop - 1]):
+            stop -= 1
         return stop
+
+    def _is_no_end(self, line: Line) -> bool:
+        """Return whether the author's text cannot be cut at a statement or remark.
+
+        A label needs its statement, and a remark in a line that is continued is not alone.
+        """
+        place = extent_of(line)
+        if isinstance(line, Label | Blank) or place is None:
+            return True
+        return isinstance(line, _Remark) and self._is_in_joint(place)
+
+    def _is_in_joint(self, place: Span) -> bool:
+        return any(self._breaks.joints_after(place.start))
 
     def _as_read(self, line: Line) -> _Written | None:
         """Return where a statement was read that is the same as then, None for any other one."""
         found = None if extent_of(line) is None else self._written.get(self._key(line))
         return found if found is not None and found.node == line else None
 
-    def _text_of(self, run: Sequence[Line]) -> str | None:
-        """Return the lines of neighbours, None if they are changed or others share their lines."""
-        first, last = self._as_read(run[0]), self._as_read(run[-1])
-        if first is None or last is None:
+    def _run_of(self, lines: Sequence[Line]) -> _Run | None:
+        """Return the text of neighbours, None if they are changed or a label without statement."""
+        first, last = self._as_read(lines[0]), self._as_read(lines[-1])
+        if first is None or last is None or isinstance(last.node, Label):
             return None
         start, stop = extent_of(first.node), extent_of(last.node)
         assert start is not None
         assert stop is not None
-        head = self._start_of_line(start.start)
-        clean = not self._text[head : start.start].strip()
-        if not clean or _BLANK_OR_COMMENT.match(self._text, stop.stop) is None:
+        if isinstance(first.node, _Remark) and self._is_in_joint(start):
             return None
-        return self._text[head : stop.stop].replace("\r\n", "\n")
-
-    def _start_of_line(self, at: int) -> int:
-        return self._text.rfind("\n", 0, at) + 1
-
-    def _end_of_line(self, at: int) -> int:
-        end = self._text.find("\n", at)
-        return len(self._text) if end < 0 else end
-
-    def _next_line(self, at: int) -> int:
-        return min(self._end_of_line(at) + 1, len(self._text))
+        head = start_of_line(self._text, start.start)
+        own_lines = not self._text[head : start.start].strip()
+        text = self._text[head if own_lines else start.start : stop.stop]
+        return _Run(text.replace("\r\n", "\n"), stop.stop, indented=own_lines)
 
     def _indent_at(self, at: int) -> int:
-        line = self._text[self._start_of_line(at) : at]
+        line = self._text[start_of_line(self._text, at) : at]
         return len(line) - len(line.lstrip())
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Neighbouring statements as their author wrote them, up to `stop` in the file.
+
+    The first line is `indented` if it was the first statement on its line.
+    """
+
+    text: str
+    stop: int
+    indented: bool
+
+
+def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
+    """Return lines with the texts of `runs` in place of their marks."""
+    found = []
+    for line in lines:
+        mark = _MARK.match(line)
+        run = runs[int(mark.group("run"))] if mark else None
+        if mark is None or run is None:
+            found.append(line)
+        else:
+            found.append(run.text if run.indented else mark.group("indent") + run.text)
+    return found
+
+
+_Remark = Comment | DirectiveLine | Blank
 _NotLines = DeclarationStatement | UseStatement | ProgramUnit
 
 
@@ -417,6 +487,32 @@ def _placed(bodies: Sequence[tuple[Line, ...]]) -> Iterator[_Written]:
         for at, line in enumerate(placed):
             yield _Written(line, number, at)
         blocks += [inner for line in block for inner in blocks_of(line)]
+
+
+def _end_in_body(line: Line) -> tuple[int, int] | None:
+    """Return the place of the last statement of a construct if that ends in its body.
+
+    It is the statement of a `forall`, or that at whose label a loop ends, label included.
+    """
+    placed = [one for one in blocks_of(line)[-1] if extent_of(one) is not None]
+    whole = extent_of(line)
+    last = extent_of(placed[-1]) if placed else None
+    if last is None or whole is None:
+        return None
+    if isinstance(placed[-1], Label):
+        return last.start, last.start
+    if last.stop != whole.stop:
+        return None
+    inner = _end_in_body(placed[-1]) if blocks_of(placed[-1]) else None
+    labels = [one for one in map(extent_of, placed[-2:-1]) if isinstance(placed[-2], Label) and one]
+    return inner or (labels[0].start if labels else last.start, last.stop)
+
+
+def _moves_end(edit: TextEdit, end: tuple[int, int]) -> bool:
+    """Return whether an edit changes more than the words of the last statement."""
+    return edit.stop > end[0] and (
+        edit.stop > end[1] or edit.start == edit.stop or "\n" in edit.text
+    )
 
 
 def _no_lines(_: tuple[Line, ...]) -> tuple[Line, ...]:

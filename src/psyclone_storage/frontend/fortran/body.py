@@ -40,7 +40,12 @@ from psyclone_storage.frontend.fortran.specified import (
 )
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
-from psyclone_storage.ir.code import KernelCode, KernelModule, Structure
+from psyclone_storage.ir.code import (
+    STATEMENT_FUNCTION,
+    KernelCode,
+    KernelModule,
+    Structure,
+)
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.scopes import local_names
@@ -50,8 +55,6 @@ from psyclone_storage.ir.unit import Declare, Opaque
 _HEAD = regex(
     r"(?P<prefix>.*?)\b(?:subroutine|function)\s+[a-z]\w*(?:\s*(?P<dummies>\())?", re.IGNORECASE
 )
-_STATEMENT_FUNCTION = regex(r"(?P<name>[a-z]\w*)\s*\([\w\s,]*\)\s*=(?![=>])", re.IGNORECASE)
-"""A statement function, or an assignment to an element: declarations tell which."""
 _PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 _NOT_NESTED = ("P005", "P006")
 _REMEMBERED = 4
@@ -238,7 +241,7 @@ def end_of_functions(run: Sequence[Element], specification: Specification) -> in
     for place, item in enumerate(run, 1):
         if isinstance(item, Remark):
             continue
-        found = _STATEMENT_FUNCTION.match(item.text)
+        found = STATEMENT_FUNCTION.match(item.text)
         if found is None or found["name"].lower() not in scalars - unclear:
             break
         end = place

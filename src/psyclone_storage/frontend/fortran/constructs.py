@@ -246,10 +246,12 @@ class _ElementCursor:
             line = self._construct(statement)
         except (NestingError, UnreadableError):
             line = None
-        if line is not None:
+        is_kept_whole = isinstance(line, Associate) and not self._whole
+        if line is not None and not is_kept_whole:
             return line
         self._at, self._labels, self._ended = start, labels, ""
-        return self._opaque(self._end_of(start))
+        found = self._opaque(self._end_of(start))
+        return replace(found, associate=line) if isinstance(line, Associate) else found
 
     def _action(self, statement: SourceStatement) -> Line:
         text = statement.text
@@ -289,7 +291,7 @@ class _ElementCursor:
         match head:
             case None:
                 return None
-            case Associate() | ScopedBlock() if not self._whole:
+            case ScopedBlock() if not self._whole:
                 return None
             case Select():
                 if not self._whole and head.word != "case":

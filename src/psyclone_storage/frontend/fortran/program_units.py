@@ -62,8 +62,10 @@ _INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 
 def read_file(source: SourceText) -> SourceFile:
     """Return all that is in `source`."""
-    run = tuple(elements(list(scan(source)), source.whole()))
-    return SourceFile(source, tuple(_File(source, run).units(inside=False)))
+    statements = list(scan(source))
+    run = tuple(elements(statements, source.whole()))
+    places = tuple((start_of(item), stop_of(item)) for item in statements)
+    return SourceFile(source, tuple(_File(source, run).units(inside=False)), places)
 
 
 class _File:

@@ -17,7 +17,7 @@ from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of
 from psyclone_storage.frontend.fortran.specification import read_declarations
 from psyclone_storage.frontend.fortran.statements import scan
-from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.code import STATEMENT_FUNCTION, KernelCode, Specified
 from psyclone_storage.ir.expr import Origin, Range, Sort, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES, PURE
 from psyclone_storage.ir.linking import Linker, linked
@@ -205,11 +205,14 @@ def _symbols_of(item: Specified) -> Iterator[Symbol]:
 def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> frozenset[str]:
     """Return the names of which a declaration of their type does not say all.
 
-    A statement such as `dimension` may say more, and a block in `body` has names of its own.
+    A statement such as `dimension` may say more, and a block in `body` has names of its own. The
+    name of a statement function is declared as that of a scalar.
     """
     found: set[str] = set()
     for statement in opaque:
-        if not any(True for _ in _symbols_of(statement)):
+        if function := STATEMENT_FUNCTION.match(statement.text):
+            found.add(function["name"].lower())
+        elif not any(True for _ in _symbols_of(statement)):
             found |= statement.names
     for line in walk_lines(body):
         if isinstance(line, ScopedBlock):

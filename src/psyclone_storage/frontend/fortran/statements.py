@@ -234,6 +234,8 @@ class _Scanner:
         if not pieces:
             return
         self._pieces, self._joined, self._split, self._quote = [], [], False, ""
+        while len(pieces) > 1 and self._text[slice(*pieces[0])].isspace():
+            del pieces[0], joined[0]
         label = self._drop_label(pieces)
         text = ""
         starts: list[int] = []

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from kernel_bodies import code_in, kernel_module
+from kernel_bodies import code_in, code_of, kernel_module
+from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.independence import Independence, independence_of
+from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.body import code_of as code_of_scope
+from psyclone_storage.frontend.fortran.body import read_file
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.linking import linked
 
 HEAD = """type :: parts
   real :: x(9), y(9), n
@@ -60,6 +67,12 @@ PARALLEL = {
     "downwards": ("a(i) = c(i)", "do i = n, 1, -1"),
     "a scalar of its own": "t = c(i)\na(i) = t",
     "an array of its own": "do j = 1, n\ntmp(j) = c(j)\nend do\na(i) = tmp(n)",
+    "an array of its own that a loop reads": (
+        "do j = 1, n\ntmp(j) = c(j)\nend do\ndo k = 1, n\nb(k, i) = tmp(k)\nend do"
+    ),
+    "an array of its own that a loop reads in part": (
+        "do j = 1, n\ntmp(j) = c(j)\nend do\ndo k = 2, n - 1\nb(k, i) = tmp(k + 1)\nend do"
+    ),
     "an array set as a whole": "tmp = c\na(i) = tmp(3)",
     "a cycle": "if (c(i) > 0.0) cycle\na(i) = 1.0",
     "an exit of an inner loop": "do j = 1, n\nif (c(j) > 0.0) exit\nend do\na(i) = 1.0",
@@ -90,6 +103,9 @@ DEPENDENT = {
     "a scalar set at times": "if (c(i) > 0.0) t = c(i)\na(i) = t",
     "a scalar set behind a cycle": "if (c(i) > 0.0) cycle\nt = 1.0\nu = t\nq = u",
     "an array set in part": "do j = 2, n\ntmp(j) = c(j)\nend do\na(i) = tmp(1)",
+    "an array of which a loop reads more than was set": (
+        "do j = 1, n\ntmp(j) = c(j)\nend do\ndo k = 1, n + 1\nb(k, i) = tmp(k)\nend do"
+    ),
     "an array set in a loop cut short": (
         "do j = 1, n\nif (c(j) > 0.0) exit\ntmp(j) = c(j)\nend do\na(i) = tmp(n)"
     ),
@@ -142,9 +158,22 @@ STATEMENTS = {
     "one kept": ("save t", "t = c(i)\na(i) = t"),
     "a volatile variable": ("volatile :: t", "t = c(i)\na(i) = t"),
     "a first value": ("data t /0.0/", "t = c(i)\na(i) = t"),
-    "a first value of another": ("data u /0.0/", "tmp = c\na(i) = tmp(1)"),
     "a namelist": ("namelist /group/ t", "t = c(i)\na(i) = t"),
 }
+
+
+OF_OTHERS = {
+    "one of several is kept": "save u",
+    "first values": "data u /0.0/, m /1/",
+    "first values of some elements": "data (c9(j), j = 1, 9) /9 * 0.0/",
+    "a common block is kept": "save /block/",
+}
+
+
+def function_in(text: str, name: str) -> KernelCode:
+    file = read_file(SourceText("small.f90", text))
+    scope = next(scope for scope in file.reader.opened if scope.name == name)
+    return linked(code_of_scope(file.reader, scope, file.statements))
 
 
 def found(
@@ -156,6 +185,87 @@ def found(
     first, last = whole.rsplit("end module", 1)
     flow = flow_of(code_in(f"{first}{FUNCTIONS}\nend module{last}"))
     return independence_of(flow.loops[0], flow)
+
+
+ASSOCIATED = {
+    "an array": "associate (p => a)\np(i) = c(i)\nend associate",
+    "an element": "associate (p => a(i), w => c(i))\np = w + 1.0\nend associate",
+    "an element of a component": "associate (p => d%x)\np(i) = d%y(i)\nend associate",
+    "an expression": "associate (p => n - m)\na(i) = p\nend associate",
+    "one in another": (
+        "associate (p => a)\nassociate (w => p(i))\nw = w * 2.0\nend associate\nend associate"
+    ),
+    "a scalar of its own": "associate (p => t)\np = c(i)\na(i) = p\nend associate",
+    "a scalar set before it is read": (
+        "associate (p => c)\nt = p(i)\nu = t * 2.0\nend associate\na(i) = u"
+    ),
+}
+CLASHES = {
+    "another element": "associate (p => a)\np(i) = p(i + 1)\nend associate",
+    "one element for all": "associate (p => a(1))\np = c(i)\nend associate",
+    "a sum": "associate (p => t)\np = p + c(i)\nend associate",
+    "two names of one array": "associate (p => a, w => a)\np(i) = w(i + 1)\nend associate",
+    "an index that changes": "associate (p => a(k))\nk = i\np = c(i)\nend associate",
+    "a value that changes": "k = i\nassociate (p => (k))\nk = k + n\na(k) = p\nend associate",
+    "a call": "associate (p => c(i))\na(i) = noted(p)\nend associate",
+    "an index from before": "k = 1\nassociate (p => k)\np = i + n\na(k) = a(k + 1)\nend associate",
+    "a pointer": "associate (p => r(i))\ns(i + 1) = p\nend associate",
+    "an end of the loop": "associate (p => c(i))\nif (p > 0.0) exit\nend associate",
+    "a file": "associate (p => c(i))\nprint *, p\nend associate",
+    "an array set in it alone": "associate (p => tmp)\np(1) = c(i)\nend associate\na(i) = tmp(2)",
+}
+
+
+@pytest.mark.parametrize("body", ASSOCIATED.values(), ids=ASSOCIATED)
+def test_an_associate_is_seen_through(body: str) -> None:
+    assert [reason.message for reason in found(body).reasons] == []
+
+
+@pytest.mark.parametrize("body", CLASHES.values(), ids=CLASHES)
+def test_an_associate_hides_no_dependence(body: str) -> None:
+    assert found(body).reasons
+
+
+@pytest.mark.parametrize("declared", OF_OTHERS.values(), ids=OF_OTHERS)
+def test_attributes_of_others_do_not_matter(declared: str) -> None:
+    assert found("tmp = c\nt = tmp(1)\na(i) = t", declared=declared).reasons == ()
+    assert found("t = c(i)\na(i) = t", "data t /0.0/").reasons
+
+
+def test_a_statement_function_reads_its_arguments_and_variables() -> None:
+    declared = "real :: f, x, g, y\nf(x) = max(x, t) * s(1)\ng(y) = f(y) + u"
+    assert found("a(i) = f(c(i)) + g(q)", declared=declared).reasons == ()
+    assert found("t = c(i)\na(i) = g(c(i))", declared=declared).private == ("t",)
+    assert found("a(i) = g(c(i))\nt = c(i)", declared=declared).reasons
+    assert found("a(int(f(c(i)))) = 0.0", declared=declared).reasons
+    unknown = "real :: f, x, h\nexternal :: h\nf(x) = h(x)"
+    assert found("a(i) = f(c(i))", declared=unknown).reasons
+
+
+def test_the_result_of_a_function_is_read_behind_its_loops() -> None:
+    for head, name in (("function small_code()", "small_code"),
+                       ("function small_code() result(r)", "r"),
+                       ("function small_code() Result ( r )", "R")):  # fmt: skip
+        text = kernel_module(f"do i = 1, 9\n{name} = i\nend do", f"integer :: i, {name}")
+        text = text.replace("subroutine small_code()", head).replace(
+            "end subroutine", "end function"
+        )
+        flow = flow_of(function_in(text, "small_code"))
+        assert independence_of(flow.loops[0], flow).reasons
+
+
+@pytest.mark.parametrize("call", ["q = noise(n, x)", "call noise(n, x)"])
+def test_an_argument_that_is_only_read_is_not_changed_by_who_gets_it(call: str) -> None:
+    declared = "integer, intent(in) :: n\nreal, intent(in) :: x(9)\nreal :: q\nexternal noise"
+    code = code_of(call, declared, "n, x")
+    assert written_names(code.body, RoutineNames(code)) <= {"q"}
+    code = code_of(
+        call, declared.replace("(9)", "(9)").replace("intent(in) :: x", "target :: x"), "n, x"
+    )
+    assert "x" in written_names(code.body, RoutineNames(code))
+    pointer = declared.replace("intent(in) :: x(9)", "pointer, intent(in) :: x(:)")
+    code = code_of(call, pointer, "n, x")
+    assert "x" in written_names(code.body, RoutineNames(code))
 
 
 @pytest.mark.parametrize("body", PARALLEL.values(), ids=PARALLEL)

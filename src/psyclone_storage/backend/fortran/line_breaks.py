@@ -1,0 +1,115 @@
+"""Text edits that put new lines between two statements, which may share a line.
+
+Statements on one line are separated by `;`, and that line may be continued by `&` between them. A
+directive or comment needs a line of its own, so such a line is split where the new lines go.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
+
+_REST_OF_LINE = regex(r"[ \t;]*(?:![^\n]*)?\r?(?:\n|\Z)")
+_SEPARATORS = regex(r"(?:[ \t]*;)+")
+_JOINT = regex(r"(?<=\S)[ \t]*[;&]|[;&]")
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """New text for the characters from `start` up to, not with, `stop`."""
+
+    start: int
+    stop: int
+    text: str
+
+
+class LineBreaks:
+    """Insertions of lines into a text whose `statements` are at known offsets."""
+
+    def __init__(self, text: str, statements: Sequence[tuple[int, int]]) -> None:
+        self._text = text
+        self._starts = [start for start, _ in statements]
+        self._stops = [stop for _, stop in statements]
+
+    def before(self, at: int, lines: Sequence[str], indent: int) -> Iterator[TextEdit]:
+        """Yield the edits that insert `lines` in front of the statement or remark at `at`."""
+        joints = tuple(self.joints_before(at))
+        head = start_of_line(self._text, at)
+        yield from joints
+        if not self._text[head:at].strip(" \t&"):
+            yield TextEdit(head, head, _joined(lines) + "\n")
+        elif self._text[at : at + 1] == "!":
+            yield self._at_line_after(at, lines)
+        else:
+            last = self._text.rfind(";", head, at)
+            yield self._split(at if last < 0 else last + 1, at, lines, indent)
+
+    def after(self, at: int, lines: Sequence[str], indent: int) -> Iterator[TextEdit]:
+        """Yield the edits that insert `lines` behind what ends at `at`."""
+        joints = tuple(self.joints_after(at))
+        rest = _REST_OF_LINE.match(self._text, at)
+        if joints or rest is not None:
+            yield from joints
+            yield self._at_line_after(at, lines)
+            return
+        separators = _SEPARATORS.match(self._text, at)
+        stop = at if separators is None else separators.end()
+        code = self._text[stop:]
+        yield self._split(stop, stop + len(code) - len(code.lstrip(" \t")), lines, indent)
+
+    def joints_before(self, at: int) -> Iterator[TextEdit]:
+        """Yield the removal of what continues a line between `at` and the statement before it."""
+        previous = bisect_right(self._stops, at) - 1
+        yield from self._joints(previous)
+
+    def joints_after(self, at: int) -> Iterator[TextEdit]:
+        """Yield the removal of what continues a line between `at` and the statement behind it."""
+        yield from self._joints(bisect_left(self._starts, at) - 1)
+
+    def _joints(self, previous: int) -> Iterator[TextEdit]:
+        """Yield the removal of the marks that join a statement and the next one across lines."""
+        if not 0 <= previous < len(self._starts) - 1:
+            return
+        at, stop = self._stops[previous], self._starts[previous + 1]
+        places: list[tuple[int, int]] = []
+        is_continued = False
+        while at < stop:
+            end = min(end_of_line(self._text, at) + 1, stop)
+            line = self._text[at:end]
+            if not line.lstrip(" \t").startswith("#"):
+                code = line.partition("!")[0]
+                found = _JOINT.finditer(self._text, at, at + len(code))
+                places += [one.span() for one in found]
+                is_continued = is_continued or "&" in code
+            at = end
+        if is_continued:
+            yield from (TextEdit(first, last, "") for first, last in places)
+
+    def _at_line_after(self, at: int, lines: Sequence[str]) -> TextEdit:
+        end = end_of_line(self._text, at)
+        if end == len(self._text):
+            return TextEdit(end, end, "\n" + _joined(lines))
+        return TextEdit(end + 1, end + 1, _joined(lines) + "\n")
+
+    def _split(self, at: int, code: int, lines: Sequence[str], indent: int) -> TextEdit:
+        """Return the insertion of lines at `at`, behind which a line goes on with `code`."""
+        blanks = " " * max(0, indent - (code - at))
+        return TextEdit(at, at, "\n" + _joined(lines) + "\n" + blanks)
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "\n".join(lines)
+
+
+def start_of_line(text: str, at: int) -> int:
+    """Return the offset of the first character of the line at `at`."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def end_of_line(text: str, at: int) -> int:
+    """Return the offset of the end of the line at `at`."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
