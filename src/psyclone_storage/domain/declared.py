@@ -11,23 +11,29 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
+    Binary,
     CallFunction,
     Construct,
     Element,
     Expr,
     Index,
+    Literal,
     Member,
     Name,
+    Operator,
     Range,
     Section,
     Sort,
     Symbol,
+    Unary,
     integer_value,
     spell,
     walk,
 )
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedInvoke
-from psyclone_storage.ir.types import DataType
+from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
+
+_ARITHMETIC = (Operator.PLUS, Operator.MINUS, Operator.TIMES, Operator.DIVIDE, Operator.POWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,22 @@ def declared(expr: Expr) -> Declared | None:
             sections = sum(isinstance(item, Range) for item in items)
             return Declared(whole.type, sections, whole.symbol)
     return None
+
+
+def intrinsic_of(expr: Expr) -> Intrinsic | None:
+    """Return the type of the values of an arithmetic expression, None where it is not known."""
+    match expr:
+        case Literal():
+            return expr.intrinsic
+        case Unary(Operator.PLUS | Operator.MINUS, operand):
+            return intrinsic_of(operand)
+        case Binary(op, left, right) if op in _ARITHMETIC:
+            types = {intrinsic_of(left), intrinsic_of(right)}
+            if types <= {Intrinsic.REAL, Intrinsic.INTEGER}:
+                return Intrinsic.REAL if Intrinsic.REAL in types else Intrinsic.INTEGER
+            return None
+    known = declared(expr) if is_variable(expr) else None
+    return known.type.intrinsic if known and isinstance(known.type, ScalarType) else None
 
 
 def is_named_constant(expr: Expr) -> bool:

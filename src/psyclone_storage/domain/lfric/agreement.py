@@ -9,7 +9,13 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.text import counted
-from psyclone_storage.domain.declared import Declared, declared, is_named_constant, is_variable
+from psyclone_storage.domain.declared import (
+    Declared,
+    declared,
+    intrinsic_of,
+    is_named_constant,
+    is_variable,
+)
 from psyclone_storage.domain.lfric.slots import (
     BindingContext,
     Slot,
@@ -275,6 +281,10 @@ def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iter
         return
     known = declared(given.expr)
     if known is None:
+        found = intrinsic_of(given.expr)
+        if found not in (None, arg.intrinsic):
+            has = f"is {_with_article(found.value)} expression"
+            yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span)
         return
     if isinstance(known.type, DerivedType) or known.type.intrinsic is not arg.intrinsic:
         yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
