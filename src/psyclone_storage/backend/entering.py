@@ -13,6 +13,7 @@ from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import colons
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Name, intrinsic
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Call,
@@ -35,7 +36,7 @@ def enter_values(context: LoweringContext, array: Declare, queue: int = -1) -> C
     """
     scalar = array.type
     assert isinstance(scalar, ScalarType)
-    kind = scalar.kind or "values"
+    kind = key_of(scalar.kind or "values")
     wish = f"enter_{scalar.intrinsic.value}_{kind}{_of_queue(queue)}"
     number, values = Name("number"), Name("values")
     dummies = (

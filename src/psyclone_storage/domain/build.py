@@ -12,6 +12,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.domain.data import DataTable
+from psyclone_storage.domain.declared import outside_of_arrays
 from psyclone_storage.domain.undeclared import undeclared
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.keys import key_of
@@ -93,7 +94,7 @@ def build_program(
     names = routine_names(algorithm, kernels)
     for name, parsed in zip(names, algorithm.invokes, strict=True):
         bound = domain.bind_invoke(parsed, algorithm, kernels)
-        found = (*undeclared(parsed, algorithm), *bound.problems)
+        found = (*undeclared(parsed, algorithm), *outside_of_arrays(parsed), *bound.problems)
         problems += found
         if not found:
             schedule = _build_schedule(name, bound, domain, options)
@@ -113,7 +114,7 @@ def check_calls(
     problems: list[Diagnostic] = []
     for parsed in algorithm.invokes:
         calls = tuple(call for call in parsed.calls if call.key in kernels)
-        problems += undeclared(parsed, algorithm)
+        problems += (*undeclared(parsed, algorithm), *outside_of_arrays(parsed))
         problems += domain.bind_invoke(replace(parsed, calls=calls), algorithm, kernels).problems
     return tuple(problems)
 

@@ -6,21 +6,34 @@ None.
 
 from __future__ import annotations
 
-from psyclone_storage.base.diagnostic import Related
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
+    Binary,
     CallFunction,
     Construct,
     Element,
     Expr,
     Index,
+    Literal,
     Member,
     Name,
+    Operator,
     Range,
     Section,
+    Sort,
     Symbol,
+    Unary,
+    integer_value,
+    spell,
+    walk,
 )
-from psyclone_storage.ir.types import DataType
+from psyclone_storage.ir.parsed import ParsedArgument, ParsedInvoke
+from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
+
+_ARITHMETIC = (Operator.PLUS, Operator.MINUS, Operator.TIMES, Operator.DIVIDE, Operator.POWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,75 @@ def declared(expr: Expr) -> Declared | None:
             sections = sum(isinstance(item, Range) for item in items)
             return Declared(whole.type, sections, whole.symbol)
     return None
+
+
+def intrinsic_of(expr: Expr) -> Intrinsic | None:
+    """Return the type of the values of an arithmetic expression, None where it is not known."""
+    match expr:
+        case Literal():
+            return expr.intrinsic
+        case Unary(Operator.PLUS | Operator.MINUS, operand):
+            return intrinsic_of(operand)
+        case Binary(op, left, right) if op in _ARITHMETIC:
+            types = {intrinsic_of(left), intrinsic_of(right)}
+            if types <= {Intrinsic.REAL, Intrinsic.INTEGER}:
+                return Intrinsic.REAL if Intrinsic.REAL in types else Intrinsic.INTEGER
+            return None
+    known = declared(expr) if is_variable(expr) else None
+    return known.type.intrinsic if known and isinstance(known.type, ScalarType) else None
+
+
+def is_named_constant(expr: Expr) -> bool:
+    """Return whether `expr` is a named constant or a part of one."""
+    while isinstance(expr, Member | Index):
+        expr = expr.base
+    return isinstance(expr, Name) and expr.symbol is not None and expr.symbol.sort is Sort.CONSTANT
+
+
+def outside_of_arrays(invoke: ParsedInvoke) -> Iterator[Diagnostic]:
+    """Yield `S106` for each constant subscript that is outside of the declared bounds."""
+    for call in invoke.calls:
+        for given in call.args:
+            for part in walk(given.expr):
+                if isinstance(part, Element):
+                    yield from _outside(part, given)
+
+
+def _outside(element: Element, given: ParsedArgument) -> Iterator[Diagnostic]:
+    array = declared(element.base)
+    if array is None or array.rank != len(element.items):
+        return
+    for item, extent in zip(element.items, array.symbol.shape, strict=True):
+        value, (lower, upper) = _constant(item), _bounds(extent)
+        if value is None:
+            continue
+        if (lower is not None and value < lower) or (upper is not None and value > upper):
+            limits = [f"at least {lower}"] if lower is not None else []
+            limits += [f"at most {upper}"] if upper is not None else []
+            yield Diagnostic(
+                "S106",
+                f"The subscript {value} in '{spell(element)}' is outside of the bounds of"
+                f" '{spell(element.base)}'.",
+                given.span,
+                hint=f"Pass an element with a subscript of {' and '.join(limits)}.",
+                related=array.places,
+            )
+
+
+def _bounds(extent: Expr) -> tuple[int | None, int | None]:
+    """Return the declared bounds of a dimension, None for each one that is not known."""
+    if isinstance(extent, Range):
+        lower = _constant(extent.lower) if extent.lower else 1 if extent.upper else None
+        return lower, _constant(extent.upper) if extent.upper else None
+    upper = _constant(extent)
+    return (None if upper is None else 1), upper
+
+
+def _constant(expr: Expr) -> int | None:
+    match expr:
+        case Name(symbol=Symbol(sort=Sort.CONSTANT, value=value)) if value is not None:
+            return integer_value(value)
+    return integer_value(expr)
 
 
 def is_variable(expr: Expr) -> bool:

@@ -58,8 +58,9 @@ def find_imports(
     """Sort the names called in the invokes of `algorithm` into built-ins and imported kernels.
 
     `builtins` are the names of all built-ins. Each name is looked up in the `use` statements of
-    the scopes around the invoke, the innermost first. `form` is how the language of the algorithm
-    imports a name, for hints.
+    the scopes around the invoke, the innermost first. A name that none of these imports is taken
+    from the other scopes of the file, if all that import it agree. `form` is how the language of
+    the algorithm imports a name, for hints.
     """
     known = {key_of(name): name for name in builtins}
     kernels: dict[tuple[str, tuple[ParsedUse, ...]], Import] = {}
@@ -75,7 +76,7 @@ def find_imports(
                 used[name] = known[name]
                 problems += _imported_builtin(call, invoke, form)
                 continue
-            found = _find(call, invoke, builtins, form)
+            found = _find(call, invoke, algorithm, builtins, form)
             if isinstance(found, Diagnostic):
                 problems.append(found)
             else:
@@ -84,7 +85,11 @@ def find_imports(
 
 
 def _find(
-    call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str], form: str
+    call: ParsedCall,
+    invoke: ParsedInvoke,
+    algorithm: ParsedAlgorithm,
+    builtins: Collection[str],
+    form: str,
 ) -> Import | Diagnostic:
     name = call.key
     whole: tuple[str, ...] = ()
@@ -93,6 +98,15 @@ def _find(
             if item.key == name:
                 return Import(name, item.original_key, (use.module_key,), call, hiding=whole)
         whole += tuple(use.module_key for use in scope.uses if use.only is None)
+    elsewhere = {
+        (item.original_key, use.module_key)
+        for scope in algorithm.scopes
+        for use, item in _named_in(scope.uses)
+        if item.key == name
+    }
+    if len(elsewhere) == 1:
+        original, module = elsewhere.pop()
+        return Import(name, original, (module,), call, hiding=whole)
     unknown = _unknown(call, invoke, builtins, form)
     return Import(name, name, whole, call, unknown) if whole else unknown
 

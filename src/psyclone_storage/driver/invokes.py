@@ -15,7 +15,12 @@ from operator import attrgetter
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
+from psyclone_storage.base.compilers import (
+    VARIABLE,
+    NoCompilerError,
+    find_c_compiler,
+    why_not_found,
+)
 from psyclone_storage.base.records import fields
 from psyclone_storage.driver.kept_invokes import MODULES, kept_invoke
 from psyclone_storage.driver.last_calls import forget_last_calls, keep_last
@@ -125,7 +130,7 @@ def _chosen(
 ) -> Compiled:
     """Return what an invoke becomes: by NumPy where nothing else can be computed."""
     if find_c_compiler() is None and asked.api in _WITHOUT_COMPILER:
-        asked = _with_numpy(asked, "there is no compiler")
+        asked = _with_numpy(asked, f"there is no compiler ({why_not_found(VARIABLE)})")
     return compiled_invoke(calls, label, frame, asked)
 
 

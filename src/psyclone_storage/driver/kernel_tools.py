@@ -55,7 +55,8 @@ def check_kernel_file(
 
     With `type_name` only that kernel is looked at. A file without kernels is all right.
     """
-    parts, language, source = parts_of(api), target_of(api).language, read_source(path)
+    parts, source = parts_of(api), read_source(path)
+    language = target_of(api, suffix=path.suffix).language
     problems: list[Diagnostic] = list(language.check_syntax(source, ()))
     for name in language.kernel_types(source) if type_name is None else (type_name,):
         try:

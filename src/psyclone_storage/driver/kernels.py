@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from psyclone_storage.base.diagnostic import (
     raise_if_any,
 )
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 Dummies = tuple[Dummy, ...]
 _MAX_LINE = 132
+_CONDITIONAL = regex(r"^[ \t]*#", re.MULTILINE)
 _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks what it writes."
 
 
@@ -54,6 +57,7 @@ class Kernels:
     beside: bool = False
     warnings: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
+    _counted: dict[tuple[SourceText, str], tuple[Diagnostic, ...]] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str, Dummies], KernelCode] = field(default_factory=dict)
     _may_keep: dict[tuple[SourceText, str], bool] = field(default_factory=dict)
     _merged: dict[int, tuple[KernelCode, MergedCode]] = field(default_factory=dict)
@@ -86,6 +90,31 @@ class Kernels:
             parsed = replace(parsed, module=module)
             self._known[key] = self.api.interpret(parsed, self.settings)
         return self._known[key], path
+
+    def wrong_counts(self, kernel: Kernel) -> tuple[Diagnostic, ...]:
+        """Return `M201` for each subroutine without one dummy argument for each passed value.
+
+        Skipped are subroutines that cannot be read, whose arguments depend on the preprocessor, or
+        that have no arguments at all: such a one is a placeholder for code to be written.
+        """
+        if kernel.span is None:
+            return ()
+        key = (kernel.span.source, kernel.key)
+        if key not in self._counted:
+            names = kernel.implementations or (kernel.procedure,)
+            found = tuple(self._wrong_count(kernel, key[0], name) for name in names)
+            self._counted[key] = tuple(problem for each in found for problem in each)
+        return self._counted[key]
+
+    def _wrong_count(self, kernel: Kernel, source: SourceText, name: str) -> tuple[Diagnostic, ...]:
+        try:
+            routine = self.language.read_routine(source, name)
+        except CompileError:
+            return ()
+        if not routine.dummies or _CONDITIONAL.search(routine.span.text):
+            return ()
+        found = self.api.check_kernel(kernel, routine)
+        return tuple(problem for problem in found if problem.code == "M201")
 
     def warnings_of(self, files: tuple[Path, ...]) -> Iterator[Diagnostic]:
         """Yield what is odd in `files`, which were read."""
@@ -241,6 +270,7 @@ def find_kernels(algorithm: ParsedAlgorithm, kernels: Kernels) -> CalledKernels:
                 problems.append(_of_two(wanted, first[wanted.local]))
             first.setdefault(wanted.local, wanted)
             files[path] = None
+            problems += kernels.wrong_counts(kernel)
         except CompileError as error:
             problems += error.problems
     return CalledKernels(found, tuple(files), tuple(problems))

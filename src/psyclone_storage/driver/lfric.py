@@ -110,6 +110,7 @@ LFRIC = ApiParts(
     build_dummies,
     check_kernel,
     abi.LFRicModule.CONSTANTS,
+    checks_syntax=True,
     structures=STRUCTURES,
     passed=passed_to,
 )

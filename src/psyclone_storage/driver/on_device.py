@@ -86,7 +86,8 @@ def judge_kernels(
     Raises:
         CompileError: the file cannot be read, or has no kernel of that name.
     """
-    parts, language, source = parts_of(api), target_of(api).language, read_source(path)
+    parts, source = parts_of(api), read_source(path)
+    language = target_of(api, suffix=path.suffix).language
     for name in language.kernel_types(source) if type_name is None else (type_name,):
         try:
             parsed = language.read_kernel(source, name)

@@ -30,7 +30,13 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import TypeVar
 
 from psyclone_storage.base.cache_folders import cache_folder
-from psyclone_storage.base.compilers import VARIABLE, NoCompilerError, find_c_compiler
+from psyclone_storage.base.compilers import (
+    VARIABLE,
+    NoCompilerError,
+    compiler_options,
+    find_c_compiler,
+    why_not_found,
+)
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
@@ -253,12 +259,20 @@ def _compile(text: str, folder: Path, made: Path) -> None:
     compiler = find_c_compiler()
     if compiler is None:
         raise NoCompilerError(
-            "No compiler for C was found, to compile what was generated: install one, name it in "
-            f"the variable {VARIABLE}, or generate NumPy ('--target numpy')."
+            f"There is no C compiler for the generated code: {why_not_found(VARIABLE)}. Install "
+            f"one, name it in the variable {VARIABLE}, or generate NumPy ('--target numpy')."
         )
     source = folder / "made.c"
     source.write_text(text, encoding="utf-8")
-    command = [str(compiler), *_options(text), str(source), "-o", str(made), "-lm"]
+    command = [
+        str(compiler),
+        *compiler_options(VARIABLE),
+        *_options(text),
+        str(source),
+        "-o",
+        str(made),
+        "-lm",
+    ]
     run_compiler(command, made, "what was generated")
 
 
@@ -284,7 +298,8 @@ def _options(text: str) -> tuple[str, ...]:
 
 def _digest(text: str) -> str:
     """Return what tells libraries apart. The compiler counts by its place, size and time."""
-    return library_key(_machine(), _identity(), " ".join(_options(text)), text)
+    options = (*compiler_options(VARIABLE), *_options(text))
+    return library_key(_machine(), _identity(), " ".join(options), text)
 
 
 def library_key(*parts: str) -> str:

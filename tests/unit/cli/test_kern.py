@@ -54,6 +54,17 @@ def test_every_kernel_of_the_corpus_fits_its_metadata(tmp_path: Path) -> None:
     assert (done.status, done.err) == (0, "")
 
 
+def test_a_kernel_in_python_is_checked_as_python(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "errors" / "M207_python_stencil" / "kernels"
+    (file,) = folder.glob("*.py")
+    (tmp_path / "kernel.py").write_text(file.read_text())
+    done = run("-api gocean -check kernel.py", tmp_path)
+    assert (done.status, "error[M207]" in done.err, "P014" in done.err) == (1, True, False)
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    done = run("-api gocean -check broken.py", tmp_path)
+    assert (done.status, done.err.startswith("error[P050]")) == (1, True)
+
+
 @pytest.mark.fortran
 def test_stubs_of_all_kinds_of_kernels_compile(tmp_path: Path, f90: tuple[str, ...]) -> None:
     """The kinds come from a module that stands for the model's."""

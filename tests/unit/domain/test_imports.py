@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.imports import InvokeImports, find_imports
+from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from unit.domain.small import algorithm
 
 BUILTINS = ("setval_c", "X_plus_Y")
@@ -85,3 +87,38 @@ def test_hints_are_in_the_language_of_the_algorithm() -> None:
     (found,) = find_imports(parsed, BUILTINS, "from <module> import {}").problems
     assert found.message == "'smoth' is neither a built-in nor imported by a 'from' statement."
     assert "Add 'from <module> import smoth'" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("use", "original", "module"),
+    [
+        ("use drag_mod, only : k", "k", "drag_mod"),
+        ("use drag_mod, only : k => drag_type", "drag_type", "drag_mod"),
+        ("use drag_mod, k => drag_type", "drag_type", "drag_mod"),
+        ("USE DRAG_MOD, ONLY : K", "k", "drag_mod"),
+    ],
+)
+def test_an_import_of_a_sibling_procedure_is_found(use: str, original: str, module: str) -> None:
+    (kernel,) = siblings(use).kernels
+    assert (kernel.original, kernel.modules, kernel.doubt) == (original, (module,), None)
+
+
+def test_imports_of_siblings_must_agree() -> None:
+    found = siblings("use one_mod, only : k", "use two_mod, only : k")
+    assert [problem.code for problem in found.problems] == ["S110"]
+
+
+def test_modules_used_as_a_whole_go_before_imports_of_siblings() -> None:
+    (kernel,) = siblings("use drag_mod, only : k", own="use whole_mod").kernels
+    assert (kernel.modules, kernel.hiding) == (("drag_mod",), ("whole_mod",))
+
+
+def siblings(*uses: str, own: str = "") -> InvokeImports:
+    procedures = "".join(
+        f"subroutine s{number}()\n{use}\nend subroutine\n" for number, use in enumerate(uses)
+    )
+    text = (
+        f"module a_mod\ncontains\nsubroutine s()\n{own}\ncall invoke(k(a))\nend subroutine\n"
+        f"{procedures}end module\n"
+    )
+    return find_imports(read_algorithm(SourceText("alg.x90", text)), BUILTINS)

@@ -120,7 +120,7 @@ def test_without_a_compiler_it_is_said_what_to_do(
     del folder
     monkeypatch.setattr(compiling, "find_c_compiler", lambda: None)
     monkeypatch.setattr(compiling, "_identity", lambda: "")
-    with pytest.raises(NoCompilerError, match=r"install one.*or generate NumPy"):
+    with pytest.raises(NoCompilerError, match=r"Install one.*or generate NumPy"):
         compiling.load_library(TEXT)
 
 

@@ -31,7 +31,7 @@ from psyclone_storage.scripting.transformations.base import (
 )
 from psyclone_storage.scripting.transformations.table import TABLE, TRANSFORMATIONS, TransInfo
 from psyclone_storage.transform.halos import with_halos
-from unit.analysis.small import RULES, cells, dofs, scalar, schedule
+from unit.analysis.small import RULES, cells, dofs, operator, scalar, schedule
 
 SUMMED = dofs(scalar("s"), "u read w0")
 
@@ -164,14 +164,31 @@ def test_a_script_of_2019_runs(tmp_path: Path) -> None:
     assert text.count("omp parallel do schedule(static)") == 2
 
 
-def test_a_loop_that_gains_nothing_from_colours_stays(tmp_path: Path) -> None:
+def test_a_loop_over_operators_without_races_stays_uncoloured(tmp_path: Path) -> None:
     script = (
-        "from psyclone.transformations import ColourTrans\n"
+        "from psyclone.transformations import LFRicColourTrans\n"
         "def trans(psy):\n"
         "    (loop,) = psy.children[0].loops()\n"
-        "    assert ColourTrans().apply(loop)[1] is None\n"
+        "    assert LFRicColourTrans().apply(loop)[1] is None\n"
     )
-    assert "colours" not in run(tmp_path, script, cells("u write w3"))
+    assert "colours" not in run(tmp_path, script, cells(operator("op", "write"), "v read w0"))
+
+
+@pytest.mark.parametrize("method", ["apply", "validate"])
+@pytest.mark.parametrize("name", ["ColourTrans", "LFRicColourTrans", "Dynamo0p3ColourTrans"])
+@pytest.mark.parametrize("space", ["w3", "wtheta", "w2v", "w2broken", "any_discontinuous_space_1"])
+def test_colours_of_a_discontinuous_space_are_refused(
+    space: str, name: str, method: str, tmp_path: Path
+) -> None:
+    script = (
+        f"from psyclone.transformations import {name}\n"
+        f"def trans(psy):\n"
+        f"    (loop,) = psy.children[0].loops()\n"
+        f"    {name}().{method}(loop)\n"
+    )
+    with pytest.raises(CompileError) as caught:
+        run(tmp_path, script, cells(f"u write {space}"))
+    assert "T006" in {problem.code for problem in caught.value.problems}
 
 
 @pytest.mark.parametrize(

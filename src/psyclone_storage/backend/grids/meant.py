@@ -27,20 +27,15 @@ _OFFSETS = {NORTH_EAST: "ne", SOUTH_WEST: "sw"}
 def what_is_meant(context: LoweringContext) -> Mapping[str, str]:
     """Return the words for each field of an invoke, by its name, where something is meant.
 
-    All kernels of an invoke are for one offset, or for any. Of a field that kernels take to be on
-    points of several kinds nothing is said of its points.
+    All kernels of an invoke are for one offset, or for any, and take a field on points of one type.
     """
-    points: dict[str, set[str]] = {}
+    points: dict[str, str] = {}
     offsets: set[str] = set()
     for call in kernel_calls(context.schedule):
         offsets.add(_OFFSETS.get(call.kernel.points.offset, "") if call.kernel.points else "")
         for position, arg in enumerate(call.kernel.args):
             if arg.kind is ArgKind.FIELD:
-                kind = _POINTS.get(arg.space, "")
-                points.setdefault(context.datum(call, position).name, set()).add(kind)
+                name = context.datum(call, position).name
+                points[name] = _POINTS.get(arg.space, points.get(name, ""))
     offset = "".join(f" offset={one}" for one in sorted(offsets - {""}))
-    found = {}
-    for name, kinds in points.items():
-        told = sorted(kinds - {""})
-        found[name] = (f"points={told[0]}" if len(told) == 1 else "field") + offset
-    return found
+    return {name: (f"points={kind}" if kind else "field") + offset for name, kind in points.items()}

@@ -14,7 +14,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.build import BoundCall
 from psyclone_storage.domain.data import ArgumentUse, DataTable
-from psyclone_storage.domain.declared import Declared, declared, is_variable
+from psyclone_storage.domain.declared import Declared, declared, is_named_constant, is_variable
 from psyclone_storage.domain.gocean.arguments import build_dummies
 from psyclone_storage.infrastructures.gocean import value_type
 from psyclone_storage.ir.expr import (
@@ -157,8 +157,10 @@ def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
         hint = f"Pass a variable of type '{FIELD_TYPE}'."
         yield Diagnostic("S104", f"{start} is not a variable.", place, hint=hint)
         return
-    if given.arg.access.writes and not is_variable(given.passed.expr):
-        message = f"'{kernel.name}' writes to this argument, but '{given.text}' is not a variable."
+    is_fixed = is_named_constant(given.passed.expr)
+    if given.arg.access.writes and (is_fixed or not is_variable(given.passed.expr)):
+        has = "is a named constant" if is_fixed else "is not a variable"
+        message = f"'{kernel.name}' writes to this argument, but '{given.text}' {has}."
         yield Diagnostic("S103", message, place)
     literal = _literal(given.passed.expr)
     if literal is not None and literal.intrinsic is not given.arg.intrinsic:

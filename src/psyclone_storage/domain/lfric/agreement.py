@@ -9,7 +9,13 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.text import counted
-from psyclone_storage.domain.declared import Declared, declared, is_variable
+from psyclone_storage.domain.declared import (
+    Declared,
+    declared,
+    intrinsic_of,
+    is_named_constant,
+    is_variable,
+)
 from psyclone_storage.domain.lfric.slots import (
     BindingContext,
     Slot,
@@ -32,7 +38,7 @@ from psyclone_storage.ir.expr import (
     walk,
     whole_number,
 )
-from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg
+from psyclone_storage.ir.kernel import ArgKind, Iteration, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
@@ -249,10 +255,11 @@ _NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER)
 
 
 def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iterator[Diagnostic]:
-    if arg.access.writes and not is_variable(given.expr):
+    if arg.access.writes and (is_named_constant(given.expr) or not is_variable(given.expr)):
+        has = "is a named constant" if is_named_constant(given.expr) else "is not a variable"
         yield Diagnostic(
             "S103",
-            f"'{kernel.name}' writes to this argument, but '{given.span.text}' is not a variable.",
+            f"'{kernel.name}' writes to this argument, but '{given.span.text}' {has}.",
             given.span,
             hint="Pass a variable that can hold the result.",
         )
@@ -266,7 +273,7 @@ def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iter
         return
     wish = f"{arg.intrinsic.value} {arg.kind.value}"
     literal = _literal(given.expr)
-    if literal is not None and not _converts(literal.intrinsic, arg, kernel):
+    if literal is not None and literal.intrinsic is not arg.intrinsic:
         has = f"is {_with_article(literal.intrinsic.value)} constant"
         if given.span.text.lstrip("+-").isdigit() and literal.intrinsic is Intrinsic.REAL:
             has = "is too large for one of 32 bits"
@@ -274,8 +281,12 @@ def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iter
         return
     known = declared(given.expr)
     if known is None:
+        found = intrinsic_of(given.expr)
+        if found not in (None, arg.intrinsic):
+            has = f"is {_with_article(found.value)} expression"
+            yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span)
         return
-    if isinstance(known.type, DerivedType) or not _converts(known.type.intrinsic, arg, kernel):
+    if isinstance(known.type, DerivedType) or known.type.intrinsic is not arg.intrinsic:
         yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
     elif known.rank != arg.rank:
         has = "is an array" if arg.rank == 0 else _rank_text(known)
@@ -288,17 +299,6 @@ def _literal(expr: Expr) -> Literal | None:
     while isinstance(expr, Unary):
         expr = expr.operand
     return expr if isinstance(expr, Literal) else None
-
-
-def _converts(given: Intrinsic, arg: KernelArg, kernel: Kernel) -> bool:
-    """Return whether a value of type `given` can stand for the argument.
-
-    A built-in's formula converts an integer to a real as Fortran does; a call does not.
-    """
-    if given is arg.intrinsic:
-        return True
-    widens = (given, arg.intrinsic) == (Intrinsic.INTEGER, Intrinsic.REAL)
-    return kernel.is_builtin and widens and arg.access is Access.READ
 
 
 def _check_quadrature(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iterator[Diagnostic]:

@@ -23,7 +23,9 @@ import numpy as np
 from psyclone_storage.base.compilers import (
     FORTRAN_VARIABLE,
     NoCompilerError,
+    compiler_options,
     find_fortran_compiler,
+    why_not_found,
 )
 from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.runtime.compiling import identity_of, library_key, load_kept, run_compiler
@@ -359,7 +361,7 @@ def _library() -> InfrastructureLibrary:
     digest = library_key(
         platform.machine(),
         identity_of(find_fortran_compiler()),
-        " ".join(_OPTIONS),
+        " ".join((*compiler_options(FORTRAN_VARIABLE), *_OPTIONS)),
         *(path.read_text(encoding="utf-8") for path in (*sources, *_included(root))),
     )
     return InfrastructureLibrary(load_kept(digest, partial(_build, sources), takes_long=True))
@@ -373,10 +375,18 @@ def _build(sources: list[Path], folder: Path, made: Path) -> None:
     compiler = find_fortran_compiler()
     if compiler is None:
         raise NoCompilerError(
-            "No compiler for Fortran was found, which meshes and function spaces of LFRic are "
-            f"compiled with when they are first needed: install gfortran, or name one that takes "
+            "There is no Fortran compiler for the meshes and function spaces of LFRic: "
+            f"{why_not_found(FORTRAN_VARIABLE)}. Install gfortran, or name a compiler that accepts "
             f"its options in the variable {FORTRAN_VARIABLE}. MPI is not needed for that."
         )
     files = map(str, sources)
-    command = [str(compiler), *_OPTIONS, f"-J{folder}", *files, "-o", str(made)]
+    command = [
+        str(compiler),
+        *compiler_options(FORTRAN_VARIABLE),
+        *_OPTIONS,
+        f"-J{folder}",
+        *files,
+        "-o",
+        str(made),
+    ]
     run_compiler(command, made, "LFRic's infrastructure")

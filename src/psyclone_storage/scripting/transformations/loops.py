@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.infrastructures.lfric import Continuity, continuity_of
+from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.scripting.transformations.base import (
     Nodes,
     Options,
@@ -19,18 +21,33 @@ from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.redundant import ComputeRedundantly
-from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.step import Reasons, Step, loop_named
 from psyclone_storage.transform.swap import SwapLoops
 from psyclone_storage.transform.tile import StripMineLoop, TileLoops
+from psyclone_storage.transform.workbench import Workbench
 
 
 class Colour(Transformation):
-    """Colour a loop; one that gains nothing by colours stays as it is."""
+    """Colour a loop; a loop without races over a space that may share dofs is left unchanged."""
 
     options: Mapping[str, object] = {"tiling": False}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ColourLoop(nodes[0].uid, tiling=bool(options["tiling"]))
+
+    def _tried(self, step: Step, bench: Workbench) -> Reasons:
+        """Return why there is nothing to do; refuse loops over discontinuous spaces.
+
+        Raises:
+            TransformationError: all reasons against `step`.
+        """
+        reasons = super()._tried(step, bench)
+        if reasons and isinstance(step, ColourLoop):
+            loop = loop_named(bench.schedule, step.loop)
+            space = kernel_calls(loop)[0].kernel.args[loop.bounds_from].space
+            if continuity_of(space) is Continuity.DISCONTINUOUS:
+                raise TransformationError(*reasons)
+        return reasons
 
     def _is_idle(self, reasons: Reasons) -> bool:
         return all(reason.code == "T006" for reason in reasons)

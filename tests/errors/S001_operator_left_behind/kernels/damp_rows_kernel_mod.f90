@@ -25,9 +25,10 @@ module damp_rows_kernel_mod
 
 contains
 
-  subroutine damp_rows_code(cell, nlayers, tracer, ncell_3d, rows, ndf, undf, map)
+  subroutine damp_rows_code(cell, nlayers, tracer, ncell_3d, rows, ndf, undf, map, &
+                            ndf_w3)
 
-    integer(kind=i_def), intent(in) :: cell, nlayers, ncell_3d, ndf, undf
+    integer(kind=i_def), intent(in) :: cell, nlayers, ncell_3d, ndf, undf, ndf_w3
     integer(kind=i_def), intent(in) :: map(ndf)
     real(kind=r_def), intent(inout) :: tracer(undf)
     real(kind=r_def), intent(in) :: rows(ncell_3d, ndf_w3, ndf_w3)

@@ -22,10 +22,11 @@ module drag_mod
 
 contains
 
-  subroutine drag_code(i, j, a, b)
+  subroutine drag_code(i, j, a, b, c, area)
     integer, intent(in) :: i, j
     real(go_wp), dimension(:,:), intent(inout) :: a
-    real(go_wp), dimension(:,:), intent(in) :: b
+    real(go_wp), dimension(:,:), intent(in) :: b, area
+    real(go_wp), intent(in) :: c
 
     a(i, j) = b(i, j)
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from unit.domain.small import bound, codes
+from psyclone_storage.domain.declared import outside_of_arrays
+from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
+from psyclone_storage.domain.lfric.structures import STRUCTURES
+from psyclone_storage.frontend.fortran.visible import link_algorithm
+from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
+from psyclone_storage.ir.types import Intrinsic
+from unit.domain.small import algorithm, bound, codes
 
 DECLARATIONS = """
 type(field_type) :: f, g, many(3), grid(3, 3)
@@ -19,6 +25,7 @@ type(quadrature_edge_type) :: edges
 real(r_def) :: dt, table(4, 4), list(4)
 integer(i_def) :: n
 logical(l_def) :: flag
+real(r_def), parameter :: fixed = 1.0, fixed_list(2) = (/ 1.0, 2.0 /)
 """
 
 
@@ -45,8 +52,8 @@ logical(l_def) :: flag
         "table_type(f, table)",
         "scale_type(f, list(n), n)",
         "scale_type(f, 1.0, n + 1)",
-        "a_times_X(f, 2, g)",
-        "a_times_X(f, n, g)",
+        "a_times_X(f, 2.0, g)",
+        "a_times_X(f, 2.0 * n, g)",
         "sum_X(dt, f)",
         "sum_X(list(1), f)",
     ],
@@ -86,7 +93,11 @@ def test_accepted(call: str) -> None:
         ("scale_type(f, list, n)", ["S106"]),
         ("scale_type(f, 1, n)", ["S105"]),
         ("a_times_X(f, flag, g)", ["S105"]),
+        ("a_times_X(f, 2, g)", ["S105"]),
+        ("a_times_X(f, n, g)", ["S105"]),
         ("sum_X(n, f)", ["S105"]),
+        ("sum_X(fixed, f)", ["S103"]),
+        ("sum_X(fixed_list(2), f)", ["S103"]),
         ("sum_X(1.0, f)", ["S103"]),
         ("drag_type(f), drag_type(g, f, f)", ["S101", "S101"]),
     ],
@@ -99,3 +110,98 @@ def test_every_call_of_an_invoke_is_looked_at() -> None:
     found = bound("drag_type(f, 1.0), setval_c(mask, 1.0), scale_type(f, n, dt)", DECLARATIONS)
     assert codes(found) == ["S104", "S105", "S105", "S105"]
     assert found.calls == ()
+
+
+_SCALARS = {
+    "literal": {Intrinsic.REAL: "2.0", Intrinsic.INTEGER: "2", Intrinsic.LOGICAL: ".true."},
+    "kind": {Intrinsic.REAL: "2.0_r_solver", Intrinsic.INTEGER: "2_i_def"},
+    "variable": {Intrinsic.REAL: "dt", Intrinsic.INTEGER: "n", Intrinsic.LOGICAL: "flag"},
+    "element": {Intrinsic.REAL: "list(2)"},
+    "constant": {Intrinsic.REAL: "fixed"},
+    "expression": {Intrinsic.REAL: "2.0 * dt", Intrinsic.INTEGER: "n + 1"},
+    "unknown": dict.fromkeys(Intrinsic, "self%unknown"),
+}
+_WRITABLE = ("variable", "element", "unknown")
+
+
+def test_every_scalar_of_every_built_in() -> None:
+    """Values of the wrong type are refused (S105), and so is a result that cannot be stored."""
+    accepted = refused = 0
+    for name in builtin_names():
+        formula = builtin(name)
+        assert formula is not None
+        for position, scalar in enumerate(formula.args):
+            if scalar.kind is not ArgKind.SCALAR:
+                continue
+            for form, texts in _SCALARS.items():
+                for intrinsic, text in texts.items():
+                    given = [_passed(arg, number) for number, arg in enumerate(formula.args)]
+                    given[position] = text
+                    found = codes(bound(f"{name}({', '.join(given)})", DECLARATIONS))
+                    writes = scalar.access is not Access.READ
+                    if writes and form not in _WRITABLE:
+                        assert found == ["S103"], (name, text)
+                    elif form != "unknown" and intrinsic is not scalar.intrinsic:
+                        assert found == ["S105"], (name, text)
+                    else:
+                        assert found == [], (name, text)
+                    accepted += not found
+                    refused += bool(found)
+    assert accepted >= 200
+    assert refused >= 200
+
+
+def _passed(arg: KernelArg, number: int) -> str:
+    if arg.kind is ArgKind.SCALAR:
+        form = "literal" if arg.access is Access.READ else "variable"
+        return _SCALARS[form][arg.intrinsic]
+    return f"unknown_{number}"
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("many(7)", True),
+        ("many(0)", True),
+        ("many(-1)", True),
+        ("many(3)", False),
+        ("many(n)", False),
+        ("many(n + 9)", False),
+        ("grid(4, 1)", True),
+        ("grid(1, 4)", True),
+        ("grid(3, 3)", False),
+        ("from_0(0)", False),
+        ("from_0(-1)", True),
+        ("from_0(3)", True),
+        ("sized(4)", False),
+        ("sized(5)", False),
+        ("sized(last)", False),
+        ("open_end(99)", False),
+        ("assumed(99)", False),
+        ("assumed(0)", False),
+        ("allocated(0)", False),
+        ("pointed(-3)", False),
+        ("by_name(n + 0)", False),
+        ("by_name(99)", False),
+        ("unknown(99)", False),
+        ("ours(9)%f", True),
+        ("ours(2)%f", False),
+        ("unknown%f(99)", False),
+        ("many(index_of(99))", False),
+        ("many(numbers(9))", True),
+    ],
+)
+def test_constant_subscripts_are_within_declared_bounds(text: str, refused: bool) -> None:
+    """A subscript is refused only where both it and the bound are known."""
+    declarations = """
+integer, parameter :: last = 4
+integer :: n, size, numbers(2)
+type(field_type) :: many(3), grid(3, 3), from_0(0:2), sized(last), open_end(2:*), assumed(:)
+type(field_type), allocatable :: allocated(:)
+type(field_type), pointer :: pointed(:)
+type(field_type) :: by_name(size)
+type(our_type) :: ours(2)
+"""
+    parsed = algorithm(f"call invoke(setval_c({text}, 0.0))", declarations)
+    (invoke,) = link_algorithm(parsed, STRUCTURES).invokes
+    assert [one.code for one in outside_of_arrays(invoke)] == ["S106"] * refused
