@@ -88,7 +88,8 @@ class ComputeRedundantly:
 
     @property
     def _extent(self) -> Extent:
-        return Extent(Reach.HALO, Depth.of(self.depth) if self.depth > 0 else WHOLE)
+        depth = Depth.of(self.depth) if self.depth > 0 else WHOLE
+        return Extent(Reach.HALO, depth, extended=True)
 
     def _depth_reasons(self, loop: Loop) -> Iterator[Diagnostic]:
         if self.depth < 0:
@@ -99,6 +100,8 @@ class ComputeRedundantly:
         old = loop.extent
         further = self._extent.depth
         if not old.reach.in_halo or old.reach is Reach.HALO_ONLY:
+            return
+        if further != old.depth and further == WHOLE:
             return
         if further == old.depth or further.covers(old.depth) is not Fresh.YES:
             message = (
