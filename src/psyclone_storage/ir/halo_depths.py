@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.kernel import ArgKind, KernelArg, MeshRole
@@ -15,6 +16,7 @@ from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import Actual, KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import calls_in, outer_loops
 
+_ONE = Depth.of(1)
 _FINE = 2
 """Levels of a fine mesh in one level of the coarse mesh."""
 
@@ -42,10 +44,13 @@ def fields_of_whole_halo(schedule: Schedule) -> tuple[FieldPart, ...]:
 
 
 def depths_of_steps(schedule: Schedule) -> dict[FieldPart, Depth]:
-    """Return the halo depth of each field on which the loops rely that a step has extended."""
+    """Return the halo depth of each field on which the loops rely that a step has extended.
+
+    So do loops that fill more than the first level for an extended one.
+    """
     found: dict[FieldPart, Depth] = {}
     for loop in outer_loops(schedule):
-        if loop.extent.extended:
+        if loop.extent.extended or _ONE.covers(loop.filled) is not Fresh.YES:
             for part, depth in fields_of_loop(schedule, loop):
                 found[part] = found.get(part, NOTHING).max(depth)
     return found
