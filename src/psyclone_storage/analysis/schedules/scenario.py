@@ -12,12 +12,13 @@ from psyclone_storage.ir.region import Depth
 class HaloScenario:
     """What the adversary has fixed: sizes, values of run-time extents, what came before.
 
-    `levels` is the depth of the halo of the mesh, `depths` that of fields with a shallower one, and
-    `whole` what generated code finds for the whole halo: that of the mesh if it is None.
+    `levels` is the depth of the halo of the mesh, `depths` that of fields with a shallower one.
+    `whole` is what generated code finds for the whole halo: that of the mesh if it is None.
     `extents` gives a value to each name in a depth. `shared` holds the data whose dofs cells
-    share. `flags` is how many levels the run-time flags call clean at entry. With `annexed_clean`, annexed dofs are right at entry. What is not right there
-    holds some number if `filled`; else nothing has ever filled it. Where it is not `flagged`, no
-    flags are kept, so that nothing is promised by any.
+    share. `flags` is how many levels the run-time flags call clean at entry. With `annexed_clean`,
+    annexed dofs are right at entry. What is not right there holds some number if `filled`; else
+    nothing has ever filled it. Where it is not `flagged`, no flags are kept, so that nothing is
+    promised by any.
     """
 
     levels: int

@@ -87,11 +87,11 @@ def look_at_steps(context: LoweringContext) -> None:
     for loop in outer_loops(context.schedule):
         calls = {call.uid: call for call in kernel_calls(loop)}
         for asserted in loop.asserted:
-            first = space_object(space_of(context, kernel_calls(loop)[0], loop.bounds_from))
-            other = space_object(space_of(context, calls[asserted.call], asserted.bounds_from))
-            value = CallFunction(Member(first, abi.SAME_DOFS), (other,))
+            first = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
+            other = space_of(context, calls[asserted.call], asserted.bounds_from)
+            value = CallFunction(Member(space_object(first), abi.SAME_DOFS), (space_object(other),))
             key = ("same dofs", loop.uid, asserted.call)
-            number(context, SetupSection.BOUNDS, key, f"{calls[asserted.call].uid}_dofs", value)
+            number(context, SetupSection.BOUNDS, key, f"{other.datum.name}_dofs", value)
 
 
 def _look(
