@@ -132,15 +132,22 @@ def without_filling(options: tuple[str, ...]) -> tuple[str, ...]:
     return (*options[:at], f"{options[at]} FILL_BEFORE_INCREMENT=false", *options[at + 1 :])
 
 
-def build_program(library: Path, support: Path, folder: Path, *flags: str) -> Path:
+def build_program(
+    library: Path,
+    support: Path,
+    folder: Path,
+    *flags: str,
+    suite: Path = SOURCES / "suite_mod.f90",
+) -> Path:
     """Compile and link the generated layers and algorithms in `folder` and return the program.
 
-    `flags` are those of the main program, such as `-ffpe-trap=invalid`, which hold for all of it.
+    `suite` lists the algorithms. `flags` are those of the main program, such as
+    `-ffpe-trap=invalid`, which hold for all of it.
     """
     layers = sorted(folder.glob("*_psy.f90"))
     algorithms = sorted(folder.glob("*_alg_mod.f90"))
     joined = [join(layers, folder / "joined_psy"), join(algorithms, folder / "joined_algorithms")]
-    compile_sources([*joined, SOURCES / "suite_mod.f90"], folder, (library, support))
+    compile_sources([*joined, suite], folder, (library, support))
     compile_sources([SOURCES / "main.f90"], folder, (library, support), *flags)
     objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], folder)

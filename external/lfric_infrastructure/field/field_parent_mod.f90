@@ -379,13 +379,14 @@ contains
     field_halo_depth = int(self%values%get_halo_depth(), i_def)
   end function get_field_proxy_halo_depth
 
-  !> Return whether the halo is out of date at one depth.
+  !> Return whether the halo is out of date at one depth; depth 0, without any dofs, never is.
   function is_dirty(self, depth) result(dirtiness)
     class(field_parent_proxy_type), intent(in) :: self
     integer(i_def), intent(in) :: depth
     logical(l_def) :: dirtiness
 
-    dirtiness = self%values%is_dirty(int(depth, c_int))
+    dirtiness = .false.
+    if (depth > 0) dirtiness = self%values%is_dirty(int(depth, c_int))
   end function is_dirty
 
   !> Mark the halo as out of date at every depth, because `data` have been written, on the host.

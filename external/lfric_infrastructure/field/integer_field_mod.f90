@@ -13,13 +13,15 @@ module integer_field_mod
   use function_space_mod, only: function_space_type
   use global_sums_mod, only: sum_of_values
   use log_mod, only: log_event, log_scratch_space
+  use mesh_mod, only: mesh_type
   use message_passing_mod, only: reduce_max, reduce_min
   use pure_abstract_field_mod, only: pure_abstract_field_type
 
   implicit none
   private
 
-  !> A field: its data are one value for every dof that the rank holds, and have a storage.
+  !> A field: its data are one value for every dof of the rank down to the field's halo depth, and
+  !> have a storage.
   type, extends(field_parent_type), public :: integer_field_type
     private
     integer(i_def), pointer :: data(:) => null()
@@ -78,7 +80,8 @@ contains
   end function new_field
 
   !> Make a field on a space. It holds its own data unless `override_data`, contiguous, is given,
-  !> which it then refers to; its halo has the depth given or the default depth.
+  !> which it then refers to; its halo has the depth given or the default depth, at most that of
+  !> the mesh.
   subroutine initialise_field(self, vector_space, name, override_data, halo_depth)
     use held_storage_mod, only: field_storage_type, storage_of
 
@@ -89,6 +92,7 @@ contains
     integer(i_def), optional, intent(in) :: halo_depth
 
     type(field_storage_type), pointer :: storage
+    integer(i_def) :: dofs
 
     if (present(override_data)) then
       if (.not. is_contiguous(override_data)) &
@@ -96,18 +100,19 @@ contains
     end if
     call self%field_final()
     call self%field_parent_initialiser(vector_space, name, halo_depth)
+    dofs = vector_space%get_last_dof_halo(self%get_field_halo_depth())
     self%owns_data = .not. present(override_data)
     if (present(override_data)) then
       self%data => override_data
     else
-      allocate (self%data(vector_space%get_undf()))
+      allocate (self%data(dofs))
       self%data = 0_i_def
     end if
     storage => storage_of(self%values%held)
     call storage%wrap(self%data, int(self%get_field_halo_depth(), c_int), trim(self%get_name()), &
                       spoils=.true.)
     call self%values%enter_table(lent=present(override_data), &
-                                 is_whole=size(self%data) >= vector_space%get_undf(), &
+                                 is_whole=size(self%data) >= dofs, &
                                  layout=c_loc(vector_space))
   end subroutine initialise_field
 
@@ -240,12 +245,14 @@ contains
     character(*), intent(in) :: label
 
     type(function_space_type), pointer :: space
+    type(mesh_type), pointer :: mesh
     integer(i_def), pointer :: map(:)
     integer(i_def) :: cell, df, k
 
     space => self%get_function_space()
+    mesh => self%get_mesh()
     call self%values%bring_to_host()
-    do cell = 1, space%get_ncell()
+    do cell = 1, mesh%get_last_halo_cell(self%get_field_halo_depth())
       map => space%get_cell_dofmap(cell)
       do df = 1, space%get_ndf()
         do k = 0, space%get_nlayers() - 1

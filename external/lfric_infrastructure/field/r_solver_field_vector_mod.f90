@@ -63,11 +63,13 @@ contains
     integer(i_def), intent(in) :: position
 
     type(r_solver_field_proxy_type) :: source, dest
+    integer(i_def) :: dofs
 
     source = self%vector(position)%get_proxy()
     dest = field%get_proxy()
     call source%bring_to_host()
-    dest%data = source%data
+    dofs = min(size(dest%data), size(source%data))
+    dest%data(:dofs) = source%data(:dofs)
     call dest%set_dirty()
   end subroutine export_field
 
@@ -101,7 +103,7 @@ contains
 
     class(r_solver_field_vector_type), pointer :: fields_x, fields_y
     type(r_solver_field_proxy_type) :: mine, of_x, of_y
-    integer(i_def) :: n
+    integer(i_def) :: n, dofs
 
     fields_x => fields_of(x)
     fields_y => fields_of(y)
@@ -111,7 +113,8 @@ contains
       of_y = fields_y%vector(n)%get_proxy()
       call of_x%bring_to_host()
       call of_y%bring_to_host()
-      mine%data = real(p, r_solver) * of_x%data + real(q, r_solver) * of_y%data
+      dofs = min(size(mine%data), size(of_x%data), size(of_y%data))
+      mine%data(:dofs) = real(p, r_solver) * of_x%data(:dofs) + real(q, r_solver) * of_y%data(:dofs)
       call mine%set_dirty()
     end do
   end subroutine combine

@@ -12,12 +12,12 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import Depth, Term, multiples
-from psyclone_storage.ir.runtime_ops import HaloDepth, SpaceRef
+from psyclone_storage.ir.runtime_ops import HaloDepth
 
 
-def depth_value(context: LoweringContext, depth: Depth, space: SpaceRef) -> Expr:
-    """Return `depth` as an integer expression; the whole halo is that of the space's mesh."""
-    terms = [_term_value(context, term, space) for term in depth.terms]
+def depth_value(context: LoweringContext, depth: Depth) -> Expr:
+    """Return `depth` as an integer expression."""
+    terms = [_term_value(context, term) for term in depth.terms]
     if not terms:
         return whole(0)
     if len(terms) == 1:
@@ -25,8 +25,8 @@ def depth_value(context: LoweringContext, depth: Depth, space: SpaceRef) -> Expr
     return intrinsic("max", *(of_index_kind(context, term) for term in terms))
 
 
-def _term_value(context: LoweringContext, term: Term, space: SpaceRef) -> Expr:
-    parts: list[Expr] = [context.value(HaloDepth(space))] if term.whole else []
+def _term_value(context: LoweringContext, term: Term) -> Expr:
+    parts: list[Expr] = [context.value(HaloDepth())] if term.whole else []
     parts += [context.work.constant(part) for part in multiples(term)]
     if not parts:
         return whole(term.constant)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from psyclone_storage.backend.depths import depth_value
 from psyclone_storage.backend.infrastructure import LoweringContext
-from psyclone_storage.backend.spaces import space_for_mesh
 from psyclone_storage.ir.devices import entered_data, parts_of
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.region import NOTHING, Depth
@@ -19,7 +18,7 @@ from psyclone_storage.ir.runtime_ops import (
     MarkClean,
     MarkDirty,
 )
-from psyclone_storage.ir.schedule import Datum, FillHalo, HaloExchange, MarkHalo
+from psyclone_storage.ir.schedule import FillHalo, HaloExchange, MarkHalo
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Branch, Comment, If, Line
 
@@ -32,7 +31,7 @@ def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Li
     The annexed dofs alone are brought up to date by an exchange of one level.
     """
     datum = context.schedule.datum(exchange.datum)
-    value = _levels(context, exchange, datum)
+    value = _levels(context, exchange)
     exchanges = [
         line
         for component in parts_of(datum, exchange.component)
@@ -43,7 +42,7 @@ def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Li
 
 def joint_lines(context: LoweringContext, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
     """Return one call for exchanges of one phase; where fields keep flags it is to ask them."""
-    depths = tuple(_levels(context, item, context.schedule.datum(item.datum)) for item in exchanges)
+    depths = tuple(_levels(context, item) for item in exchanges)
     notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
     guarded = any(exchange.guarded for exchange in exchanges)
     return (*notes, *context.lines(ExchangeTogether(exchanges, depths, guarded)))
@@ -57,7 +56,7 @@ def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:
         if mark.dirty:
             lines += context.lines(MarkDirty(datum, component))
         if mark.clean != NOTHING:
-            depth = depth_value(context, mark.clean, space_for_mesh(datum))
+            depth = depth_value(context, mark.clean)
             lines += context.lines(MarkClean(datum, component, depth))
     return tuple(lines)
 
@@ -66,7 +65,7 @@ def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
     """Return what sets dofs that a kernel adds to and that may never have been set."""
     datum = context.schedule.datum(fill.datum)
     beyond, depth = (
-        depth_value(context, levels, space_for_mesh(datum)) if levels.terms else None
+        depth_value(context, levels) if levels.terms else None
         for levels in (fill.beyond, fill.depth)
     )
     adds = fill.reader.partition("@")[0]
@@ -79,10 +78,10 @@ def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
     return (note, *lines)
 
 
-def _levels(context: LoweringContext, exchange: HaloExchange, datum: Datum) -> Expr:
+def _levels(context: LoweringContext, exchange: HaloExchange) -> Expr:
     """Return the depth of an exchange; for annexed dofs alone it is 1."""
     depth = _LEAST if exchange.depth == NOTHING else exchange.depth
-    return depth_value(context, depth, space_for_mesh(datum))
+    return depth_value(context, depth)
 
 
 def _explanation(exchange: HaloExchange) -> Iterator[Comment]:

@@ -12,7 +12,7 @@ from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.runtime_ops import SpaceRef
-from psyclone_storage.ir.schedule import Datum, KernelCall
+from psyclone_storage.ir.schedule import KernelCall
 
 
 def space_of(context: LoweringContext, call: KernelCall, arg: int, name: str = "") -> SpaceRef:
@@ -52,8 +52,3 @@ def mesh_space(context: LoweringContext, call: KernelCall) -> SpaceRef:
     """Return the iteration space under a key that it shares with all spaces on its mesh."""
     space = iteration_space(context, call)
     return replace(space, key=("mesh", space.datum.name if context.several_meshes else ""))
-
-
-def space_for_mesh(datum: Datum) -> SpaceRef:
-    """Return the space of a field under a key of its own, which is enough to find its mesh."""
-    return SpaceRef((datum.name, ""), datum.name, datum, "")

@@ -48,10 +48,12 @@ class Term:
     def covers(self, other: Term) -> bool:
         """Return whether this is provably at least `other`, whatever the unknowns are.
 
-        No legal depth exceeds the whole halo, and the halo has at least one level.
+        The whole halo has at least one level, and a field may have a deeper halo than the whole.
         """
+        if self.whole and other.whole:
+            return self.constant >= other.constant
         if self.whole:
-            return self.constant >= (other.constant if other.whole else 0)
+            return not other.unknowns and self.constant + 1 >= other.constant
         return not other.whole and self._exceeds_by(other, 0)
 
     def surpasses(self, other: Term) -> bool:
@@ -96,11 +98,6 @@ class Depth:
         first = self.terms[0]
         single = len(self.terms) == 1 and not first.names and not first.whole
         return first.constant if single else None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether this is all of the halo."""
-        return self.terms == WHOLE.terms
 
     def plus(self, other: Depth) -> Depth:
         """Return the sum of two depths; nothing is deeper than the whole halo."""

@@ -152,9 +152,7 @@ class PointsEnd:
 
 @dataclass(frozen=True, slots=True)
 class HaloDepth:
-    """The number of halo levels that the mesh of a space has."""
-
-    space: SpaceRef
+    """The number of halo levels that all fields of the loops through the whole halo have."""
 
 
 # ---------------------------------------------------------------------------- values: spaces

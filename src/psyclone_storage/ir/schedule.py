@@ -151,10 +151,14 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a loop runs over, in terms of the partition."""
+    """What a loop runs over, in terms of the partition.
+
+    One that a step has `extended` into the halo relies on the halo depths of the loop's fields.
+    """
 
     reach: Reach
     depth: Depth = NOTHING
+    extended: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +213,8 @@ class Loop:
     internal region. `tile` is the number of rows or columns in a tile, for loops over tiles and
     inside of them. One over dofs computes `filled` levels of halo besides, as a loop after it adds
     to them: that is derived, as exchanges are. One that was fused under a test has `parts`: where
-    their bounds differ when the program runs, they run one after the other (`ir.parts`). An
+    their bounds differ when the program runs, they run one after the other (`ir.parts`). For those
+    that are `asserted` the user has promised the bounds of the loop. An
     `outlined` one stands in a procedure of its own, with the directive that shares its iterations,
     and with `one_level` it has a second one for columns of one level.
     One with a `peel` is the interior of a loop or a part of its rim, and so are loops inside it.
@@ -224,6 +229,7 @@ class Loop:
     tile: int = 0
     filled: Depth = NOTHING
     parts: tuple[LoopPart, ...] = ()
+    asserted: tuple[LoopPart, ...] = ()
     outlined: bool = False
     one_level: bool = False
     peel: Peel | None = None

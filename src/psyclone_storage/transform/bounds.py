@@ -26,7 +26,7 @@ from psyclone_storage.transform.step import (
 
 @dataclass(frozen=True, slots=True)
 class ConstantLoopBounds:
-    """Give the loops over a grid bounds in terms of `istop` and `jstop`, which are read once.
+    """Give the loops over a grid bounds in terms of variables such as `istop` that are read once.
 
     They are the ends of the internal region of the grid, so that a compiler sees that loops go
     equally far. Without the step each loop asks its field for the region it has.
@@ -41,7 +41,8 @@ class ConstantLoopBounds:
     boundary of a rank is not that of the domain.
 
     before: loop1 over rows, from u%internal%ystart to u%internal%ystop
-    after:  jstop = u%grid%subdomain%internal%ystop; loop1 over rows, from 2 to jstop
+    after:  jstart, jstop = the ends of u%grid%subdomain%internal; loop1 over rows, from jstart to
+            jstop
     """
 
     name: ClassVar[str] = "constant-loop-bounds"

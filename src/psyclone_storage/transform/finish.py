@@ -27,6 +27,7 @@ from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls, outer_loops
+from psyclone_storage.transform.fuse import joined
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.outline import OutlineLoop, is_in_place
 from psyclone_storage.transform.transfers import with_derived
@@ -56,7 +57,7 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
                 bare, rules, before, item, same_space=share_space(groups, before, item)
             )
         ):
-            body[-1] = replace(before, body=before.body + item.body)
+            body[-1] = joined(before, item)
         else:
             body.append(item)
     if len(body) == len(bare.body):

@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.order import UserAssertions, bounds_agree, may_fuse
+from psyclone_storage.analysis.schedules.order import (
+    UserAssertions,
+    bounds_agree,
+    dofs_agree,
+    may_fuse,
+)
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Loop, LoopPart, Schedule, Statement
+from psyclone_storage.ir.schedule import Loop, LoopPart, Over, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Place, Reasons, loop_named, missing
@@ -22,7 +27,8 @@ class FuseLoops:
 
     Halo exchanges between the two do not stand in the way unless they are pinned: those for the
     second loop are made before the first. `same_space` is the user's word that two loops over dofs
-    have the same bounds where the metadata say `any_space`. On a grid, the loops over rows come
+    have the same bounds where the metadata say `any_space`; generated code checks it when it runs,
+    and stops if it is wrong. On a grid, the loops over rows come
     first and then, inside the fused one, those over columns.
 
     Refused unless both run over the same things equally far, and unless no iteration then sees the
@@ -73,8 +79,17 @@ class FuseLoops:
         raise_if_any(self.check(schedule, rules))
         bare = without_halos(schedule)
         first, second = loop_named(bare, self.first), loop_named(bare, self.second)
-        joined = replace(first, body=first.body + second.body, parts=_parts(bare, first, second))
-        return replaced(replaced(bare, second.uid), first.uid, joined)
+        both = replace(joined(first, second), parts=_parts(bare, first, second))
+        if first.over is Over.DOFS and not dofs_agree(bare, first, second):
+            both = replace(both, asserted=(*both.asserted, _own_part(second)))
+        return replaced(replaced(bare, second.uid), first.uid, both)
+
+
+def joined(first: Loop, second: Loop) -> Loop:
+    """Return the loop `first` with the calls of both, and all that is known of both."""
+    extent = second.extent if second.extent.extended else first.extent
+    asserted = first.asserted + second.asserted
+    return replace(first, extent=extent, body=first.body + second.body, asserted=asserted)
 
 
 def _parts(schedule: Schedule, first: Loop, second: Loop) -> tuple[LoopPart, ...]:

@@ -34,6 +34,10 @@ _LARGER = (Iteration.CELL_COLUMN, Iteration.DOF)
 class ComputeRedundantly:
     """Let a loop run into the halo, down to level `depth` or, with depth 0, through all of it.
 
+    A field may have a shallower halo than its mesh. With depth 0, all such loops of an invoke run
+    as far as the shallowest halo of their fields. With another depth, the generated code stops
+    where a field has a shallower halo than the loop needs.
+
     What the loop writes is then clean that far (one level less where cells add to shared dofs),
     so that later exchanges can be shallower or go; what it reads must be, so that earlier ones can
     be deeper. All exchanges are planned anew. A coloured loop is changed at both of its levels.
@@ -88,7 +92,8 @@ class ComputeRedundantly:
 
     @property
     def _extent(self) -> Extent:
-        return Extent(Reach.HALO, Depth.of(self.depth) if self.depth > 0 else WHOLE)
+        depth = Depth.of(self.depth) if self.depth > 0 else WHOLE
+        return Extent(Reach.HALO, depth, extended=True)
 
     def _depth_reasons(self, loop: Loop) -> Iterator[Diagnostic]:
         if self.depth < 0:
@@ -99,6 +104,8 @@ class ComputeRedundantly:
         old = loop.extent
         further = self._extent.depth
         if not old.reach.in_halo or old.reach is Reach.HALO_ONLY:
+            return
+        if further != old.depth and further == WHOLE:
             return
         if further == old.depth or further.covers(old.depth) is not Fresh.YES:
             message = (

@@ -194,44 +194,50 @@ contains
   end function value_of
 
   !> Make a field on a space of the fine mesh, or of the one given, with `ndata` values at each dof,
-  !> from `seed`; those that the rank does not own are poisoned.
-  subroutine new_field(field, fs, name, seed, mesh, ndata)
+  !> from `seed`; those that the rank does not own are poisoned. Its halo is that of the mesh, or has
+  !> the depth given.
+  subroutine new_field(field, fs, name, seed, mesh, ndata, halo_depth)
     class(field_parent_type), intent(inout) :: field
     integer(i_def), intent(in) :: fs
     character(*), intent(in) :: name
     integer(i_def), intent(in) :: seed
     type(mesh_type), pointer, optional, intent(in) :: mesh
     integer(i_def), optional, intent(in) :: ndata
+    integer(i_def), optional, intent(in) :: halo_depth
 
+    integer(i_def) :: depth, last
     type(function_space_type), pointer :: space
     type(mesh_type), pointer :: its_mesh
     integer(i_halo_index), allocatable :: ids(:)
 
     its_mesh => fine
     if (present(mesh)) its_mesh => mesh
+    depth = deepest
+    if (present(halo_depth)) depth = halo_depth
     space => function_space_collection%get_fs(its_mesh, orders(1), orders(2), fs, ndata)
+    last = space%get_last_dof_halo(depth)
     call space%get_global_dof_id(ids)
     number_known = number_known + 1
     associate (entry => known(number_known))
       entry%name = trim(prefix) // '/' // name
       select type (field)
       type is (field_real64_type)
-        call field%initialise(space, name, halo_depth=deepest)
+        call field%initialise(space, name, halo_depth=depth)
         allocate (entry%proxy, source=field%get_proxy())
       type is (field_real32_type)
-        call field%initialise(space, name, halo_depth=deepest)
+        call field%initialise(space, name, halo_depth=depth)
         allocate (entry%proxy, source=field%get_proxy())
       type is (integer_field_type)
-        call field%initialise(space, name, halo_depth=deepest)
+        call field%initialise(space, name, halo_depth=depth)
         allocate (entry%proxy, source=field%get_proxy())
       end select
       select type (proxy => entry%proxy)
       type is (field_real64_proxy_type)
-        proxy%data = real(value_of(ids, seed, space%get_ndof_glob()), real64)
+        proxy%data = real(value_of(ids(:last), seed, space%get_ndof_glob()), real64)
       type is (field_real32_proxy_type)
-        proxy%data = real(value_of(ids, seed, space%get_ndof_glob()), real32)
+        proxy%data = real(value_of(ids(:last), seed, space%get_ndof_glob()), real32)
       type is (integer_field_proxy_type)
-        proxy%data = value_of(ids, seed, space%get_ndof_glob())
+        proxy%data = value_of(ids(:last), seed, space%get_ndof_glob())
       end select
     end associate
     call poison_halos()
@@ -247,7 +253,7 @@ contains
       associate (proxy => known(n)%proxy)
         first = proxy%vspace%get_last_dof_owned() + 1
         if (annexed_are_valid) first = proxy%vspace%get_last_dof_annexed() + 1
-        do depth = 1, proxy%vspace%get_halo_depth()
+        do depth = 1, proxy%get_field_proxy_halo_depth()
           if (proxy%is_dirty(depth)) call poison(proxy, first, depth)
           first = proxy%vspace%get_last_dof_halo(depth) + 1
         end do
@@ -380,7 +386,7 @@ contains
     integer(i_def) :: clean
 
     clean = 0
-    do while (clean < proxy%vspace%get_halo_depth())
+    do while (clean < proxy%get_field_proxy_halo_depth())
       if (proxy%is_dirty(clean + 1)) exit
       clean = clean + 1
     end do

@@ -23,14 +23,16 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from psyclone_storage.analysis.schedules.check_interiors import beyond_edge, interior_of
+from psyclone_storage.analysis.schedules.scenario import HaloScenario
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     data_by_name,
     key_text,
     keys_of,
 )
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.expr import Expr, integer_value, spell
+from psyclone_storage.ir.halo_depths import FieldPart, depths_of_steps, fields_of_whole_halo
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg, MeshRole
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
@@ -57,26 +59,6 @@ ANNEXED = -1
 
 _OPERATOR_LEVELS = 1
 _FINE = 2
-
-
-@dataclass(frozen=True, slots=True)
-class HaloScenario:
-    """What the adversary has fixed: sizes, values of run-time extents, what came before.
-
-    `levels` is the depth of the halo. `extents` gives a value to each name in a depth. `shared`
-    holds the data whose dofs cells share. `flags` is how many levels the run-time flags call
-    clean at entry. With `annexed_clean`, annexed dofs are right at entry. What is not right there
-    holds some number if `filled`; else nothing has ever filled it. Where it is not `flagged`, no
-    flags are kept, so that nothing is promised by any.
-    """
-
-    levels: int
-    extents: Mapping[str, int]
-    shared: frozenset[str]
-    flags: int = 0
-    annexed_clean: bool = False
-    filled: bool = True
-    flagged: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +148,16 @@ class PreparedSchedule:
     """What is the same in every world in which a schedule is executed.
 
     `steps` are done one after the other. The generated code stops where one of `limited` goes
-    beyond an operator. A device runs the loops `untrapped`.
+    beyond an operator, or if a field has a shallower halo than a step relies on. The fields `whole`
+    give the whole halo its depth. A device runs the loops `untrapped`.
     """
 
     schedule: Schedule
     steps: tuple[_PreparedCall | Statement, ...]
     limited: tuple[Expr, ...]
     untrapped: frozenset[str]
+    relied_on: Mapping[FieldPart, Depth]
+    whole: tuple[str, ...]
 
 
 def prepare(schedule: Schedule) -> PreparedSchedule:
@@ -209,7 +194,9 @@ def prepare(schedule: Schedule) -> PreparedSchedule:
                 for asked in (actual.extent, call.halo_depth)
                 if asked is not None and integer_value(asked) is None
             ]
-    return PreparedSchedule(schedule, tuple(steps), tuple(limited), _for_devices(schedule))
+    whole = tuple(part.datum for part in fields_of_whole_halo(schedule))
+    untrapped, relied_on = _for_devices(schedule), depths_of_steps(schedule)
+    return PreparedSchedule(schedule, tuple(steps), tuple(limited), untrapped, relied_on, whole)
 
 
 def check_halos(
@@ -225,6 +212,14 @@ def execute(schedule: Schedule | PreparedSchedule, world: HaloScenario) -> Outco
     # The generated code stops: a variable takes a call beyond an operator.
     if any(_number(asked, world) > _OPERATOR_LEVELS for asked in ready.limited):
         return Outcome((), ())
+    if world.depths:
+        world = replace(world, whole=min(map(world.depth_of, ready.whole), default=None))
+        # It stops here, too: a halo is shallower than a step relies on.
+        if any(
+            world.number_of(levels) > world.depth_of(part.datum)
+            for part, levels in ready.relied_on.items()
+        ):
+            return Outcome((), ())
     run = _HaloExecution(world, ready.schedule.fills, ready.untrapped)
     for step in ready.steps:
         match step:
@@ -285,17 +280,6 @@ def _number(expr: Expr, world: HaloScenario) -> int:
     return world.extents[spell(expr)] if known is None else known
 
 
-def _levels(depth: Depth, world: HaloScenario) -> int:
-    """Return the number of levels that `depth` is in `world`."""
-    most = 0
-    for term in depth.terms:
-        levels = term.constant + (world.levels if term.whole else 0)
-        if term.unknowns:
-            levels += sum(world.extents[name] for name in term.names)
-        most = max(most, levels)
-    return most
-
-
 def _cells(loop: Loop, world: HaloScenario) -> range:
     """Return the levels of the cells that `loop` computes; owned cells are level 0.
 
@@ -305,9 +289,9 @@ def _cells(loop: Loop, world: HaloScenario) -> range:
         return range(1)
     match loop.extent.reach:
         case Reach.HALO:
-            return range(_levels(loop.extent.depth, world) + 1)
+            return range(world.number_of(loop.extent.depth) + 1)
         case Reach.HALO_ONLY:
-            return range(1, _levels(loop.extent.depth, world) + 1)
+            return range(1, world.number_of(loop.extent.depth) + 1)
     return range(1)
 
 
@@ -333,7 +317,7 @@ def _dofs(loop: Loop, shared: bool, world: HaloScenario) -> frozenset[int]:
     if shared and extent.reach in (Reach.ANNEXED, Reach.HALO):
         places.add(ANNEXED)
     if extent.reach is Reach.HALO:
-        places |= set(range(1, _levels(extent.depth, world) + 1))
+        places |= set(range(1, world.number_of(extent.depth) + 1))
     return frozenset(places)
 
 
@@ -358,7 +342,7 @@ def _read_and_written(
     step: _PreparedCall, world: HaloScenario
 ) -> tuple[tuple[_ArgumentUse, ...], tuple[_ArgumentUse, ...]]:
     """Return what a call reads and what it writes, the same in all worlds of equal extents."""
-    known = (world.levels, world.shared, *map(world.extents.get, step.names))
+    known = (world.levels, world.whole, world.shared, *map(world.extents.get, step.names))
     if known not in step.met:
         uses = tuple(_uses(step, world))
         reading = (Access.READ, Access.READWRITE, Access.READINC)
@@ -400,7 +384,7 @@ def _looked_by(
     reach = 0 if extent is None else _number(extent, world)
     interior = interior_of(step.loop)
     if interior is not None:
-        depth = _levels(interior.depth, world)
+        depth = world.number_of(interior.depth)
         return frozenset(range(beyond_edge(interior, described, reach, depth) + 1))
     if extent is not None:
         return _looked_at(step.call, computed, reach)
@@ -453,7 +437,7 @@ def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
     if use.places <= right:
         return
     for place in sorted(use.places - right):
-        beyond = place > run.world.levels
+        beyond = place > run.world.depth_of(use.key.datum)
         state = "which does not exist" if beyond else "which is stale"
         message = f"'{uid}' reads {_place_text(use.key, place)}, {state}."
         run.stale.append(HaloFault(uid, use.key, message))
@@ -476,6 +460,10 @@ def _fill(
 
 
 def _write(run: _HaloExecution, uid: str, use: _ArgumentUse, copies: _Copies) -> None:
+    deepest = run.world.depth_of(use.key.datum)
+    for place in sorted(place for place in use.places if place > deepest):
+        message = f"'{uid}' writes {_place_text(use.key, place)}, which does not exist."
+        run.stale.append(HaloFault(uid, use.key, message))
     for place in sorted(use.places & copies.flying):
         message = f"'{uid}' writes {_place_text(use.key, place)} while it is exchanged."
         run.stale.append(HaloFault(uid, use.key, message))
@@ -501,12 +489,14 @@ def _copies(run: _HaloExecution, key: ExchangedComponent) -> _Copies:
     """Return the copies of `key`, as the adversary has left them if they were not met before."""
     if key not in run.copies:
         world = run.world
-        right = {OWNED, *range(1, world.flags + 1)}
-        if world.annexed_clean or world.flags:
+        levels = world.depth_of(key.datum)
+        flags = min(world.flags, levels)
+        right = {OWNED, *range(1, flags + 1)}
+        if world.annexed_clean or flags:
             right.add(ANNEXED)
-        everywhere = _received(world.levels)
+        everywhere = _received(levels)
         empty = frozenset() if world.filled else everywhere - right
-        run.copies[key] = _Copies(frozenset(right), world.flags, empty)
+        run.copies[key] = _Copies(frozenset(right), flags, empty)
     return run.copies[key]
 
 
@@ -516,11 +506,12 @@ def _copies(run: _HaloExecution, key: ExchangedComponent) -> _Copies:
 def _exchange(run: _HaloExecution, exchange: HaloExchange) -> None:
     key = ExchangedComponent(exchange.datum, exchange.component)
     copies = _copies(run, key)
-    depth = _levels(exchange.depth, run.world)
+    depth = run.world.number_of(exchange.depth)
     if exchange.guarded and depth == 0:
         return
-    if not 1 <= depth <= run.world.levels:
-        message = f"'{exchange.uid}' exchanges {depth} levels of {run.world.levels}."
+    levels = run.world.depth_of(exchange.datum)
+    if not 1 <= depth <= levels:
+        message = f"'{exchange.uid}' exchanges {depth} levels of {levels}."
         run.stale.append(HaloFault(exchange.uid, key, message))
         return
     if exchange.guarded and depth <= copies.flags:
@@ -554,11 +545,12 @@ def _clear(run: _HaloExecution, fill: FillHalo) -> None:
     """Put some number into replicas, which is no more right than what they held before."""
     key = ExchangedComponent(fill.datum, fill.component)
     copies = _copies(run, key)
-    first, last = _levels(fill.beyond, run.world) + 1, _levels(fill.depth, run.world)
+    first, last = run.world.number_of(fill.beyond) + 1, run.world.number_of(fill.depth)
     places = {ANNEXED} if fill.annexed else set()
     places |= set(range(first, last + 1))
-    if last > run.world.levels:
-        message = f"'{fill.uid}' fills {last} levels of {run.world.levels}."
+    levels = run.world.depth_of(fill.datum)
+    if last > levels:
+        message = f"'{fill.uid}' fills {last} levels of {levels}."
         run.stale.append(HaloFault(fill.uid, key, message))
     for place in sorted(places & copies.flying):
         message = f"'{fill.uid}' fills {_place_text(key, place)} while it is exchanged."
@@ -571,7 +563,13 @@ def _mark(run: _HaloExecution, mark: MarkHalo) -> None:
     copies = _copies(run, ExchangedComponent(mark.datum, mark.component))
     if mark.dirty:
         copies.flags = 0
-    copies.flags = max(copies.flags, _levels(mark.clean, run.world))
+    clean, levels = run.world.number_of(mark.clean), run.world.depth_of(mark.datum)
+    if clean > levels:
+        message = f"'{mark.uid}' calls {clean} levels of {levels} clean."
+        run.stale.append(
+            HaloFault(mark.uid, ExchangedComponent(mark.datum, mark.component), message)
+        )
+    copies.flags = max(copies.flags, clean)
 
 
 def _leave(run: _HaloExecution, schedule: Schedule) -> None:

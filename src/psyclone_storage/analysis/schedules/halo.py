@@ -523,9 +523,10 @@ class _HaloWalk:
         # Where the flags call the deeper levels dirty already, or the write left them alone or
         # clean, only the clean levels are news.
         grows = before.beyond is after.beyond and after.clean.covers(before.clean) is Fresh.YES
-        dirty = not grows and not clean.is_whole
         uid = f"mark({key_text(key)})@{place}"
-        self.marks.append(PlacedMark(place, MarkHalo(uid, key.datum, key.component, dirty, clean)))
+        self.marks.append(
+            PlacedMark(place, MarkHalo(uid, key.datum, key.component, not grows, clean))
+        )
 
     def _pinned(self, key: ExchangedComponent, exchange: HaloExchange) -> None:
         """Note what a pinned exchange does: all of it happens when it finishes."""

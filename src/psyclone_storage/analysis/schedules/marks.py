@@ -46,8 +46,7 @@ class _Flags:
         return self
 
     def _grown(self, depth: Depth) -> _Flags:
-        larger = self.depth.max(depth)
-        return _Flags(larger, _DIRTY if larger.is_whole else self.since)
+        return _Flags(self.depth.max(depth), self.since)
 
 
 def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:

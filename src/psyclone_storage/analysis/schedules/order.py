@@ -116,7 +116,7 @@ def may_fuse(
     if places[second] - places[first] != 1:
         message = f"'{second}' does not follow '{first}' directly."
         return (Diagnostic("S005", message, place_near(schedule, second)),)
-    known = word.same_space or share_space(groups_by_space(schedule), one, two)
+    known = word.same_space or _share_known_space(schedule, one, two)
     if one.over.axis is not None:
         unlike = tuple(_unlike(schedule, one, two, same_space=False))
         if word.tested:
@@ -143,6 +143,10 @@ def share_space(groups: tuple[frozenset[str], ...], one: Loop, two: Loop) -> boo
     """
     (_, mine), (_, theirs) = _bounds(one), _bounds(two)
     return any(mine.datum in group and theirs.datum in group for group in groups)
+
+
+def _share_known_space(schedule: Schedule, one: Loop, two: Loop) -> bool:
+    return share_space(groups_by_space(schedule), one, two)
 
 
 def _missing(schedule: Schedule, places: dict[str, int], *uids: str) -> Reasons:
@@ -207,6 +211,11 @@ def _unlike(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> It
 def bounds_agree(schedule: Schedule, one: Loop, two: Loop) -> bool:
     """Return whether two loops over points of a grid provably have the same limits."""
     return _bounds_agree(schedule, one, two, same_space=False)
+
+
+def dofs_agree(schedule: Schedule, one: Loop, two: Loop) -> bool:
+    """Return whether two loops over dofs provably have the same limits."""
+    return _bounds_agree(schedule, one, two, same_space=_share_known_space(schedule, one, two))
 
 
 def _after_a_test(rules: Rules, one: Loop, two: Loop, unlike: Reasons) -> Iterator[Diagnostic]:

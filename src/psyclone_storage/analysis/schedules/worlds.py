@@ -9,15 +9,19 @@ import itertools
 import random
 from collections.abc import Iterator, Mapping
 
-from psyclone_storage.analysis.schedules.check import HaloScenario, extent_names
+from psyclone_storage.analysis.schedules.check import extent_names
 from psyclone_storage.analysis.schedules.check_devices import DeviceWorld
 from psyclone_storage.analysis.schedules.same_objects import same_objects
+from psyclone_storage.analysis.schedules.scenario import HaloScenario
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.devices import device_calls, has_device
 from psyclone_storage.ir.expr import integer_value, spell
+from psyclone_storage.ir.halo_depths import fields_of_loop
 from psyclone_storage.ir.kernel import GridStencil, MeshRole
+from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.transfer import EnterData
-from psyclone_storage.ir.walk import statements
+from psyclone_storage.ir.walk import outer_loops, statements
 
 VALUES = (0, 1, 2, 7)
 
@@ -32,9 +36,10 @@ def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]
         for levels in (least, least + 2):
             for flags in range(levels + 1):
                 for filled in (True, False):
-                    yield HaloScenario(
+                    world = HaloScenario(
                         levels, extents, shared, flags, schedule.annexed_clean, filled
                     )
+                    yield from _with_shallow_fields(schedule, world)
 
 
 def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
@@ -50,7 +55,28 @@ def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloS
     for extents in chosen if names else chosen[:1]:
         levels = max(_levels_needed(loops, extents), 1) + 1
         for flags in sorted({0, 1, min(2, levels), levels - 1, levels}):
-            yield HaloScenario(levels, extents, shared, flags, schedule.annexed_clean, filled=False)
+            world = HaloScenario(
+                levels, extents, shared, flags, schedule.annexed_clean, filled=False
+            )
+            yield from _with_shallow_fields(schedule, world)
+
+
+def _with_shallow_fields(schedule: Schedule, world: HaloScenario) -> Iterator[HaloScenario]:
+    """Yield a world, and those where fields have no deeper halos than kernels need themselves.
+
+    Steps may rely on deeper ones; which loops they have extended, schedules know.
+    """
+    yield world
+    if not any(loop.extent.extended for loop in outer_loops(schedule)):
+        return
+    least = {datum.name: 1 for datum in schedule.all_data}
+    for loop in outer_loops(schedule):
+        if not loop.extent.extended:
+            for part, depth in fields_of_loop(schedule, replace(loop, filled=NOTHING)):
+                least[part.datum] = max(least[part.datum], world.number_of(depth))
+    names = sorted(least)
+    for shallow in (names, names[::2], names[1::2]):
+        yield replace(world, depths={name: min(least[name], world.levels) for name in shallow})
 
 
 def _loops(schedule: Schedule) -> list[tuple[Loop, tuple[KernelCall, ...], int]]:

@@ -23,6 +23,7 @@ from psyclone_storage.ir.expr import (
     Member,
     Name,
     intrinsic,
+    walk,
     whole,
 )
 from psyclone_storage.ir.interface import Role
@@ -32,9 +33,6 @@ from psyclone_storage.ir.runtime_ops import LoopEnd, LoopStart, PointsEnd
 from psyclone_storage.ir.schedule import Axis, KernelCall, Loop
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import kernel_calls
-
-_FIRST = 2
-"""The first internal index of a grid: one point of boundary or halo lies before it."""
 
 _REGIONS = {
     (INTERNAL, Axis.NORTH): (Required.INTERNAL_OUTER_START, Required.INTERNAL_OUTER_STOP),
@@ -62,8 +60,11 @@ def points_end(paths: Paths, context: LoweringContext, asked: PointsEnd) -> Expr
     if points is None:
         raise InternalError(f"'{asked.call.uid}' is for no points of a grid.")
     if points.bounds is not None:
-        stop = paths.reach(_STOPS[asked.axis], field)
-        return _written(points.bounds, asked.axis, stop, last=asked.last)
+        ends = {
+            FIRST_INTERNAL.text: _owned_edge(field, asked.axis, last=False),
+            LAST_INTERNAL.text: paths.reach(_STOPS[asked.axis], field),
+        }
+        return substituted(_bound(points.bounds, asked.axis, last=asked.last), ends)
     if asked.call.kernel.args[asked.arg].space == ANY_TYPE:
         return _size(paths, field, asked.axis) if asked.last else whole(1)
     if (points.name, asked.axis) not in _REGIONS:
@@ -83,10 +84,16 @@ def _loop_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool)
 
 def _owned_end(loop: Loop, *, last: bool) -> Expr:
     """Return the first or the last index of what a rank owns, in the direction of `loop`."""
-    region = _looped_field(kernel_calls(loop)[0], loop.bounds_from)
+    field, axis = _looped_field(kernel_calls(loop)[0], loop.bounds_from), loop.over.axis
+    return _owned_edge(field, axis, last=last)
+
+
+def _owned_edge(field: Expr, axis: Axis | None, *, last: bool) -> Expr:
+    """Return the first or the last index, in one direction, of what a rank owns of a grid."""
+    region = field
     for member in abi.OWNED:
         region = Member(region, member)
-    return Member(region, abi.EDGES[2 * (loop.over.axis is Axis.NORTH) + last])
+    return Member(region, abi.EDGES[2 * (axis is Axis.NORTH) + last])
 
 
 def _uncut_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
@@ -95,13 +102,8 @@ def _uncut_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
     if loop.bounds is not None:
         first = next(datum for datum in context.schedule.data if datum.kind is ArgKind.FIELD)
-        stop = paths.reach(_STOPS[axis], Name(first.name))
-        declared = Declare(f"{axis.value}stop", INTEGER)
-        return _written(
-            loop.bounds,
-            axis,
-            context.work.assigned(SetupSection.BOUNDS, ("stop", axis), declared, stop),
-            last=last,
+        return _read_once(
+            paths, context, _bound(loop.bounds, axis, last=last), Name(first.name), axis
         )
     if all(map(_looks_at_bounds, calls)):
         field = _looped_field(calls[0], loop.bounds_from)
@@ -121,13 +123,33 @@ def _looped_field(call: KernelCall, bounds_from: int) -> Expr:
     return actual.value
 
 
-def _written(bounds: GridBounds, axis: Axis, stop: Expr, *, last: bool) -> Expr:
-    """Return one bound of one direction, in which `stop` is the end of the internal region."""
+def _read_once(
+    paths: Paths, context: LoweringContext, bound: Expr, field: Name, axis: Axis
+) -> Expr:
+    """Return a bound in terms of variables for the ends of the internal region of a grid.
+
+    The first internal index depends on the width of the halo, which only the grid knows.
+    """
+    values = {
+        FIRST_INTERNAL.text: ("start", _owned_edge(field, axis, last=False)),
+        LAST_INTERNAL.text: ("stop", paths.reach(_STOPS[axis], field)),
+    }
+    ends: dict[str, Expr] = {}
+    for name in sorted(
+        {item.text for item in walk(bound) if isinstance(item, Name)} & values.keys()
+    ):
+        which, value = values[name]
+        declared = Declare(f"{axis.value}{which}", INTEGER)
+        ends[name] = context.work.assigned(SetupSection.BOUNDS, (which, axis), declared, value)
+    return substituted(bound, ends)
+
+
+def _bound(bounds: GridBounds, axis: Axis, *, last: bool) -> Expr:
+    """Return one bound of one direction."""
     pair = (bounds.inner_start, bounds.inner_stop)
     if axis is Axis.NORTH:
         pair = (bounds.outer_start, bounds.outer_stop)
-    ends = {FIRST_INTERNAL.text: whole(_FIRST), LAST_INTERNAL.text: stop}
-    return substituted(pair[last], ends)
+    return pair[last]
 
 
 def _size(paths: Paths, field: Expr, axis: Axis) -> Expr:

@@ -74,6 +74,7 @@ class FieldMember(StrEnum):
     PROXY = "get_proxy"
     DATA = "data"
     SPACE = "vspace"
+    HALO_DEPTH = "get_field_proxy_halo_depth"
     IS_DIRTY = "is_dirty"
     SET_DIRTY = "set_dirty"
     SET_CLEAN = "set_clean"
@@ -132,6 +133,7 @@ class SpaceProcedure(StrEnum):
     STENCIL = "get_stencil_dofmap"
     STENCIL_2D = "get_stencil_2D_dofmap"
     IS_READONLY = "is_readonly"
+    HALO_DEPTH = "get_halo_depth"
 
 
 class Mesh(StrEnum):
@@ -142,7 +144,6 @@ class Mesh(StrEnum):
     LAST_INNER = "get_last_inner_cell"
     NUM_INNER = "get_num_cells_inner"
     LAST_HALO = "get_last_halo_cell"
-    HALO_DEPTH = "get_halo_depth"
     NCOLOURS = "get_ncolours"
     COLOUR_MAP = "get_colour_map"
     LAST_EDGE_OF_COLOURS = "get_last_edge_cell_all_colours"

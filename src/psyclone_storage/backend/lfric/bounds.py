@@ -76,7 +76,7 @@ def loop_end(context: LoweringContext, asked: LoopEnd) -> Expr:
         case Reach.ALL | Reach.OWNED:
             return Element(ends_of(context, space, _ENDS[loop.over], False), asked.within)
         case Reach.HALO:
-            depth = depth_value(context, loop.extent.depth, space)
+            depth = depth_value(context, loop.extent.depth)
             ends = ends_of(context, space, _ENDS[loop.over], True)
             return Element(ends, (*asked.within, depth))
     raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
@@ -110,7 +110,7 @@ def _start(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
 
 def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
     if loop.over is Over.DOFS:
-        return _last_dof(context, loop.computed, space)
+        return last_dof(context, loop.computed, space)
     if loop.peel is not None and loop.peel.section is PeelSection.INTERIOR:
         return _last_inner_cell(context, loop.peel, space)
     return _last_cell(context, loop.extent, space)
@@ -126,14 +126,15 @@ def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> E
     depth, mesh = peel.interior.depth, mesh_of(context, space)
     if not depth.terms:
         return bound(mesh, abi.Mesh.LAST_EDGE)
-    last = bound(mesh, abi.Mesh.LAST_INNER, depth_value(context, depth, space))
+    last = bound(mesh, abi.Mesh.LAST_INNER, depth_value(context, depth))
     if depth == Depth.of(1):
         return last
     are_told_apart = Binary(Operator.GREATER, bound(mesh, abi.Mesh.NUM_INNER, whole(1)), whole(0))
     return intrinsic("merge", last, of_index_kind(context, whole(0)), are_told_apart)
 
 
-def _last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
+def last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
+    """Return the last dof of a loop over the dofs of a space."""
     owner = space_object(context, space)
     match extent.reach:
         case Reach.ALL:
@@ -143,7 +144,7 @@ def _last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr
         case Reach.ANNEXED:
             return bound(owner, abi.SpaceProcedure.LAST_ANNEXED)
         case Reach.HALO:
-            depth = depth_value(context, extent.depth, space)
+            depth = depth_value(context, extent.depth)
             return bound(owner, abi.SpaceProcedure.LAST_HALO, depth)
     raise InternalError(f"Dofs have no extent '{extent.reach.value}'.")
 
@@ -155,6 +156,6 @@ def _last_cell(context: LoweringContext, extent: Extent, space: SpaceRef) -> Exp
         case Reach.OWNED:
             return bound(mesh_of(context, space), abi.Mesh.LAST_EDGE)
         case Reach.HALO | Reach.HALO_ONLY:
-            depth = depth_value(context, extent.depth, space)
+            depth = depth_value(context, extent.depth)
             return bound(mesh_of(context, space), abi.Mesh.LAST_HALO, depth)
     raise InternalError(f"Cells have no extent '{extent.reach.value}'.")

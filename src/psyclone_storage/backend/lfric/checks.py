@@ -3,39 +3,50 @@
 Four mistakes of an algorithm show at run time only: a field that is not on the function space
 that its kernel's metadata name, one that has not the number of layers or of values at a dof that
 they state, a field to be written that is read-only, and a halo that is not as deep as a stencil, an
-exchange or a loop needs. Each is reported through the log. A fifth stops the program unasked: a
-kernel that uses an operator and is called for more of the halo than the operator has values for.
+exchange or a loop needs. Each is reported through the log.
+
+Three more stop the program without a request, because wrong values would be computed or memory of
+others be overwritten: a kernel that uses an operator and is called for more of the halo than the
+operator has values for; a field whose halo is not as deep as a step lets a loop run; and loops that
+were fused with `same_space` although their function spaces differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 
-from psyclone_storage.backend.depths import depth_value
+from psyclone_storage.backend.depths import depth_value, of_index_kind
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.bounds import last_dof
+from psyclone_storage.backend.lfric.data import proxy
+from psyclone_storage.backend.lfric.depths import least_depth
 from psyclone_storage.backend.lfric.logs import log_call
 from psyclone_storage.backend.lfric.members import bound
-from psyclone_storage.backend.lfric.mesh import halo_depth
 from psyclone_storage.backend.lfric.spaces import space_object
-from psyclone_storage.backend.spaces import space_for_mesh, space_of
+from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH, SPACES, spaces_meant
+from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.expr import (
     Binary,
     Element,
     Expr,
+    Member,
     Name,
+    intrinsic,
     whole,
 )
+from psyclone_storage.ir.halo_depths import FieldPart, depths_of_steps, fields_of_loop
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
-from psyclone_storage.ir.runtime_ops import DataPerDof, Layers, SpaceRef
+from psyclone_storage.ir.runtime_ops import DataPerDof, Layers
 from psyclone_storage.ir.schedule import Datum, HaloExchange, KernelCall, Loop
 from psyclone_storage.ir.unit import Branch, If
-from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, statements
 
 
 class CheckLevel(Enum):
@@ -52,9 +63,10 @@ _LEVELS = {CheckLevel.WARN: abi.Log.WARNING, CheckLevel.ERROR: abi.Log.ERROR}
 def check_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
     """Return the tests that the calls and exchanges of a schedule call for, each once.
 
-    That operators have values where they are used is tested at every level.
+    What stops the program unasked is tested at every level.
     """
-    stops = dict(_operator_checks(context))
+    checks = _operator_checks(context), _step_checks(context), _assertion_checks(context)
+    stops = dict(check for found in checks for check in found)
     return _lines(context, stops, abi.Log.ERROR) + _asked_lines(context, level)
 
 
@@ -152,10 +164,7 @@ def _operator_checks(context: LoweringContext) -> Iterator[Check]:
             depth = item.computed.depth
             if Depth.of(OPERATOR_DEPTH).covers(depth) is Fresh.YES:
                 continue
-            space = space_of(context, call, item.bounds_from)
-            condition = Binary(
-                Operator.GREATER, depth_value(context, depth, space), whole(OPERATOR_DEPTH)
-            )
+            condition = Binary(Operator.GREATER, depth_value(context, depth), whole(OPERATOR_DEPTH))
             words = (
                 f"{context.schedule.name}: {call.kernel.name} is called for halo cells to"
                 f" level {describe_depth(depth)}, but operators have values to level"
@@ -164,26 +173,89 @@ def _operator_checks(context: LoweringContext) -> Iterator[Check]:
             yield ("operators", depth), (condition, words)
 
 
+def _step_checks(context: LoweringContext) -> Iterator[Check]:
+    """Yield a test of each halo depth on which loops rely that a step has extended.
+
+    A mesh without halos has fields without halos: the first level of these is empty.
+    """
+    needed: dict[Depth, list[FieldPart]] = defaultdict(list)
+    for part, depth in depths_of_steps(context.schedule).items():
+        needed[depth].append(part)
+    for depth, parts in needed.items():
+        least = depth_value(context, depth)
+        if depth in (Depth.of(1), WHOLE):
+            owner = proxy(context, context.schedule.datum(parts[0].datum), parts[0].component)
+            levels = bound(Member(owner, abi.FieldMember.SPACE), abi.SpaceProcedure.HALO_DEPTH)
+            least = intrinsic("min", of_index_kind(context, whole(1)), levels)
+        condition = Binary(Operator.LESS, least_depth(context, parts), least)
+        words = (
+            f"{context.schedule.name}: redundant computation needs {_levels(depth)} of halo, which"
+            f" one of these fields does not have: {_names(parts)}."
+        )
+        yield ("steps", depth), (condition, words)
+
+
+def _assertion_checks(context: LoweringContext) -> Iterator[Check]:
+    """Yield a test of each assertion that loops over dofs have the same function space."""
+    for loop in outer_loops(context.schedule):
+        calls = {call.uid: call for call in kernel_calls(loop)}
+        first = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
+        for part in loop.asserted:
+            space = space_of(context, calls[part.call], part.bounds_from)
+            ends = [last_dof(context, loop.computed, one) for one in (first, space)]
+            words = (
+                f"{context.schedule.name}: '{first.datum.name}' and '{space.datum.name}' are not on"
+                " the same function space, although their loops were fused with 'same_space'."
+            )
+            yield (
+                ("same space", loop.uid, part.call),
+                (Binary(Operator.NOT_EQUAL, ends[0], ends[1]), words),
+            )
+
+
 def _depth_checks(context: LoweringContext) -> Iterator[Check]:
-    """Yield a test of every depth that a mesh need not have: all but one level, and the whole."""
-    for what, depth, space in _depths(context):
+    """Yield a test of every depth that a field need not have: all but one level, and the whole."""
+    for what, owner, depth, parts in _depths(context):
         if Depth.of(1).covers(depth) is Fresh.YES or depth == WHOLE:
             continue
-        value = depth_value(context, depth, space)
-        condition = Binary(Operator.GREATER, value, halo_depth(context, space))
+        least = least_depth(context, parts)
+        condition = Binary(Operator.GREATER, depth_value(context, depth), least)
         words = (
-            f"{context.schedule.name}: {what} needs {describe_depth(depth)} levels of halo, which "
-            "the mesh does not have."
+            f"{context.schedule.name}: {what} needs {_levels(depth)} of halo, which"
+            f" {owner} does not have."
         )
         yield (what, depth), (condition, words)
 
 
-def _depths(context: LoweringContext) -> Iterator[tuple[str, Depth, SpaceRef]]:
-    for item in statements(context.schedule):
+def _depths(
+    context: LoweringContext,
+) -> Iterator[tuple[str, str, Depth, list[FieldPart]]]:
+    """Yield what needs a halo, whose halo that is, to which depth, and the fields.
+
+    What a step relies on is tested without a request.
+    """
+    schedule = context.schedule
+    for item in statements(schedule):
         if isinstance(item, HaloExchange):
-            datum = context.schedule.datum(item.datum)
-            yield f"field '{datum.name}'", item.depth, space_for_mesh(datum)
-        if isinstance(item, Loop) and item.computed.reach.in_halo:
-            call = kernel_calls(item)[0]
-            space = space_of(context, call, item.bounds_from)
-            yield f"the loop over {call.kernel.name}", item.computed.depth, space
+            components = parts_of(schedule.datum(item.datum), item.component)
+            parts = [FieldPart(item.datum, component) for component in components]
+            yield f"the exchange of field '{item.datum}'", "the field", item.depth, parts
+    for loop in outer_loops(schedule):
+        if not loop.computed.reach.in_halo or loop.extent.extended:
+            continue
+        needed: dict[Depth, list[FieldPart]] = defaultdict(list)
+        for part, depth in dict.fromkeys(fields_of_loop(schedule, loop)):
+            needed[depth].append(part)
+        name = kernel_calls(loop)[0].kernel.name
+        for depth, parts in needed.items():
+            yield f"the loop over {name}", f"one of the fields {_names(parts)}", depth, parts
+
+
+def _levels(depth: Depth) -> str:
+    if depth in (Depth.of(1), WHOLE):
+        return "1 level"
+    return f"{describe_depth(depth)} levels"
+
+
+def _names(parts: Iterable[FieldPart]) -> str:
+    return ", ".join(dict.fromkeys(part.datum for part in parts))

@@ -43,11 +43,6 @@ def mesh_number(context: LoweringContext, space: SpaceRef, wish: str, procedure:
     return number(context, SetupSection.MESH, (procedure, mesh), wish + suffix, value)
 
 
-def halo_depth(context: LoweringContext, space: SpaceRef) -> Name:
-    """Return the number of halo levels of the space's mesh."""
-    return mesh_number(context, space, "max_halo_depth", abi.Mesh.HALO_DEPTH)
-
-
 # ---------------------------------------------------------------------------- colours
 
 

@@ -82,7 +82,7 @@ RULE_WEIGHTS: Mapping[Role, tuple[str, int]] = {
 """The arrays of a quadrature rule, with their ranks."""
 IS_DIRTY, SET_DIRTY, SET_CLEAN = "is_dirty", "set_dirty", "set_clean"
 FIELD_EXCHANGE, FIELD_START, FIELD_FINISH = "exchange", "start_exchange", "finish_exchange"
-REACH = "reach"
+REACH, SAME_DOFS = "reach", "same_dofs"
 ONLY_DIRTY = "only_dirty"
 VALUE = "value"
 ADDRESS = "address"

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from psyclone_storage.backend.depths import depth_value
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.meshes import abi
-from psyclone_storage.backend.meshes.parts import array_of, number, table
+from psyclone_storage.backend.meshes.parts import array_of, component_of, number, table
 from psyclone_storage.backend.meshes.spaces import space_object
 from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.backend.workspace import SetupSection
@@ -21,14 +21,16 @@ from psyclone_storage.ir.expr import (
     Element,
     Expr,
     Member,
+    Name,
     integer_value,
     whole,
 )
+from psyclone_storage.ir.halo_depths import fields_of_whole_halo
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.peel import Peel, PeelSection
 from psyclone_storage.ir.runtime_ops import SpaceRef
-from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
+from psyclone_storage.ir.schedule import Loop, Over, Reach
 from psyclone_storage.ir.walk import kernel_calls
 
 _NUMBERS = {Over.COLOURS: abi.COLOURS, Over.TILE_COLOURS: abi.TILE_COLOURS}
@@ -51,9 +53,14 @@ def key_of_mesh(context: LoweringContext, space: SpaceRef) -> str:
     return space.datum.name if context.several_meshes else ""
 
 
-def halo_depth(context: LoweringContext, asked: ops.HaloDepth) -> Expr:  # noqa: ARG001
-    """Return the number of halo levels, also between the loops."""
-    return Member(mesh_of(asked.space), abi.HALO_DEPTH)
+def whole_halo(context: LoweringContext, asked: ops.HaloDepth) -> Expr:  # noqa: ARG001
+    """Return the number of halo levels of the fields in question, also between the loops."""
+    owners = [
+        component_of(context.schedule.datum(part.datum), part.component)
+        for part in fields_of_whole_halo(context.schedule)
+    ]
+    depths = tuple(Member(owner, abi.HALO_DEPTH) for owner in owners)
+    return depths[0] if len(depths) == 1 else CallFunction(Name("min"), depths)
 
 
 def cell_count(context: LoweringContext, asked: ops.CellCount) -> Expr:
@@ -99,7 +106,7 @@ def loop_end(context: LoweringContext, asked: ops.LoopEnd) -> Expr:
         return Element(_of_mesh(context, space, owned, rank), asked.within)
     if loop.extent.reach is not Reach.HALO:
         raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
-    depth = depth_value(context, loop.extent.depth, space)
+    depth = depth_value(context, loop.extent.depth)
     if integer_value(depth) is None:
         depth = _bound(context, loop, "depth", depth)
     return Element(_of_mesh(context, space, in_halo, rank + 1), (*asked.within, depth))
@@ -150,7 +157,7 @@ def _last(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
         owner = space_object(space)
     if (word := words.get(extent.reach)) is not None:
         return Member(owner, word)
-    return CallFunction(deepest, (_depth(context, extent, space),))
+    return CallFunction(deepest, (depth_value(context, extent.depth),))
 
 
 def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> Expr:
@@ -158,11 +165,7 @@ def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> E
     depth, mesh = peel.interior.depth, mesh_of(space)
     if not depth.terms:
         return Member(mesh, abi.OWNED_CELLS)
-    return CallFunction(Member(mesh, abi.LAST_INNER_CELL), (depth_value(context, depth, space),))
-
-
-def _depth(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
-    return depth_value(context, extent.depth, space)
+    return CallFunction(Member(mesh, abi.LAST_INNER_CELL), (depth_value(context, depth),))
 
 
 # ---------------------------------------------------------------------------- two meshes, elements

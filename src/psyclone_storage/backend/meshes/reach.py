@@ -8,16 +8,18 @@ from psyclone_storage.backend.depths import depth_value
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.meshes.parts import component_of, number
+from psyclone_storage.backend.meshes.spaces import space_object
 from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.expr import CallFunction, Expr, Member, canonical, integer_value, whole
+from psyclone_storage.ir.halo_depths import depths_of_steps
 from psyclone_storage.ir.holding import AcquireData
-from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.region import WHOLE, Depth
 from psyclone_storage.ir.schedule import Datum, Loop
-from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, statements
 
 
 def held_parts(
@@ -69,11 +71,27 @@ def look_at_operators(context: LoweringContext) -> None:
         if Depth.of(OPERATOR_DEPTH).covers(depth) is Fresh.YES:
             continue
         for call in kernel_calls(loop):
-            value = depth_value(context, depth, space_of(context, call, loop.bounds_from))
+            value = depth_value(context, depth)
             for position, arg in enumerate(call.kernel.args):
                 if arg.kind.is_operator:
                     datum = context.datum(call, position)
                     _look(context, (datum.name, 0), component_of(datum, None), value, 0)
+
+
+def look_at_steps(context: LoweringContext) -> None:
+    """Let the set-up check what steps rely on: deep enough halos, and equal function spaces."""
+    for part, depth in depths_of_steps(context.schedule).items():
+        if depth != WHOLE:
+            datum = context.schedule.datum(part.datum)
+            look_at_depth(context, datum, part.component, depth_value(context, depth), 0)
+    for loop in outer_loops(context.schedule):
+        calls = {call.uid: call for call in kernel_calls(loop)}
+        for asserted in loop.asserted:
+            first = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
+            other = space_of(context, calls[asserted.call], asserted.bounds_from)
+            value = CallFunction(Member(space_object(first), abi.SAME_DOFS), (space_object(other),))
+            key = ("same dofs", loop.uid, asserted.call)
+            number(context, SetupSection.BOUNDS, key, f"{other.datum.name}_dofs", value)
 
 
 def _look(

@@ -25,7 +25,12 @@ from psyclone_storage.backend.meshes.parts import (
     ranks_of,
     table,
 )
-from psyclone_storage.backend.meshes.reach import held_parts, look_at_depth, look_at_operators
+from psyclone_storage.backend.meshes.reach import (
+    held_parts,
+    look_at_depth,
+    look_at_operators,
+    look_at_steps,
+)
 from psyclone_storage.backend.workspace import SetupSection, colons
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, OF_SIZE, SIZES
@@ -134,6 +139,7 @@ def _no_items(
 def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """Return the statements of a routine in a block that holds its fields and operators."""
     look_at_operators(context)
+    look_at_steps(context)
     words = what_is_meant(context)
     items = tuple(
         Held(
@@ -281,7 +287,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.LoopStart: mesh.loop_start,
     ops.LoopEnd: mesh.loop_end,
     ops.ColourMap: mesh.cell_at,
-    ops.HaloDepth: mesh.halo_depth,
+    ops.HaloDepth: mesh.whole_halo,
     ops.Layers: spaces.layers,
     ops.DofsPerCell: lambda context, op: spaces.number(context, op.space, abi.NDF),
     ops.DofsOnRank: lambda context, op: spaces.number(context, op.space, abi.UNDF),

@@ -140,6 +140,20 @@ class FunctionSpace:
         order = "" if self.order == (0, 0) else f" of the orders {self.order}"
         return f"the space '{self.name}'{order} on {self.mesh.describe()}"
 
+    def same_dofs(self, other: FunctionSpace) -> int:
+        """Return the number of dofs of this rank, for loops over the dofs of both spaces.
+
+        Raises:
+            ValueError: the spaces do not have equally many dofs.
+        """
+        ends = [(one.last_dof_owned, one.last_dof_annexed, one.undf) for one in (self, other)]
+        if ends[0] != ends[1]:
+            raise ValueError(
+                f"Loops over the dofs of {self.told_apart(other)} were fused with 'same_space', "
+                f"but {self.undf} dofs are not {other.undf}: remove 'same_space' from the recipe."
+            )
+        return self.undf
+
     def told_apart(self, other: FunctionSpace) -> str:
         """Return in words how two spaces differ that are not one object."""
         words = f"{self.describe()} and {other.describe()}"

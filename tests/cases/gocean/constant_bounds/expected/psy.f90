@@ -21,27 +21,29 @@ contains
     type(r2d_field), intent(in) :: v
     real(kind=go_wp), intent(in) :: time_step
 
-    integer :: jstop, istop, j, i
+    integer :: jstart, jstop, istart, istop, j, i
 
     ! Bounds of loops
+    jstart = flux_x%grid%subdomain%internal%ystart
     jstop = flux_x%grid%subdomain%internal%ystop
+    istart = flux_x%grid%subdomain%internal%xstart
     istop = flux_x%grid%subdomain%internal%xstop
 
     ! Loops
-    do j = 2, jstop
-      do i = 2, istop - 1
+    do j = jstart, jstop
+      do i = istart, istop - 1
         call flux_u_code(i, j, flux_x%data, height%data, u%data)
       end do
     end do
 
-    do j = 2, jstop - 1
-      do i = 2, istop
+    do j = jstart, jstop - 1
+      do i = istart, istop
         call flux_v_code(i, j, flux_y%data, height%data, v%data)
       end do
     end do
 
-    do j = 2, jstop
-      do i = 2, istop
+    do j = jstart, jstop
+      do i = istart, istop
         call diverge_code(i, j, height%data, flux_x%data, flux_y%data, time_step, &
             flux_x%grid%dx_t, flux_x%grid%dy_t, flux_x%grid%area_t)
       end do

@@ -17,8 +17,8 @@ contains
     integer :: j, i
 
     ! Loops
-    do j = 2 + 1, new%grid%subdomain%internal%ystop - 1
-      do i = 2, new%grid%subdomain%internal%xstop
+    do j = new%grid%subdomain%internal%ystart + 1, new%grid%subdomain%internal%ystop - 1
+      do i = new%grid%subdomain%internal%xstart, new%grid%subdomain%internal%xstop
         call copy_height_code(i, j, new%data, old%data)
       end do
     end do

@@ -3,6 +3,7 @@ module step_alg_mod_psy
   use constants_mod, only: i_def, r_def
   use diffuse_kernel_mod, only: diffuse_kernel_code
   use field_mod, only: field_proxy_type, field_type
+  use log_mod, only: log_event, LOG_LEVEL_ERROR
   use mesh_mod, only: mesh_type
   use scalar_mod, only: scalar_type
   use smooth_kernel_mod, only: smooth_kernel_code
@@ -71,6 +72,13 @@ contains
     undf_w2 = wind_proxy%vspace%get_undf()
     ndf_w3 = theta_proxy%vspace%get_ndf()
     undf_w3 = theta_proxy%vspace%get_undf()
+
+    ! Run-time checks
+    if (min(wind_proxy%get_field_proxy_halo_depth(), theta_proxy%get_field_proxy_halo_depth(), &
+        mass_proxy%get_field_proxy_halo_depth()) < 2) then
+      call log_event("invoke_0: redundant computation needs 2 levels of halo, which one of " // &
+          "these fields does not have: wind, theta, mass.", LOG_LEVEL_ERROR)
+    end if
 
     ! Bounds of loops
     loop1_start = 1

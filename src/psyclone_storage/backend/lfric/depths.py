@@ -1,0 +1,31 @@
+"""Halo depths of fields, which may be less than that of their mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.data import proxy
+from psyclone_storage.backend.lfric.members import bound, number
+from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.ir.expr import Expr, Name, intrinsic
+from psyclone_storage.ir.halo_depths import FieldPart, fields_of_whole_halo
+
+
+def whole_halo(context: LoweringContext) -> Name:
+    """Return the number of halo levels that all fields of loops through the whole halo have."""
+    value = least_depth(context, fields_of_whole_halo(context.schedule))
+    return number(context, SetupSection.MESH, ("whole halo",), "max_halo_depth", value)
+
+
+def least_depth(context: LoweringContext, parts: Iterable[FieldPart]) -> Expr:
+    """Return the least halo depth of some fields."""
+    depths = [
+        bound(
+            proxy(context, context.schedule.datum(part.datum), part.component),
+            abi.FieldMember.HALO_DEPTH,
+        )
+        for part in parts
+    ]
+    return depths[0] if len(depths) == 1 else intrinsic("min", *depths)

@@ -1,0 +1,80 @@
+"""Halo depths of fields on which the loops of a schedule depend.
+
+The halo of a field may be shallower than that of its mesh. A step that extends a loop into the halo
+relies on the halo depths of all fields that the loop accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.devices import parts_of
+from psyclone_storage.ir.kernel import ArgKind, KernelArg, MeshRole
+from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.schedule import Actual, KernelCall, Loop, Schedule
+from psyclone_storage.ir.walk import calls_in, outer_loops
+
+_ONE = Depth.of(1)
+_FINE = 2
+"""Levels of a fine mesh in one level of the coarse mesh."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPart:
+    """A field, or one component of a field vector."""
+
+    datum: str
+    component: int | None
+
+
+def fields_of_whole_halo(schedule: Schedule) -> tuple[FieldPart, ...]:
+    """Return the fields whose least halo depth is the whole halo of the schedule.
+
+    They are all fields of the loops that run through the whole halo.
+    """
+    found = [
+        part
+        for loop in outer_loops(schedule)
+        if any(term.whole for term in loop.computed.depth.terms)
+        for part, _ in fields_of_loop(schedule, loop)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def depths_of_steps(schedule: Schedule) -> dict[FieldPart, Depth]:
+    """Return the halo depth of each field on which the loops rely that a step has extended.
+
+    So do loops that fill more than the first level for an extended one.
+    """
+    found: dict[FieldPart, Depth] = {}
+    for loop in outer_loops(schedule):
+        if loop.extent.extended or _ONE.covers(loop.filled) is not Fresh.YES:
+            for part, depth in fields_of_loop(schedule, loop):
+                found[part] = found.get(part, NOTHING).max(depth)
+    return found
+
+
+def fields_of_loop(schedule: Schedule, loop: Loop) -> Iterator[tuple[FieldPart, Depth]]:
+    """Yield the fields of a loop into the halo with the halo levels that it accesses."""
+    for around, call in calls_in(loop):
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            if described.kind is ArgKind.FIELD and actual.datum is not None:
+                depth = _accessed(around.computed.depth, call, described, actual)
+                for component in parts_of(schedule.datum(actual.datum), actual.component):
+                    yield FieldPart(actual.datum, component), depth
+
+
+def _accessed(depth: Depth, call: KernelCall, described: KernelArg, actual: Actual) -> Depth:
+    """Return the halo levels of a field that a call accesses from cells down to `depth`.
+
+    The stencil of a kernel that receives the depth stays inside the deeper of both.
+    """
+    if described.mesh is MeshRole.FINE:
+        return depth.times(_FINE)
+    if described.stencil is None or actual.extent is None:
+        return depth
+    around = Depth.value(actual.extent)
+    asked = call.kernel.iteration.takes_halo_depth
+    return depth.max(around) if asked else depth.plus(around)

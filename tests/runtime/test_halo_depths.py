@@ -1,0 +1,95 @@
+"""Fields whose halos are shallower than that of their mesh, alone and with redundant computation.
+
+Arrays end where the halo of their field ends, and all values are checked for bounds. Answers are
+compared with those of one rank without transformations, digit for digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.cli.main import main
+from runtime.answers import differing, invalid, merge_answers
+from runtime.programs import (
+    ANNEXED,
+    OWNED,
+    SERIAL,
+    SOURCES,
+    Mode,
+    Run,
+    build_program,
+    run_program,
+)
+
+HERE = Path(__file__).parent / "lfric_depths"
+WHOLE = ("--apply", "compute-redundantly{depth=0}", "--check")
+FIRST_LOOPS = "compute-redundantly{loop=loop1 depth=1}"
+"""Stencils of the other loops reach as far as the halo."""
+RECIPES = {
+    "none": (),
+    "level 1": ("--apply", FIRST_LOOPS, "--check"),
+    "whole": WHOLE,
+    "whole after level 1": (
+        "--apply", f"{FIRST_LOOPS}; compute-redundantly{{depth=0}}", "--check",
+    ),
+    "whole, fused": (
+        "--apply", "compute-redundantly{depth=0}; fuse; colour; openmp-parallel-do", "--check",
+    ),
+    "whole, joint": (*WHOLE, "--config-opts", "JOINT_EXCHANGES=true"),
+}  # fmt: skip
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+Runner = Callable[[Mode, int], Run]
+
+
+def generated(mode: Mode, folder: Path) -> None:
+    """Generate the layer of the algorithm in `folder`, beside its sources."""
+    words = ("-d", str(SOURCES / "kernels"), "--output-dir", str(folder))
+    assert main([str(HERE / "depths_alg_mod.x90"), *words, *mode.options]) == 0
+
+
+@pytest.fixture(scope="module")
+def run(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Return a function that runs the program of a mode on a number of ranks."""
+
+    @cache
+    def built(mode: Mode) -> Path:
+        folder = tmp_path_factory.mktemp("depths")
+        generated(mode, folder)
+        return build_program(library, support, folder, suite=HERE / "suite_mod.f90")
+
+    def ran(mode: Mode, ranks: int) -> Run:
+        program = built(replace(mode, name="program", threads=1))
+        return run_program(program, mode, ranks, program.with_name(f"ranks{ranks}"))
+
+    return ran
+
+
+@pytest.mark.parametrize("target", ["plain", "storage", "registry"])
+@pytest.mark.parametrize("mode", [OWNED, ANNEXED], ids=lambda mode: mode.name)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_shallow_halos_change_no_answer(run: Runner, recipe: str, mode: Mode, target: str) -> None:
+    expected = merge_answers(run(SERIAL, 1).values)
+    assert invalid(expected) == []
+    options = (*RECIPES[recipe], *(() if target == "plain" else ("--target", target)))
+    settings = [*mode.options]
+    if "--config-opts" in options:
+        at = options.index("--config-opts")
+        settings[-1] += f" {options[at + 1]}"
+        options = (*options[:at], *options[at + 2 :])
+    transformed = Mode(mode.name, (*settings, *options))
+    for ranks in (1, 2, 4):
+        assert differing(expected, merge_answers(run(transformed, ranks).values)) == []
+
+
+def test_the_program_stops_where_a_halo_is_shallower_than_a_step_says(run: Runner) -> None:
+    deep = Mode("owned", (*OWNED.options, "--apply", "compute-redundantly{depth=2}"))
+    message = "redundant computation needs 2 levels of halo, which one of these fields does not"
+    with pytest.raises(AssertionError, match=message):
+        run(deep, 2)
