@@ -36,10 +36,10 @@ def _constants(
     for node in tree.module.body:
         if isinstance(node, ast.ImportFrom) and depth:
             texts = beside("." * node.level + (node.module or ""), tree.source)
-            other = read_tree(texts[0]) if len(texts) == 1 else None
-            theirs = {} if other is None else _constants(
-                other, real, offered(other), beside, depth - 1
-            )  # fmt: skip
+            theirs: dict[str, Intrinsic] = {}
+            if len(texts) == 1:
+                other = read_tree(texts[0])
+                theirs = _constants(other, real, offered(other), beside, depth - 1)
             for item in node.names:
                 if (kind := theirs.get(item.name)) is not None:
                     found.setdefault(item.asname or item.name, kind)
