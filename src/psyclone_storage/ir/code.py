@@ -98,6 +98,22 @@ class KernelModule(Named):
         """The file that the module is in."""
         return self.place.source
 
+    @property
+    def is_python(self) -> bool:
+        """Whether it is a module in Python, of which no procedures are listed.
+
+        The variables that a kernel in it reads are arguments of the generated function, whatever
+        step changes the kernel: they are read from their modules when an invoke runs.
+        """
+        return not self.procedures
+
+    @cached_property
+    def passed_variables(self) -> frozenset[str]:
+        """The keys of the variables of Python modules that the kernel reads, none in Fortran."""
+        if not self.is_python:
+            return frozenset()
+        return frozenset(self.declared) | frozenset(self.symbols.symbols)
+
     @cached_property
     def declared(self) -> Mapping[str, Declare]:
         """The declarations of the module's specification part by their names in lower case."""

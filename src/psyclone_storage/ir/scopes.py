@@ -39,7 +39,8 @@ class RoutineScope:
 
     `constants` and `procedures` are those of its own module, `others` are types and whatever else
     the module specifies. `uses` are the module's imports, of the names needed alone.
-    `unknown` names come from modules that are imported as a whole, or from nowhere.
+    `unknown` names come from modules that are imported as a whole, or from nowhere. Variables that
+    a kernel in Python is passed are none of these.
     """
 
     constants: tuple[Declare, ...]
@@ -52,7 +53,7 @@ class RoutineScope:
 def surroundings(code: KernelCode) -> RoutineScope:
     """Return what `code` takes from around it, constants with all that they refer to."""
     module, inside = code.module, local_names(code)
-    wanted = code.used_names - inside
+    wanted = code.used_names - inside - module.passed_variables
     constants: list[Declare] = []
     for item in reversed(module.declarations):
         if isinstance(item, Declare) and item.key in wanted:

@@ -38,7 +38,7 @@ def _variables(code: KernelCode) -> Iterator[Symbol]:
     Fortran, of which a kernel is one procedure, are not seen from Python.
     """
     module = code.module
-    if module.procedures:
+    if not module.is_python:
         return
     for key in module.declared:
         own = module.symbol(key)

@@ -67,7 +67,7 @@ def read_code(
     kinds: dict[str, Kinds] = {}
     changing: set[str] = set()
     while True:
-        scope = _scope(found, dialect, dummies)
+        scope = _scope(found, dialect, dummies, beside)
         scope.helpers = HelpersInPlace(dialect.module, beside, depth_of(found.node))
         scope.local_kinds, scope.changing = dict(kinds), set(changing)
         with scope.reached(None if _may_return(found.node) else {}):
@@ -99,7 +99,9 @@ def _find(dialect: Dialect, source: SourceText, name: str) -> KernelDefinition:
     return find_kernel(dialect, source, meant)
 
 
-def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]) -> KernelScope:
+def _scope(
+    found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...], beside: ModuleTexts
+) -> KernelScope:
     """Return the names that the body of a kernel begins with."""
     tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
     own = tuple(arg.arg for arg in args)
@@ -107,7 +109,7 @@ def _scope(found: KernelDefinition, dialect: Dialect, dummies: tuple[Dummy, ...]
     passed = _passed(own, dummies, names)
     known = offered(tree)
     assigned = assigned_names(found.node)
-    constants = constants_of(tree, dialect.real, known)
+    constants = constants_of(tree, dialect.real, known, beside)
     arguments = {name: dummy for name, dummy in passed.items() if name in own}
     first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
     arguments |= {name: one for name, one in first.items() if name not in arguments}

@@ -162,7 +162,7 @@ class HelpersInPlace:
         """Return what the names of a file stand for."""
         if tree.source not in self._known:
             known = offered(tree)
-            constants = constants_of(tree, scope.real, known)
+            constants = constants_of(tree, scope.real, known, self.beside)
             access = scope.access.within(tree)
             self._known[tree.source] = _NamesOfFile(known, access, constants, modules_in(tree))
         return self._known[tree.source]

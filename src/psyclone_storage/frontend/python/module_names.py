@@ -1,4 +1,4 @@
-"""What the module around a kernel assigns: numbers by name, and the locals of functions."""
+"""What the module around a kernel assigns or imports: numbers by name; the locals of functions."""
 
 from __future__ import annotations
 
@@ -6,18 +6,43 @@ import ast
 from collections.abc import Iterator
 
 from psyclone_storage.frontend.python import expressions
-from psyclone_storage.frontend.python.functions import CallableImports
+from psyclone_storage.frontend.python.functions import CallableImports, offered
+from psyclone_storage.frontend.python.helper_texts import ModuleTexts, no_modules
 from psyclone_storage.frontend.python.points import PointAccess
 from psyclone_storage.frontend.python.scope import KernelScope
-from psyclone_storage.frontend.python.tree import Tree
+from psyclone_storage.frontend.python.tree import Tree, read_tree
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
+_MOST_IMPORTS = 20
+"""A number may come through at most this many modules, which may import each other."""
 
-def constants_of(tree: Tree, real: ScalarType, known: CallableImports) -> dict[str, Intrinsic]:
-    """Return the numbers that the module assigns to names, with their types."""
+
+def constants_of(
+    tree: Tree, real: ScalarType, known: CallableImports, beside: ModuleTexts = no_modules
+) -> dict[str, Intrinsic]:
+    """Return the numbers that the module assigns to names, with their types.
+
+    Numbers that it imports by name are among them, where the module that has them is found
+    `beside` it.
+    """
+    return _constants(tree, real, known, beside, _MOST_IMPORTS)
+
+
+def _constants(
+    tree: Tree, real: ScalarType, known: CallableImports, beside: ModuleTexts, depth: int
+) -> dict[str, Intrinsic]:
     scope = KernelScope(tree, real, known, PointAccess(("", "")), {}, {}, {})
     found: dict[str, Intrinsic] = {}
     for node in tree.module.body:
+        if isinstance(node, ast.ImportFrom) and depth:
+            texts = beside("." * node.level + (node.module or ""), tree.source)
+            theirs: dict[str, Intrinsic] = {}
+            if len(texts) == 1:
+                other = read_tree(texts[0])
+                theirs = _constants(other, real, offered(other), beside, depth - 1)
+            for item in node.names:
+                if (kind := theirs.get(item.name)) is not None:
+                    found.setdefault(item.asname or item.name, kind)
         for name, value in _assigned(node):
             scope.constants = found
             kind = expressions.read(scope, value).type

@@ -258,8 +258,11 @@ def preprocessed(code: KernelCode) -> str | None:
     """Return a line for the preprocessor that `code` may depend on, None if there is none.
 
     Those in the subroutine are, those that choose what its module imports and holds, but in other
-    procedures, and in its file those that define macros or may include some.
+    procedures, and in its file those that define macros or may include some. Python has none: '#'
+    begins a comment there.
     """
+    if code.module.is_python:
+        return None
     text = code.module.source.text
     found = _PREPROCESSOR.search(code.module.routine.text) or _MACROS.search(text)
     return chosen(code) if found is None else found.group().strip()
@@ -302,10 +305,10 @@ def as_on_device(code: KernelCode) -> KernelCode:
 def own_variables(code: KernelCode) -> tuple[str, ...]:
     """Return the variables of its module, not the constants, that a subroutine may use.
 
-    Those that other procedures of the module use are among them, if it may call these. A module
-    without procedures is Python's, whose variables kernels are passed, changed ones, too.
+    Those that other procedures of the module use are among them, if it may call these. Kernels in
+    Python are passed the variables of modules, changed ones, too.
     """
-    if not code.module.procedures:
+    if code.module.is_python:
         return ()
     variables = [name for item in code.module.declarations for name in _variables(item)]
     wanted = reached_names(code) if variables else ()

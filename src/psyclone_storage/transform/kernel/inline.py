@@ -243,7 +243,7 @@ def _about_scope(code: KernelCode) -> Iterator[str]:
 def _about_names(code: KernelCode, schedule: Schedule) -> Iterator[str]:
     """Yield names from nowhere, such as functions of the language, that data of the invoke have."""
     around = surroundings(code)
-    brought = {item.key for item in around.constants}
+    brought = {item.key for item in around.constants} | code.module.passed_variables
     brought |= {name.key for use in around.uses for name in use.names}
     outside = code.used_names - local_names(code) - brought
     for name in sorted(outside & {datum.key for datum in schedule.all_data}):

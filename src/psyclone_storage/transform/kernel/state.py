@@ -183,7 +183,12 @@ def _joined(lines: Iterable[object]) -> list[frozenset[str]]:
 
 
 def variables_around(code: KernelCode) -> frozenset[str]:
-    """Return the variables of the module around `code` that the code could see."""
+    """Return the variables of the module around `code` that the code could see.
+
+    Kernels in Python see none: they are passed their values.
+    """
+    if code.module.is_python:
+        return frozenset()
     declared = {item.key for item in code.declarations if isinstance(item, Declare)}
     imported = {name.key for use in code.uses for name in use.names}
     own = {
