@@ -68,8 +68,8 @@ class Incarnation(Replica):
         """Give up the memory, with which nobody is at work after that."""
         if self.allocation is not None:
             self.memory.settle(self.allocation, writes=True)
-            self.allocation.drop()
-            self.allocation = None
+            freed, self.allocation = self.allocation, None
+            freed.drop()
 
 
 def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocation:

@@ -45,8 +45,8 @@ from psyclone_storage.storage.core.spaces import (
     pinned_space,
 )
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
-from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.core.validity import Validity
+from psyclone_storage.storage.core.token import AccessToken, Spoiling
+from psyclone_storage.storage.core.validity import Masks, Validity
 from psyclone_storage.storage.memory.failures import UNTOLD
 from psyclone_storage.storage.memory.registry import memory_of, router
 
@@ -207,15 +207,22 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         return self._start(token, -1 if token.mode.writes else token.replica.bit)
 
     def mark_written(self, token: AccessToken) -> None:
-        """Make all other replicas of what `token` writes stale."""
-        bit = token.replica.bit
+        """Make all other replicas of what `token` writes stale; `spoil_stale` follows."""
         with self.table.lock:
-            lost = self.validity.written(bit, token.chunks)
-        if not lost:
-            return
-        for replica in self._list:
-            if replica.bit & lost and replica.allocation is not None:
-                for chunk in range(*token.chunks):
+            self.validity.written(token.replica.bit, token.chunks)
+
+    def unmark_written(self, token: AccessToken, masks: Masks) -> None:
+        """Undo `mark_written`, before which the validity was `masks`."""
+        with self.table.lock:
+            self.validity.restore(token.chunks, masks)
+
+    def spoil_stale(self, given_up: Spoiling) -> None:
+        """Overwrite replicas that lost validity, in memories that guard against stale values."""
+        lost, chunks = given_up.lost, given_up.token.chunks
+        for replica in self._list if lost else ():
+            if replica.bit & lost and replica.allocation is not None and replica.memory.guards:
+                given_up.is_spoilt = True
+                for chunk in range(*chunks):
                     replica.memory.poison(replica.allocation, self._span(chunk))
 
     def start_prefetch(self, token: AccessToken, future: Future[None]) -> None:
@@ -309,8 +316,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Set the size, after the replicas in `growing` got the memory for it."""
         for replica in growing:
             self.grow(replica, size * self.dtype.itemsize)
-        self.layout = whole(size)
-        self.table.nbytes = size * self.dtype.itemsize
+        self.layout, self.table.nbytes = whole(size), size * self.dtype.itemsize
 
     def allocate(self, replica: Incarnation) -> None:
         """Give a replica memory for all elements, if it has less; the caller holds the lock."""
@@ -341,17 +347,19 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             kept = min(old.capacity, nbytes)
             if kept and self.validity.anywhere & replica.bit:
                 move_values(replica.memory, new, old, kept)
-            old.drop()
+        # An interrupt finds a replica with memory that is alive.
         replica.allocation = new
+        if old is not None:
+            old.drop()
 
     def purge(self) -> None:
         """Free all memory and set the size to 0."""
-        for replica in self._list:
-            replica.free()
         self.table.clear_masks(1)
         self._truth, self.table.last_writer = [None], None
         self.layout = whole(0)
         self.table.nbytes = 0
+        for replica in self._list:
+            replica.free()
 
     def drop(self, replica: Incarnation) -> None:
         """Free one replica. Raises `StorageError` if the only valid values are in it."""
@@ -360,8 +368,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
                 f'The only valid values of "{self.options.label}" are at {replica.space.tag}: make '
                 f"them valid elsewhere before this replica is freed."
             )
-        replica.free()
         self.validity.forget(replica.bit)
+        replica.free()
 
     def adopt(self, replica: Incarnation, valid: bool) -> None:
         """Take in a replica whose memory exists already."""

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
 from psyclone_storage.storage.core.native import Ledger
 
@@ -23,6 +26,18 @@ class ReplicaState(Enum):
     VALID = "valid"
     STALE = "stale"
     UNINITIALISED = "uninitialised"
+
+
+class Masks(NamedTuple):
+    """The masks of some chunks at one moment."""
+
+    valid: tuple[int, ...]
+    touched: tuple[int, ...]
+
+    @property
+    def union(self) -> int:
+        """Return the bits of the spaces where a chunk is valid."""
+        return reduce(or_, self.valid, 0)
 
 
 class Validity(Ledger):
@@ -74,15 +89,22 @@ class Validity(Ledger):
             self.touched[chunk] |= bit
         self._combine()
 
-    def written(self, bit: int, chunks: ChunkRange) -> int:
-        """Note that `chunks` are written at `bit`; return the bits that lost validity by it."""
-        lost = 0
+    def written(self, bit: int, chunks: ChunkRange) -> None:
+        """Note that `chunks` are written at `bit`."""
         for chunk in range(*chunks):
-            lost |= self.valid[chunk]
             self.valid[chunk] = bit
             self.touched[chunk] |= bit
         self._combine()
-        return lost & ~bit
+
+    def masks(self, chunks: ChunkRange) -> Masks:
+        """Return the masks of `chunks`, for `restore`."""
+        return Masks(tuple(self.valid[slice(*chunks)]), tuple(self.touched[slice(*chunks)]))
+
+    def restore(self, chunks: ChunkRange, masks: Masks) -> None:
+        """Set the masks of `chunks` to those of an earlier moment."""
+        self.valid[slice(*chunks)] = masks.valid
+        self.touched[slice(*chunks)] = masks.touched
+        self._combine()
 
     def forget(self, bit: int) -> None:
         """Note that the replica at `bit` is gone."""
