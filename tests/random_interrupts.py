@@ -21,6 +21,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -421,6 +422,27 @@ class Tracer:
         return local
 
 
+ARMED: list[bool] = [False]
+"""Whether a signal of the timer is to raise: it may arrive late in another thread."""
+
+
+def raise_if_armed(*_: object) -> None:
+    """Handle the signal of the timer as Ctrl-C is handled."""
+    if ARMED[0]:
+        ARMED[0] = False
+        raise KeyboardInterrupt
+
+
+LAST_PLACE: list[str] = []
+"""Where the last interrupt came: its innermost frames."""
+
+
+def note_place(error: BaseException) -> None:
+    """Note where an interrupt came."""
+    frames = traceback.extract_tb(error.__traceback__)[-5:]
+    LAST_PLACE[:] = [f"{Path(one.filename).name}:{one.lineno} {one.name}" for one in frames]
+
+
 def traced(work: Callable[[], object], at: int) -> tuple[bool, int]:
     """Do `work` with an interrupt at a place; say whether it came, and how many places there were."""
     tracer = Tracer(at)
@@ -428,8 +450,9 @@ def traced(work: Callable[[], object], at: int) -> tuple[bool, int]:
     sys.settrace(tracer)
     try:
         work()
-    except (KeyboardInterrupt, RuntimeError):
+    except (KeyboardInterrupt, RuntimeError) as error:
         # Locks of the standard library make an error of some interrupts.
+        note_place(error)
         return True, tracer.count
     finally:
         sys.settrace(before)
@@ -440,11 +463,14 @@ def signalled(work: Callable[[], object], seconds: float) -> bool:
     """Do `work` with a signal after some time; say whether it came before the end."""
     try:
         try:
+            ARMED[0] = True
             signal.setitimer(signal.ITIMER_REAL, seconds)
             work()
         finally:
+            ARMED[0] = False
             signal.setitimer(signal.ITIMER_REAL, 0.0)
-    except (KeyboardInterrupt, RuntimeError):
+    except (KeyboardInterrupt, RuntimeError) as error:
+        note_place(error)
         return True
     return False
 
@@ -501,12 +527,16 @@ class Campaign:
         del trial
         for buffer, values in allowed:
             for problem in self._problems(buffer, values, rng):
-                self.wrong.append(f"{name}, number {number}: {problem}")
+                place = " > ".join(LAST_PLACE) if came else "after its end"
+                self.wrong.append(f"{name}, number {number}, interrupted at {place}: {problem}")
 
     def _problems(
         self, buffer: CoherentBuffer, allowed: set[Values], rng: random.Random
     ) -> Iterator[str]:
         spaces = rng.sample(SPACES, 2)
+        if buffer.table.holders:
+            # What an interrupted call held in a reference cycle ends when that is collected.
+            gc.collect()
         try:
             found = [values_of(buffer, space) for space in spaces]
         except StorageError:
@@ -554,7 +584,7 @@ def main() -> int:
 @contextlib.contextmanager
 def interrupts_of_a_timer() -> Iterator[None]:
     """Let an interval timer interrupt as Ctrl-C does, with a handler in Python."""
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    before = signal.signal(signal.SIGALRM, raise_if_armed)
     try:
         yield
     finally:

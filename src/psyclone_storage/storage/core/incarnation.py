@@ -93,7 +93,9 @@ def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -
     memory.note_use(old, wrote=True)
     try:
         memory.memcpy_from(new, old, (0, nbytes))
-    except Exception as error:
+    except BaseException as error:
+        # After an interrupt the copy may still be under way: later work comes after it.
+        memory.follow(old, writes=True)
         if not any(failure.error is error for failure in old.failures):
             raise
         UNTOLD.told(error)

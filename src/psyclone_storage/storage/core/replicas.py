@@ -354,10 +354,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def purge(self) -> None:
         """Free all memory and set the size to 0."""
+        empty, nowhere = whole(0), [None]
+        # An interrupt cannot come between these stores: there is either all or nothing.
+        self.layout, self.table.nbytes = empty, 0
+        self._truth, self.table.last_writer = nowhere, None
         self.table.clear_masks(1)
-        self._truth, self.table.last_writer = [None], None
-        self.layout = whole(0)
-        self.table.nbytes = 0
         for replica in self._list:
             replica.free()
 
@@ -510,6 +511,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def _start(self, token: AccessToken, after: int) -> Future[None]:
         """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
         entries: list[_Transfer] = []
+        moves: list[Future[None]] = []
 
         def end(moved: Future[None]) -> None:
             for entry in entries:
@@ -519,9 +521,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
         def begin(_: Future[None]) -> None:
             try:
-                all_of(self._submit(token)).then(end)
+                self._submit(token, moves)
+                all_of(moves).then(end)
             except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-                end(Future.failed(error))
+                failed: Future[None] = Future.failed(error)
+                # What was submitted before is still under way.
+                all_of(moves).then(lambda _: end(failed))
 
         try:
             with self.table.lock:
@@ -531,18 +536,26 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             before.then(begin)
             return entries[0].end
         except BaseException as error:
+            if not isinstance(error, Exception):
+                self._wait_for_streams(moves)
             # An interrupt is no failure of others, and keeps all alive that it came through.
             text = "Who was bringing the values was interrupted."
             end(Future.failed(error if isinstance(error, Exception) else StorageError(text)))
             raise
 
-    def _submit(self, token: AccessToken) -> list[Future[None]]:
-        """Put the work for one access into the streams; return the futures of its parts."""
+    def _wait_for_streams(self, moves: Iterable[Future[None]]) -> None:
+        """Wait for transfers, and for one that an interrupt may have submitted without a future."""
+        for move in moves:
+            move.exception()
+        for replica in self._list:
+            if replica.memory.stream is not None:
+                replica.memory.stream.synchronize()
+
+    def _submit(self, token: AccessToken, moves: list[Future[None]]) -> None:
+        """Put the work for one access into the streams, and the futures of its parts in `moves`."""
         replica, needed = token.replica, self.needed(token)
-        moves = [
-            self._then_valid(self._submit_fill(replica, chunk), replica, chunk)
-            for chunk in self._fillable(needed)
-        ]
+        for chunk in self._fillable(needed):
+            moves.append(self._then_valid(self._submit_fill(replica, chunk), replica, chunk))
         for chunk in self.validity.stale(replica.bit, needed):
             source = self._source(replica, chunk)
             begin = time.perf_counter()
@@ -554,7 +567,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             )
             note = partial(self._record, source.space, replica.space, chunk, begin)
             moves.append(self._then_valid(copied, replica, chunk, note))
-        return moves
 
     def _submit_fill(self, replica: Incarnation, chunk: int) -> Future[None]:
         memory, allocation = replica.memory, replica.allocation_there()
