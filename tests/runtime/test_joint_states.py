@@ -1,7 +1,7 @@
 """Joint exchanges compute the same from every state of their fields, in all targets.
 
-Each field has a halo that is clean to one of three depths, and values on the host, on a device or on
-both; two of the fields may be one. A stale copy is NaN, and so is a halo value that the flags call
+Each field has a halo that is clean to one of three depths, and values on the host, on a device or
+on both; two of the fields may be one. A stale copy is NaN, and so is a halo value that the flags call
 stale. The answers are those of one rank without exchanges.
 """
 
@@ -44,7 +44,11 @@ Reader = Callable[[Mode, bool, int], Answers]
 
 
 def mode_of(target: str, way: str, joint: bool, annexed: bool) -> Mode:
-    flags = {"COMPUTE_ANNEXED_DOFS": annexed, "JOINT_EXCHANGES": joint, "FILL_BEFORE_INCREMENT": False}
+    flags = {
+        "COMPUTE_ANNEXED_DOFS": annexed,
+        "JOINT_EXCHANGES": joint,
+        "FILL_BEFORE_INCREMENT": False,
+    }
     settings = " ".join(f"{name}={str(value).lower()}" for name, value in flags.items())
     options = ("-dm", "--config-opts", settings)
     return Mode("annexed" if annexed else "owned", (*options, *TARGETS[target], *WAYS[way]))

@@ -115,7 +115,8 @@ class GivenUp:
         """Restore validity; values that are destroyed already are poisoned by `error`."""
         token, replicas = self.token, self.token.buffer.replicas
         if not self.is_spoilt:
-            replicas.unmark_written(token, self._masks)
+            with token.buffer.table.lock:
+                replicas.validity.restore(token.chunks, self._masks)
             return
         replicas.mark_written(token)
         if not token.mode.reads:

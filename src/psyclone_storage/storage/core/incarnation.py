@@ -11,6 +11,7 @@ from psyclone_storage.storage.core.errors import (
     MemoryExhaustedError,
     PoisonedDataError,
 )
+from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import ReplicaOptions
 from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
@@ -172,6 +173,15 @@ def state_of(replica: Incarnation, validity: Validity, pending: bool) -> Incarna
 
 _NO_ROOM = (MemoryError, OverflowError, OSError)
 """What the libraries below raise where there is too little memory."""
+
+
+def wait_for_streams(replicas: Iterable[Incarnation], moves: Iterable[Future[None]]) -> None:
+    """Wait for transfers, and for one that an interrupt may have submitted without a future."""
+    for move in moves:
+        move.exception()
+    for replica in replicas:
+        if replica.memory.stream is not None:
+            replica.memory.stream.synchronize()
 
 
 def settle(replicas: Iterable[Incarnation]) -> None:

@@ -35,6 +35,7 @@ from psyclone_storage.storage.core.incarnation import (
     allocated,
     move_values,
     state_of,
+    wait_for_streams,
 )
 from psyclone_storage.storage.core.locks import LockTable
 from psyclone_storage.storage.core.spaces import (
@@ -46,7 +47,7 @@ from psyclone_storage.storage.core.spaces import (
 )
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
 from psyclone_storage.storage.core.token import AccessToken, Spoiling
-from psyclone_storage.storage.core.validity import Masks, Validity
+from psyclone_storage.storage.core.validity import Validity
 from psyclone_storage.storage.memory.failures import UNTOLD
 from psyclone_storage.storage.memory.registry import memory_of, router
 
@@ -210,11 +211,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Make all other replicas of what `token` writes stale; `spoil_stale` follows."""
         with self.table.lock:
             self.validity.written(token.replica.bit, token.chunks)
-
-    def unmark_written(self, token: AccessToken, masks: Masks) -> None:
-        """Undo `mark_written`, before which the validity was `masks`."""
-        with self.table.lock:
-            self.validity.restore(token.chunks, masks)
 
     def spoil_stale(self, given_up: Spoiling) -> None:
         """Overwrite replicas that lost validity, in memories that guard against stale values."""
@@ -537,19 +533,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             return entries[0].end
         except BaseException as error:
             if not isinstance(error, Exception):
-                self._wait_for_streams(moves)
+                wait_for_streams(self._list, moves)
             # An interrupt is no failure of others, and keeps all alive that it came through.
             text = "Who was bringing the values was interrupted."
             end(Future.failed(error if isinstance(error, Exception) else StorageError(text)))
             raise
-
-    def _wait_for_streams(self, moves: Iterable[Future[None]]) -> None:
-        """Wait for transfers, and for one that an interrupt may have submitted without a future."""
-        for move in moves:
-            move.exception()
-        for replica in self._list:
-            if replica.memory.stream is not None:
-                replica.memory.stream.synchronize()
 
     def _submit(self, token: AccessToken, moves: list[Future[None]]) -> None:
         """Put the work for one access into the streams, and the futures of its parts in `moves`."""

@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.incarnation import Incarnation
 from psyclone_storage.storage.core.locks import Claim, LockTable
 from psyclone_storage.storage.core.native import register
-from psyclone_storage.storage.core.validity import Masks, Validity
+from psyclone_storage.storage.core.validity import Validity
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.registry import memory_of
@@ -104,9 +104,6 @@ class Preparing(Protocol):
 
     def mark_written(self, token: AccessToken) -> None:
         """Make all other replicas stale."""
-
-    def unmark_written(self, token: AccessToken, masks: Masks) -> None:
-        """Undo `mark_written`."""
 
     def spoil_stale(self, given_up: Spoiling) -> None:
         """Overwrite replicas that lost validity."""

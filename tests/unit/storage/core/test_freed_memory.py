@@ -104,8 +104,9 @@ def test_bytes_are_counted_by_threads_at_once() -> None:
     assert ledger.in_use == 0
 
 
+@pytest.mark.usefixtures("_emulated")
 @pytest.mark.parametrize("order", [("gpu", "gpu:1"), ("gpu", "gpu")])
-def test_buffers_come_and_go_in_threads(_emulated: None, order: tuple[str, str]) -> None:
+def test_buffers_come_and_go_in_threads(order: tuple[str, str]) -> None:
     """Two threads copy to devices in opposite order, and free what streams are still at."""
     with device_in_place("stand-in", 2):
         cupy: Any = sys.modules["cupy"]
