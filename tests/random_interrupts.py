@@ -1,7 +1,7 @@
 """Random interrupts of storage operations: values stay intact, or a later access raises an error.
 
-Each trial makes one or two buffers with known values in a random state, interrupts one operation of a
-facade by `KeyboardInterrupt` and then looks at the values, in both memories. Each buffer must have
+Each trial makes one or two buffers with known values in a random state, interrupts one operation of
+a facade by `KeyboardInterrupt` and then looks at the values, in both memories. Each buffer must have
 the values from before the operation, or those after it, or raise a `StorageError`; after a write of
 all values it must work again.
 
@@ -38,7 +38,6 @@ from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import StorageError
-from psyclone_storage.storage.core.faces import found_buffer
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessRequest
@@ -446,7 +445,7 @@ def note_place(error: BaseException) -> None:
 
 
 def traced(work: Callable[[], object], at: int) -> tuple[bool, int]:
-    """Do `work` with an interrupt at a place; say whether it came, and how many places there were."""
+    """Do `work` with an interrupt at a place; say whether it came, and how many places it has."""
     tracer = Tracer(at)
     before = sys.gettrace()
     sys.settrace(tracer)
@@ -576,10 +575,10 @@ def main() -> int:
         campaign.patience = asked.patience
         campaign.run(asked.count)
     faulthandler.cancel_dump_traceback_later()
-    print(dict(campaign.seen), f"{len(campaign.wrong)} wrong")
+    print(dict(campaign.seen), f"{len(campaign.wrong)} wrong")  # noqa: T201
     kinds = Counter(line.partition(",")[0] for line in campaign.wrong)
-    print(*(f"{number} {kind}" for kind, number in kinds.most_common()), sep="\n")
-    print(*campaign.wrong[:20], sep="\n")
+    print(*(f"{number} {kind}" for kind, number in kinds.most_common()), sep="\n")  # noqa: T201
+    print(*campaign.wrong[:20], sep="\n")  # noqa: T201
     return 1 if campaign.wrong else 0
 
 

@@ -1,4 +1,4 @@
-"""A few random interrupts of each facade, with both cores; `random_interrupts.py` runs any number."""
+"""A few random interrupts of all facades, with both cores; `random_interrupts.py` runs more."""
 
 from __future__ import annotations
 

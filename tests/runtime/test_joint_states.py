@@ -1,8 +1,8 @@
 """Joint exchanges compute the same from every state of their fields, in all targets.
 
 Each field has a halo that is clean to one of three depths, and values on the host, on a device or
-on both; two of the fields may be one. A stale copy is NaN, and so is a halo value that the flags call
-stale. The answers are those of one rank without exchanges.
+on both; two of the fields may be one. A stale copy is NaN, and so is a halo value whose flag is
+dirty. The answers are those of one rank without exchanges.
 """
 
 from __future__ import annotations

@@ -23,6 +23,6 @@ BEGIN_EXCHANGE, END_EXCHANGE = "begin_exchange", "end_exchange"
 `end_exchange()`."""
 
 NEEDED = "needed"
-"""The last argument of `begin_exchange`, false if the exchange skips the array: its halo is clean."""
+"""The last argument of `begin_exchange`, false if the exchange skips an array with a clean halo."""
 
 RESERVED = frozenset({MODULE, STORAGE.name, STORAGE_OF})

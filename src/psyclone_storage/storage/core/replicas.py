@@ -343,17 +343,16 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             kept = min(old.capacity, nbytes)
             if kept and self.validity.anywhere & replica.bit:
                 move_values(replica.memory, new, old, kept)
-        # An interrupt finds a replica with memory that is alive.
         replica.allocation = new
         if old is not None:
             old.drop()
 
     def purge(self) -> None:
         """Free all memory and set the size to 0."""
-        empty, nowhere = whole(0), [None]
-        # An interrupt cannot come between these stores: there is either all or nothing.
+        empty = whole(0)
+        # No interrupt comes between these stores.
         self.layout, self.table.nbytes = empty, 0
-        self._truth, self.table.last_writer = nowhere, None
+        self._truth, self.table.last_writer = [None], None
         self.table.clear_masks(1)
         for replica in self._list:
             replica.free()
@@ -534,16 +533,18 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         except BaseException as error:
             if not isinstance(error, Exception):
                 wait_for_streams(self._list, moves)
-            # An interrupt is no failure of others, and keeps all alive that it came through.
-            text = "Who was bringing the values was interrupted."
+            # The interrupt itself would keep all alive that it came through.
+            text = "The thread that was bringing the values was interrupted."
             end(Future.failed(error if isinstance(error, Exception) else StorageError(text)))
             raise
 
     def _submit(self, token: AccessToken, moves: list[Future[None]]) -> None:
         """Put the work for one access into the streams, and the futures of its parts in `moves`."""
         replica, needed = token.replica, self.needed(token)
-        for chunk in self._fillable(needed):
-            moves.append(self._then_valid(self._submit_fill(replica, chunk), replica, chunk))
+        moves.extend(
+            self._then_valid(self._submit_fill(replica, chunk), replica, chunk)
+            for chunk in self._fillable(needed)
+        )
         for chunk in self.validity.stale(replica.bit, needed):
             source = self._source(replica, chunk)
             begin = time.perf_counter()
