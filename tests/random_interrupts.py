@@ -1,7 +1,7 @@
 """Random interrupts of storage operations: values stay intact, or a later access raises an error.
 
-Each trial makes one or two buffers with known values in a random state, interrupts one operation of
-a facade by `KeyboardInterrupt` and then looks at the values, in both memories. Each buffer must have
+Each trial makes buffers with known values in a random state, interrupts one operation of
+a facade by `KeyboardInterrupt` and then looks at the values, in both memories. Each buffer must have  # noqa: E501
 the values from before the operation, or those after it, or raise a `StorageError`; after a write of
 all values it must work again.
 
@@ -287,7 +287,7 @@ def a_view(rng: random.Random) -> Trial:
     kind = rng.randrange(3)
     if kind == 0:
         return Trial(lambda: kokkos.deep_copy(target, source),
-                     [(buffers[0], {plain(3.0)}), (buffers[1], {plain(1.0), plain(3.0)})])  # fmt: skip
+                     [(buffers[0], {plain(3.0)}), (buffers[1], {plain(1.0), plain(3.0)})])  # fmt: skip  # noqa: E501
     if kind == 1:
         return Trial(lambda: kokkos.deep_copy(target, 2.0),
                      [(buffers[1], {plain(1.0), plain(2.0)})])  # fmt: skip
@@ -500,7 +500,7 @@ class Campaign:
             faulthandler.dump_traceback_later(self.patience, exit=True)
             face, kind = rng.choice(self.kinds)
             use_device("emulated", Emulation(strict=rng.random() < 0.7,
-                                             order=rng.choice(("", "", "late", "eager"))))  # fmt: skip
+                                             order=rng.choice(("", "", "late", "eager"))))  # fmt: skip  # noqa: E501
             self._try(number, f"{face}: {kind.__name__}", kind, rng)
             UNTOLD.clear()
 

@@ -349,9 +349,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def purge(self) -> None:
         """Free all memory and set the size to 0."""
-        empty = whole(0)
-        # No interrupt comes between these stores.
-        self.layout, self.table.nbytes = empty, 0
+        self.layout, self.table.nbytes = whole(0), 0
         self._truth, self.table.last_writer = [None], None
         self.table.clear_masks(1)
         for replica in self._list:
