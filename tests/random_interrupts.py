@@ -1,9 +1,9 @@
 """Random interrupts of storage operations: values stay intact, or a later access raises an error.
 
-Each trial makes buffers with known values in a random state, interrupts one operation of
-a facade by `KeyboardInterrupt` and then looks at the values, in both memories. Each buffer must have  # noqa: E501
-the values from before the operation, or those after it, or raise a `StorageError`; after a write of
-all values it must work again.
+Each trial makes buffers with known values in a random state, interrupts one operation of a facade
+by `KeyboardInterrupt` and then reads the values in both memories. Each buffer must have the values
+from before the operation, or those after it, or raise a `StorageError`; after a write of all values
+it must work again.
 
 Interrupts are real signals of an interval timer, or exceptions that a trace function raises where
 CPython handles signals. As a program: `python tests/random_interrupts.py --count 1000 --seed 1`.
