@@ -40,6 +40,7 @@ module field_storage_mod
     generic, public :: wrap => wrap_1, wrap_2, wrap_3
     procedure, public :: acquire_part
     procedure, public :: begin_exchange_of_parts
+    procedure, public :: widen_exchange_by_parts
     procedure, public :: get_name
     procedure, public :: get_element
     procedure, public :: get_extents
@@ -177,6 +178,21 @@ contains
     call self%begin_exchange_of_strips(space, depth, strips_in(self, sent), &
                                        strips_in(self, received), status)
   end subroutine begin_exchange_of_parts
+
+  !> Extend the exchange under way by the boxes of a second one: those that are sent are current in
+  !> its space from then on, and those received are handled as those of the first at the end.
+  !>
+  !> Errors: 206 if no exchange was begun, 220 for a box that is not within the field.
+  subroutine widen_exchange_by_parts(self, sent, received, status)
+    class(field_storage_type), intent(inout) :: self
+    type(box_type), intent(in) :: sent(:)
+    type(box_type), intent(in) :: received(:)
+    integer(c_int), optional, intent(out) :: status
+
+    if (.not. has_boxes(self, sent, status)) return
+    if (.not. has_boxes(self, received, status)) return
+    call self%widen_exchange_by_strips(strips_in(self, sent), strips_in(self, received), status)
+  end subroutine widen_exchange_by_parts
 
   !> Say whether boxes are within the field; report it if not.
   function has_boxes(self, boxes, status)

@@ -17,6 +17,7 @@ module halo_storage_mod
   contains
     procedure, public :: begin_exchange
     procedure, public :: begin_exchange_of_strips
+    procedure, public :: widen_exchange_by_strips
     procedure, public :: complete_exchange
     procedure, public :: end_exchange
     procedure, public :: is_dirty
@@ -61,6 +62,26 @@ contains
 
     call exchange_alone(self, space, depth, status, sent, received)
   end subroutine begin_exchange_of_strips
+
+  !> Extend the exchange under way by strips that are sent and received as well. An exchange of all
+  !> values includes them already.
+  !>
+  !> Errors: 206 if no exchange was begun.
+  subroutine widen_exchange_by_strips(self, sent, received, status)
+    class(halo_storage_type), intent(inout) :: self
+    type(strip_type), intent(in) :: sent(:)
+    type(strip_type), intent(in) :: received(:)
+    integer(c_int), optional, intent(out) :: status
+
+    if (.not. self%is_usable(space_host, status)) return
+    call self%state%coherence%lock()
+    if (.not. self%state%coherence%is_exchanged()) then
+      call self%refuse(error_no_access, 'widens an exchange that was not begun', status)
+    else if (self%state%coherence%is_of_parts()) then
+      call self%state%widen_exchange(sent, received)
+    end if
+    call self%state%coherence%unlock()
+  end subroutine widen_exchange_by_strips
 
   !> Begin an exchange, of all values or of strips, while no other thread is at it.
   subroutine exchange_alone(self, space, depth, status, sent, received)

@@ -27,6 +27,7 @@ module storage_state_mod
     procedure, public :: end_access
     procedure, public :: note_touch
     procedure, public :: begin_exchange
+    procedure, public :: widen_exchange
     procedure, public :: complete_exchange
     procedure, public :: end_exchange
     procedure, public :: wait_unless
@@ -92,6 +93,16 @@ contains
     if (present(received)) self%parts = received
     call self%coherence%begin_exchange(home, depth, present(received))
   end subroutine begin_exchange
+
+  !> Extend an exchange of strips by others: what will be sent is current where it takes place.
+  subroutine widen_exchange(self, sent, received)
+    class(storage_state_type), intent(inout) :: self
+    type(strip_type), intent(in) :: sent(:)
+    type(strip_type), intent(in) :: received(:)
+
+    call make_current(self, self%coherence%get_exchanged_space(), access_read, sent)
+    self%parts = [self%parts, received]
+  end subroutine widen_exchange
 
   !> Make current, where parts of a stale copy are exchanged, all that is not going to be received.
   subroutine complete_exchange(self)

@@ -31,6 +31,8 @@ module wrapped_array_mod
   !> who writes it has the values that were there before if they were `brought`. Its owner exchanges
   !> it to the depth `within` an exchange that was begun around it, or 0. What has no owner who is
   !> told has its `halo_written` by who writes it, until a field at its address has a clean one.
+  !> `exchanges` counts the calls that begin an exchange and have not been ended: more than one where
+  !> one call exchanges the array under several names, and also those that needed no exchange.
   !>
   !> A storage that is `gone` from the table stays in memory while some thread looked it up last:
   !> there are `pending` of them. Those who use it now are of one thread, or of `no_thread` alone.
@@ -54,6 +56,7 @@ module wrapped_array_mod
     logical, private :: brought = .true.
     logical, public :: halo_written = .false.
     integer(c_int), private :: within = 0
+    integer, private :: exchanges = 0
     integer(c_intptr_t), private :: thread = no_thread
   contains
     procedure, non_overridable, private :: acquire_real64_1, acquire_real64_2, acquire_real64_3
@@ -228,17 +231,19 @@ contains
 
   !> Begin an exchange of halos that works on the memory of the host. All values are current there,
   !> or those that are less than `depth` from the border of the `inner` part, and all beyond: the
-  !> first and the last of it in each of two dimensions, which nobody else writes meanwhile.
-  subroutine begin_exchange(self, inner, depth)
+  !> first and the last of it in each of two dimensions, which nobody else writes meanwhile. `needed`
+  !> as for an exchange of parts.
+  subroutine begin_exchange(self, inner, depth, needed)
     class(wrapped_array_type), intent(inout) :: self
     integer, optional, intent(in) :: inner(4)
     integer, optional, intent(in) :: depth
+    logical, optional, intent(in) :: needed
 
     integer(c_int64_t) :: owned(4), kept(4)
 
     if (self%is_nothing()) return
     if (.not. present(inner) .or. .not. present(depth)) then
-      call self%begin_exchange_of_parts(1)
+      call self%begin_exchange_of_parts(1, needed=needed)
       return
     end if
     owned = inner
@@ -246,26 +251,45 @@ contains
     kept(2::2) = max(owned(2::2) - depth, kept(1::2) - 1)
     associate (extents => self%storage%get_extents())
       call self%begin_exchange_of_parts(1, boxes_around(kept, extents), &
-                                        boxes_around(owned, extents))
+                                        boxes_around(owned, extents), needed=needed)
     end associate
   end subroutine begin_exchange
 
   !> Begin an exchange to a depth of the halo. With what is `sent` and `received`, no more than that
   !> is brought, and a copy on a device stays as current as it is. Who exchanges by itself what it
   !> owns may do so `within` an exchange that code around it has begun, which sees to the rest.
-  subroutine begin_exchange_of_parts(self, depth, sent, received, within)
+  !>
+  !> An exchange that is not `needed`, because the halo is clean, does nothing, nor does its end: no
+  !> message comes, and the halo in the memory of the host may be older than that on a device.
+  !> The thread may begin an exchange of the same array once more, under another name and to another
+  !> depth, before it passes any message; what both receive is new at the last end.
+  subroutine begin_exchange_of_parts(self, depth, sent, received, within, needed)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
     type(box_type), optional, intent(in) :: sent(:)
     type(box_type), optional, intent(in) :: received(:)
     logical, optional, intent(in) :: within
+    logical, optional, intent(in) :: needed
 
     integer(c_int) :: status
+    logical :: joins, passes
 
     if (self%is_nothing()) return
     call self%enter_latch()
     if (present(within) .and. self%within == 0 .and. self%is_exchanged()) then
       self%within = depth
+      call self%leave_latch()
+      return
+    end if
+    passes = .true.
+    if (present(needed)) passes = needed
+    joins = self%exchanges > 0 .and. self%thread == this_thread() .and. self%is_exchanged()
+    self%exchanges = self%exchanges + 1
+    if (.not. passes .or. joins) then
+      if (passes .and. present(sent) .and. present(received)) then
+        call self%storage%widen_exchange_by_parts(sent, received, status)
+        call self%stop_unless_done(status)
+      end if
       call self%leave_latch()
       return
     end if
@@ -283,7 +307,8 @@ contains
 
   !> End an exchange: what was received lies in the memory of the host. The thread itself may read
   !> the array under another name meanwhile: it does nothing with it now, and goes on reading, in
-  !> the same memory, when that has what was received, too.
+  !> the same memory, when that has what was received, too. Of several calls that began exchanges
+  !> of the array the last one to end does this, if one of them was needed.
   subroutine end_exchange(self, messages, bytes, stay)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int64_t), optional, intent(in) :: messages, bytes
@@ -305,6 +330,13 @@ contains
       self%within = 0
       call self%leave_latch()
       return
+    end if
+    if (self%exchanges > 0) then
+      self%exchanges = self%exchanges - 1
+      if (self%exchanges > 0 .or. .not. self%is_exchanged()) then
+        call self%leave_latch()
+        return
+      end if
     end if
     readers = 0
     if (self%thread == this_thread()) readers = self%storage%state%coherence%get_readers()

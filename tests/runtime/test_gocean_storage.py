@@ -51,6 +51,17 @@ ON_DEVICE = Mode(
 )
 REGISTRY = Mode("distributed", (*ON_DEVICE.options[:2], "registry", *ON_DEVICE.options[3:]))
 """Fields as they are in dl_esm_inf, which tell a registry nothing."""
+JOINT = {
+    f"{where}, {flags}": Mode(
+        "distributed", (*mode.options, "--config-opts", f"JOINT_EXCHANGES=true DIRTY_FLAGS={flag}")
+    )
+    for where, mode in {
+        "on the host": Mode("distributed", ("-dm", "--target", "registry")),
+        "on the device": REGISTRY,
+        "in storages": ON_DEVICE,
+    }.items()
+    for flags, flag in (("with flags", "true"), ("without flags", "false"))
+}
 NOT_KNOWN = {"drop any_type_of_point/invoke_0_copy_any/hold(new)/1"}
 """Values that are brought and overwritten, of a field that may lie on any type of point."""
 Parts = tuple[Path, Path]
@@ -110,6 +121,13 @@ def test_the_answers_are_those_of_plain_layers(
     answers: Reader, mode: Mode, device: bool, ranks: int
 ) -> None:
     assert differing(answers(PLAIN, False, ranks), answers(mode, device, ranks)) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("way", JOINT)
+def test_they_are_so_in_joint_exchanges(answers: Reader, way: str, ranks: int) -> None:
+    """A clean field, which a joint exchange skips, keeps the values that only a device has."""
+    assert differing(answers(PLAIN, False, ranks), answers(JOINT[way], True, ranks)) == []
 
 
 @pytest.fixture(scope="module")

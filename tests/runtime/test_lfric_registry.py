@@ -37,6 +37,7 @@ APPLIED = (*TARGET, "--apply", DEVICE_STEPS)
 ON_DEVICE = {mode.name: Mode(mode.name, (*mode.options, *APPLIED)) for mode in (OWNED, ANNEXED)}
 ON_HOST = Mode("owned", (*OWNED.options, *TARGET))
 OVERLAPPED = Mode("annexed", (*ANNEXED.options, *TARGET, "--apply", "split-interior; overlap"))
+JOINT = " JOINT_EXCHANGES=true"
 BROUGHT = {
     # Values that are overwritten, and brought all the same: nobody knows of an array whether its
     # dofs have one value each.
@@ -97,6 +98,26 @@ def test_the_answers_are_those_of_plain_layers(answers: Reader, annexed: str, ra
 )
 def test_they_are_so_elsewhere(answers: Reader, mode: Mode, device: bool, ranks: int) -> None:
     assert differing(answers(SERIAL, False, 1), answers(mode, device, ranks)) == []
+
+
+def joint(mode: Mode) -> Mode:
+    """Return a mode whose layers exchange several fields in one call."""
+    at = mode.options.index("--config-opts") + 1
+    options = (*mode.options[:at], mode.options[at] + JOINT, *mode.options[at + 1 :])
+    return replace(mode, options=options)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize(
+    "mode",
+    [ON_DEVICE["owned"], ON_DEVICE["annexed"], ON_HOST, OVERLAPPED],
+    ids=["on the device", "with annexed dofs", "on the host", "under way over loops"],
+)
+def test_they_are_so_in_joint_exchanges(answers: Reader, mode: Mode, ranks: int) -> None:
+    """A clean field, which a joint exchange skips, keeps the values that only a device has."""
+    expected = answers(SERIAL, False, 1)
+    for way in (joint(mode), told(joint(mode))):
+        assert differing(expected, answers(way, True, ranks)) == []
 
 
 @pytest.mark.parametrize("mode", [ON_DEVICE["owned"], ON_DEVICE["annexed"], ON_HOST, OVERLAPPED])

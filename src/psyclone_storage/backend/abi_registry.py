@@ -22,4 +22,7 @@ BEGIN_EXCHANGE, END_EXCHANGE = "begin_exchange", "end_exchange"
 """What stands around an exchange in the memory of the host: `begin_exchange([inner,] [depth])` and
 `end_exchange()`."""
 
+NEEDED = "needed"
+"""The last argument of `begin_exchange`, false if the exchange skips an array with a clean halo."""
+
 RESERVED = frozenset({MODULE, STORAGE.name, STORAGE_OF})

@@ -17,6 +17,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import CallFunction, Expr, Keyword, Member, Name, logical
 from psyclone_storage.ir.holding import END, AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.runtime_ops import IsDirty
 from psyclone_storage.ir.schedule import HaloExchange
 from psyclone_storage.ir.unit import Call, Declare, Line, PointerAssign
 from psyclone_storage.ir.walk import statements
@@ -84,6 +85,11 @@ def begin_exchange(
     """Return what makes the host have what an exchange sends: of all values, or of a `part`."""
     call = Call(Member(storage, abi.BEGIN_EXCHANGE), part)
     return (look_up(context, storage, values), call)
+
+
+def only_if_dirty(context: LoweringContext, asked: IsDirty) -> tuple[Keyword]:
+    """Return the argument by which a storage takes part in an exchange if a halo is dirty."""
+    return (Keyword(abi.NEEDED, context.value(asked)),)
 
 
 def end_exchange(

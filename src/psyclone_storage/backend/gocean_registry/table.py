@@ -24,6 +24,7 @@ from psyclone_storage.backend.registered import (
     acquire_registered,
     begin_exchange,
     end_exchange,
+    only_if_dirty,
     prefetch_registered,
     read_lines,
     release_registered,
@@ -115,18 +116,23 @@ class _Fields:
         begun = [
             line
             for name, depth in zip(names, asked.depths, strict=True)
-            for line in self._begun(context, name, depth)
+            for line in self._begun(context, name, depth, dirty_only=asked.dirty_only)
         ]
         comment, call = exchanged_together(context, asked)
         ended = end_exchange(context, ((_storage(context, name), name, None) for name in names))
         return (comment, *begun, call, *ended)
 
-    def _begun(self, context: LoweringContext, name: str, depth: Expr) -> tuple[Line, ...]:
+    def _begun(
+        self, context: LoweringContext, name: str, depth: Expr, *, dirty_only: bool = False
+    ) -> tuple[Line, ...]:
         region: Expr = Name(name)
         for member in fields.OWNED:
             region = Member(region, member)
         inner = ArrayLiteral(tuple(Member(region, edge) for edge in fields.EDGES))
-        return begin_exchange(context, _storage(context, name), self.values(name), inner, depth)
+        dirty = ops.IsDirty(context.schedule.datum(name), None, depth)
+        needed = only_if_dirty(context, dirty) if dirty_only else ()
+        storage, values = _storage(context, name), self.values(name)
+        return begin_exchange(context, storage, values, inner, depth, *needed)
 
 
 def _grid_acquired(

@@ -25,6 +25,7 @@ from psyclone_storage.backend.registered import (
     acquire_registered,
     end_exchange,
     look_up,
+    only_if_dirty,
     prefetch_registered,
     release_registered,
     storage_named,
@@ -120,7 +121,7 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
     )
     parts = [(datum, part, depth) for datum, of, depth in exchanges for part in parts_of(datum, of)]
     lines = exchanged_together(context, asked)
-    return _around(context, asked.exchanges[0].phase, parts, lines)
+    return _around(context, asked.exchanges[0].phase, parts, lines, dirty_only=True)
 
 
 def _around(
@@ -128,15 +129,20 @@ def _around(
     phase: Phase,
     parts: Iterable[tuple[Datum, int | None, Expr]],
     lines: tuple[Line, ...],
+    *,
+    dirty_only: bool = False,
 ) -> tuple[Line, ...]:
-    """Return an exchange, its start or its finish, with what the storages have to know of it."""
+    """Return an exchange, its start or its finish, with what the storages have to know of it.
+
+    With `dirty_only` the exchange skips fields whose halo is clean, and so do their storages.
+    """
     named = [(_storage(context, datum.name, part), datum, part, depth)
              for datum, part, depth in parts]  # fmt: skip
     begun = [
         line
         for storage, datum, part, depth in named
         if phase is not Phase.FINISH
-        for line in _begun(context, storage, datum, part, depth)
+        for line in _begun(context, storage, (datum, part, depth), dirty_only=dirty_only)
     ]
     ended: tuple[Line, ...] = ()
     if phase is not Phase.START:
@@ -147,10 +153,16 @@ def _around(
 
 
 def _begun(
-    context: LoweringContext, storage: Name, datum: Datum, component: int | None, depth: Expr
+    context: LoweringContext,
+    storage: Name,
+    part: tuple[Datum, int | None, Expr],
+    *,
+    dirty_only: bool,
 ) -> tuple[Line, ...]:
     """Return what makes the host have what an exchange sends, as far as the space tells."""
+    datum, component, depth = part
     procedure = Name(context.work.imports.local(abi.STRIPS_MODULE, abi.BEGIN_EXCHANGE_OF_STRIPS))
     space = Member(proxy(context, datum, component), members.FieldMember.SPACE)
-    call = Call(procedure, (storage, space, depth))
+    needed = only_if_dirty(context, ops.IsDirty(datum, component, depth)) if dirty_only else ()
+    call = Call(procedure, (storage, space, depth, *needed))
     return (look_up(context, storage, _values(context, datum, component)), call)

@@ -41,7 +41,31 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
+    acquisition = Acquisition(tokens)
     try:
+        acquisition.begin(later=later)
+    except BaseException as error:
+        acquisition.roll_back(error)
+        raise
+
+
+class Acquisition:
+    """Accesses that begin together, as one transaction over locks, validity and replicas.
+
+    After any exception of `begin`, or an interrupt (Ctrl-C) after it, the caller calls `roll_back`,
+    which restores the state from before.
+    """
+
+    __slots__ = ("_tokens", "_given_up")
+
+    def __init__(self, tokens: Sequence[AccessToken]) -> None:
+        """Prepare to begin the accesses, all or none."""
+        self._tokens = tokens
+        self._given_up: list[GivenUp] = []
+
+    def begin(self, *, later: bool = False) -> None:
+        """Begin the accesses; what a device does `later` waits for what it uses at its launch."""
+        tokens = self._tokens
         if begin(tokens):
             return
         for done, token in enumerate(tokens):
@@ -50,15 +74,73 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
                 _let_go(tokens[:done])
                 hold_all(_pairs(tokens))
                 break
-        prepare_all(tokens, later=later)
-    except BaseException:
-        # What failed, or an interrupt that came amid anything.
+        _prepare(tokens, later=later)
         for token in tokens:
+            if token.mode.writes:
+                given_up = GivenUp(token)
+                self._given_up.append(given_up)
+                token.buffer.replicas.mark_written(token)
+        for given_up in self._given_up:
+            _spoil_stale(given_up)
+
+    def roll_back(self, error: BaseException) -> None:
+        """Restore validity, then end the accesses; may be called again.
+
+        Values that cannot be restored any more are poisoned by `error`.
+        """
+        for given_up in self._given_up:
+            if given_up.token.active:
+                given_up.restore(error)
+        for token in self._tokens:
             token.buffer.table.retract(token)
-        raise
 
 
-def prepare_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
+class GivenUp:
+    """What an access that writes declares stale, for as long as that can be taken back."""
+
+    __slots__ = ("token", "is_spoilt", "_masks")
+
+    def __init__(self, token: AccessToken) -> None:
+        """Record the validity of what `token` is about to write."""
+        self.token = token
+        self.is_spoilt = False
+        self._masks = token.buffer.replicas.validity.masks(token.chunks)
+
+    @property
+    def lost(self) -> int:
+        """Return the bits of the replicas that lose validity."""
+        return self._masks.union & ~self.token.replica.bit
+
+    def restore(self, error: BaseException) -> None:
+        """Restore validity; values that are destroyed already are poisoned by `error`."""
+        token, replicas = self.token, self.token.buffer.replicas
+        if not self.is_spoilt:
+            with token.buffer.table.lock:
+                replicas.validity.restore(token.chunks, self._masks)
+            return
+        replicas.mark_written(token)
+        if not token.mode.reads:
+            replicas.close_write(token, interrupted(error))
+
+
+def interrupted(error: BaseException) -> BaseException:
+    """Return what poisons values after `error`: an interrupt keeps its whole stack alive."""
+    if isinstance(error, Exception):
+        return error
+    return StorageError("An interrupt came after the access had given up the values.")
+
+
+def _spoil_stale(given_up: GivenUp) -> None:
+    """Make stale values unmistakable, and forget failures of work that is overwritten."""
+    token = given_up.token
+    if not token.mode.reads:
+        allocation = token.replica.allocation_there()
+        given_up.is_spoilt = bool(allocation.failures or allocation.pending)
+        _give_up_failures(token)
+    token.buffer.replicas.spoil_stale(given_up)
+
+
+def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
     """Make the replicas of granted accesses ready, or let them become so `later` on a device."""
     for token in tokens:
         token.buffer.replicas.check_usable(token)
@@ -77,10 +159,6 @@ def prepare_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
             memory.settle(allocation, token.mode.writes)
             RACES.host_uses(allocation, writes=token.mode.writes)
         _check_arrived(token)
-    for token in tokens:
-        if token.mode.writes:
-            _give_up_failures(token)
-            token.buffer.replicas.mark_written(token)
 
 
 def _check_spoiled(token: AccessToken, error: BaseException) -> None:
@@ -223,7 +301,7 @@ class PendingAccesses:
         """
         for token in self.tokens:
             if token.active and self.ready.done() and not token.mode.reads:
-                token.buffer.replicas.close_write(token, error)
+                token.buffer.replicas.close_write(token, interrupted(error))
         self._group.abandon()
 
     def drop(self) -> bool:
@@ -283,8 +361,9 @@ class PendingAccesses:
             return
         for token in self.tokens:
             if token.mode.writes:
-                _give_up_failures(token)
+                given_up = GivenUp(token)
                 token.buffer.replicas.mark_written(token)
+                _spoil_stale(given_up)
         self.ready.set_result(None)
 
     def _fail(self, error: BaseException) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.asking import PendingAccesses, acquire_all
+from psyclone_storage.storage.core.asking import Acquisition, PendingAccesses
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
@@ -442,11 +442,12 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self, space: SpaceLike, mode: AccessMode, policy: Policy, request: AccessRequest | None
     ) -> AccessToken:
         token = self._token(memory_space(space), mode, policy, request)
+        acquisition = Acquisition((token,))
         try:
-            acquire_all((token,))
+            acquisition.begin()
             return token  # noqa: TRY300 - where an interrupt may come, too
-        except BaseException:
-            self.table.retract(token)
+        except BaseException as error:
+            acquisition.roll_back(error)
             raise
 
     def _release_carefully(self, token: AccessToken, error: BaseException | None) -> None:

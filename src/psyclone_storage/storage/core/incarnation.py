@@ -11,6 +11,7 @@ from psyclone_storage.storage.core.errors import (
     MemoryExhaustedError,
     PoisonedDataError,
 )
+from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import ReplicaOptions
 from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
@@ -68,8 +69,8 @@ class Incarnation(Replica):
         """Give up the memory, with which nobody is at work after that."""
         if self.allocation is not None:
             self.memory.settle(self.allocation, writes=True)
-            self.allocation.drop()
-            self.allocation = None
+            freed, self.allocation = self.allocation, None
+            freed.drop()
 
 
 def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocation:
@@ -93,7 +94,9 @@ def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -
     memory.note_use(old, wrote=True)
     try:
         memory.memcpy_from(new, old, (0, nbytes))
-    except Exception as error:
+    except BaseException as error:
+        # After an interrupt the copy may still be under way: later work comes after it.
+        memory.follow(old, writes=True)
         if not any(failure.error is error for failure in old.failures):
             raise
         UNTOLD.told(error)
@@ -170,6 +173,15 @@ def state_of(replica: Incarnation, validity: Validity, pending: bool) -> Incarna
 
 _NO_ROOM = (MemoryError, OverflowError, OSError)
 """What the libraries below raise where there is too little memory."""
+
+
+def wait_for_streams(replicas: Iterable[Incarnation], moves: Iterable[Future[None]]) -> None:
+    """Wait for transfers, and for one that an interrupt may have submitted without a future."""
+    for move in moves:
+        move.exception()
+    for replica in replicas:
+        if replica.memory.stream is not None:
+            replica.memory.stream.synchronize()
 
 
 def settle(replicas: Iterable[Incarnation]) -> None:

@@ -413,9 +413,9 @@ def hold_all(pairs: Pairs) -> None:
     They get in line at one moment, and nothing is held when this raises `AccessConflictError` or
     `AccessDeadlockError`.
     """
-    DROPPED.end_all()
     for table, _ in pairs:
         table.end_lost()
+    DROPPED.end_all()
     granted = threading.Lock()
     granted.acquire()  # pylint: disable=consider-using-with  # let go by who grants
 
@@ -465,9 +465,9 @@ def queue_all(pairs: Pairs, granted: Callable[[], None]) -> Group:
 
 def queue_group(group: Group) -> None:
     """Get in line with the claims of a group, whose caller takes them back if this fails."""
-    DROPPED.end_all()
     for table, _ in group.pairs:
         table.end_lost()
+    DROPPED.end_all()
     group.line_up(checked=False)
 
 

@@ -35,6 +35,7 @@ from psyclone_storage.storage.core.incarnation import (
     allocated,
     move_values,
     state_of,
+    wait_for_streams,
 )
 from psyclone_storage.storage.core.locks import LockTable
 from psyclone_storage.storage.core.spaces import (
@@ -45,7 +46,7 @@ from psyclone_storage.storage.core.spaces import (
     pinned_space,
 )
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
-from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.core.token import AccessToken, Spoiling
 from psyclone_storage.storage.core.validity import Validity
 from psyclone_storage.storage.memory.failures import UNTOLD
 from psyclone_storage.storage.memory.registry import memory_of, router
@@ -207,15 +208,17 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         return self._start(token, -1 if token.mode.writes else token.replica.bit)
 
     def mark_written(self, token: AccessToken) -> None:
-        """Make all other replicas of what `token` writes stale."""
-        bit = token.replica.bit
+        """Make all other replicas of what `token` writes stale; `spoil_stale` follows."""
         with self.table.lock:
-            lost = self.validity.written(bit, token.chunks)
-        if not lost:
-            return
-        for replica in self._list:
-            if replica.bit & lost and replica.allocation is not None:
-                for chunk in range(*token.chunks):
+            self.validity.written(token.replica.bit, token.chunks)
+
+    def spoil_stale(self, given_up: Spoiling) -> None:
+        """Overwrite replicas that lost validity, in memories that guard against stale values."""
+        lost, chunks = given_up.lost, given_up.token.chunks
+        for replica in self._list if lost else ():
+            if replica.bit & lost and replica.allocation is not None and replica.memory.guards:
+                given_up.is_spoilt = True
+                for chunk in range(*chunks):
                     replica.memory.poison(replica.allocation, self._span(chunk))
 
     def start_prefetch(self, token: AccessToken, future: Future[None]) -> None:
@@ -309,8 +312,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Set the size, after the replicas in `growing` got the memory for it."""
         for replica in growing:
             self.grow(replica, size * self.dtype.itemsize)
-        self.layout = whole(size)
-        self.table.nbytes = size * self.dtype.itemsize
+        self.layout, self.table.nbytes = whole(size), size * self.dtype.itemsize
 
     def allocate(self, replica: Incarnation) -> None:
         """Give a replica memory for all elements, if it has less; the caller holds the lock."""
@@ -341,17 +343,17 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             kept = min(old.capacity, nbytes)
             if kept and self.validity.anywhere & replica.bit:
                 move_values(replica.memory, new, old, kept)
-            old.drop()
         replica.allocation = new
+        if old is not None:
+            old.drop()
 
     def purge(self) -> None:
         """Free all memory and set the size to 0."""
+        self.layout, self.table.nbytes = whole(0), 0
+        self._truth, self.table.last_writer = [None], None
+        self.table.clear_masks(1)
         for replica in self._list:
             replica.free()
-        self.table.clear_masks(1)
-        self._truth, self.table.last_writer = [None], None
-        self.layout = whole(0)
-        self.table.nbytes = 0
 
     def drop(self, replica: Incarnation) -> None:
         """Free one replica. Raises `StorageError` if the only valid values are in it."""
@@ -360,8 +362,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
                 f'The only valid values of "{self.options.label}" are at {replica.space.tag}: make '
                 f"them valid elsewhere before this replica is freed."
             )
-        replica.free()
         self.validity.forget(replica.bit)
+        replica.free()
 
     def adopt(self, replica: Incarnation, valid: bool) -> None:
         """Take in a replica whose memory exists already."""
@@ -502,6 +504,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def _start(self, token: AccessToken, after: int) -> Future[None]:
         """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
         entries: list[_Transfer] = []
+        moves: list[Future[None]] = []
 
         def end(moved: Future[None]) -> None:
             for entry in entries:
@@ -511,9 +514,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
         def begin(_: Future[None]) -> None:
             try:
-                all_of(self._submit(token)).then(end)
+                self._submit(token, moves)
+                all_of(moves).then(end)
             except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-                end(Future.failed(error))
+                failed: Future[None] = Future.failed(error)
+                # What was submitted before is still under way.
+                all_of(moves).then(lambda _: end(failed))
 
         try:
             with self.table.lock:
@@ -523,18 +529,20 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             before.then(begin)
             return entries[0].end
         except BaseException as error:
-            # An interrupt is no failure of others, and keeps all alive that it came through.
-            text = "Who was bringing the values was interrupted."
+            if not isinstance(error, Exception):
+                wait_for_streams(self._list, moves)
+            # The interrupt itself would keep all alive that it came through.
+            text = "The thread that was bringing the values was interrupted."
             end(Future.failed(error if isinstance(error, Exception) else StorageError(text)))
             raise
 
-    def _submit(self, token: AccessToken) -> list[Future[None]]:
-        """Put the work for one access into the streams; return the futures of its parts."""
+    def _submit(self, token: AccessToken, moves: list[Future[None]]) -> None:
+        """Put the work for one access into the streams, and the futures of its parts in `moves`."""
         replica, needed = token.replica, self.needed(token)
-        moves = [
+        moves.extend(
             self._then_valid(self._submit_fill(replica, chunk), replica, chunk)
             for chunk in self._fillable(needed)
-        ]
+        )
         for chunk in self.validity.stale(replica.bit, needed):
             source = self._source(replica, chunk)
             begin = time.perf_counter()
@@ -546,7 +554,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             )
             note = partial(self._record, source.space, replica.space, chunk, begin)
             moves.append(self._then_valid(copied, replica, chunk, note))
-        return moves
 
     def _submit_fill(self, replica: Incarnation, chunk: int) -> Future[None]:
         memory, allocation = replica.memory, replica.allocation_there()

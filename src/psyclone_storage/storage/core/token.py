@@ -74,6 +74,17 @@ class Accessible(Protocol):
         """End the access of an object that is gone."""
 
 
+class Spoiling(Protocol):
+    """What `Preparing.spoil_stale` reads and records of an access that gave values up."""
+
+    token: AccessToken
+    is_spoilt: bool
+
+    @property
+    def lost(self) -> int:
+        """Return the bits of the replicas that lost validity."""
+
+
 class Preparing(Protocol):
     """What makes the replica of a granted access ready."""
 
@@ -93,6 +104,9 @@ class Preparing(Protocol):
 
     def mark_written(self, token: AccessToken) -> None:
         """Make all other replicas stale."""
+
+    def spoil_stale(self, given_up: Spoiling) -> None:
+        """Overwrite replicas that lost validity."""
 
     def note_attention(self) -> None:
         """Find out whether accesses have to look for more than who holds what."""

@@ -333,6 +333,8 @@ class Acquirable:
         try:
             ended = error is None and not self._has_wishes and self.table.try_end(token)
         except BaseException:
+            if token.active:
+                self._release_carefully(token, error)
             self.table.retract(token)
             raise
         if not ended:

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from functools import reduce
+from operator import and_, or_
+from typing import NamedTuple
 
 from psyclone_storage.storage.core.native import Ledger
 
@@ -23,6 +26,18 @@ class ReplicaState(Enum):
     VALID = "valid"
     STALE = "stale"
     UNINITIALISED = "uninitialised"
+
+
+class Masks(NamedTuple):
+    """The masks of some chunks at one moment."""
+
+    valid: tuple[int, ...]
+    touched: tuple[int, ...]
+
+    @property
+    def union(self) -> int:
+        """Return the bits of the spaces where a chunk is valid."""
+        return reduce(or_, self.valid, 0)
 
 
 class Validity(Ledger):
@@ -69,27 +84,34 @@ class Validity(Ledger):
 
     def add(self, bit: int, chunks: Iterable[int]) -> None:
         """Note that the replica at `bit` got the current values of `chunks`."""
+        valid, touched = list(self.valid), list(self.touched)
         for chunk in chunks:
-            self.valid[chunk] |= bit
-            self.touched[chunk] |= bit
-        self._combine()
+            valid[chunk] |= bit
+            touched[chunk] |= bit
+        self._set(valid, touched)
 
-    def written(self, bit: int, chunks: ChunkRange) -> int:
-        """Note that `chunks` are written at `bit`; return the bits that lost validity by it."""
-        lost = 0
+    def written(self, bit: int, chunks: ChunkRange) -> None:
+        """Note that `chunks` are written at `bit`."""
+        valid, touched = list(self.valid), list(self.touched)
         for chunk in range(*chunks):
-            lost |= self.valid[chunk]
-            self.valid[chunk] = bit
-            self.touched[chunk] |= bit
-        self._combine()
-        return lost & ~bit
+            valid[chunk] = bit
+            touched[chunk] |= bit
+        self._set(valid, touched)
+
+    def masks(self, chunks: ChunkRange) -> Masks:
+        """Return the masks of `chunks`, for `restore`."""
+        return Masks(tuple(self.valid[slice(*chunks)]), tuple(self.touched[slice(*chunks)]))
+
+    def restore(self, chunks: ChunkRange, masks: Masks) -> None:
+        """Set the masks of `chunks` to those of an earlier moment."""
+        valid, touched = list(self.valid), list(self.touched)
+        valid[slice(*chunks)] = masks.valid
+        touched[slice(*chunks)] = masks.touched
+        self._set(valid, touched)
 
     def forget(self, bit: int) -> None:
         """Note that the replica at `bit` is gone."""
-        for chunk, mask in enumerate(self.valid):
-            self.valid[chunk] = mask & ~bit
-            self.touched[chunk] &= ~bit
-        self._combine()
+        self._set([mask & ~bit for mask in self.valid], [mask & ~bit for mask in self.touched])
 
     def distrust(self, bit: int, chunks: Iterable[int]) -> bool:
         """Note that what the replica at `bit` got of `chunks` is of no use, if it is elsewhere.
@@ -98,9 +120,10 @@ class Validity(Ledger):
         """
         if any(self.valid[chunk] & bit and not self.valid[chunk] & ~bit for chunk in chunks):
             return False
+        valid = list(self.valid)
         for chunk in chunks:
-            self.valid[chunk] &= ~bit
-        self._combine()
+            valid[chunk] &= ~bit
+        self._set(valid, self.touched)
         return True
 
     def sole_holder(self, bit: int) -> bool:
@@ -109,23 +132,17 @@ class Validity(Ledger):
 
     def assign(self, mask: int) -> None:
         """Set the valid mask of all chunks to `mask`, on the word of someone who knows better."""
-        self.valid = [mask] * len(self.valid)
-        self.touched = [touched | mask for touched in self.touched]
-        self._combine()
+        self._set([mask] * len(self.valid), [touched | mask for touched in self.touched])
 
     def trust(self, bit: int) -> None:
         """Take the replica at `bit` for the only valid one, in all chunks that it ever held."""
-        for chunk, touched in enumerate(self.touched):
-            if touched & bit:
-                self.valid[chunk] = bit
-        self._combine()
+        pairs = zip(self.valid, self.touched, strict=True)
+        self._set([bit if touched & bit else mask for mask, touched in pairs], self.touched)
 
-    def _combine(self) -> None:
-        if len(self.valid) == 1:
-            self.everywhere = self.anywhere = self.valid[0]
-            return
-        everywhere, anywhere = -1, 0
-        for mask in self.valid:
-            everywhere &= mask
-            anywhere |= mask
-        self.everywhere, self.anywhere = everywhere, anywhere
+    def _set(self, valid: list[int], touched: list[int]) -> None:
+        """Set all masks; no thread and no interrupt comes between the last four stores."""
+        everywhere, anywhere = reduce(and_, valid, -1), reduce(or_, valid, 0)
+        self.valid = valid
+        self.touched = touched
+        self.everywhere = everywhere
+        self.anywhere = anywhere

@@ -138,6 +138,11 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`."""
 
+    @property
+    def guards(self) -> bool:
+        """Say whether `poison` changes anything."""
+        return False
+
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:  # noqa: B027
         """Make bytes that lost validity unmistakable; memories that do not guard leave them."""
 

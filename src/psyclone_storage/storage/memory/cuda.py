@@ -6,6 +6,7 @@ counts is `cupy.cuda.is_available()`: CuPy imports happily on machines without a
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections import deque
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
@@ -231,7 +233,16 @@ class GpuAllocator(Memory):
                 runtime.memcpyDefault,
                 stream.ptr,
             )
-            event = stream.record(_cupy().cuda.Event(disable_timing=True))
+            try:
+                return self._noted(stream, target, source, span)
+            except BaseException:
+                # After an interrupt nothing keeps the memory until the end of the copy.
+                stream.synchronize()
+                raise
+
+    def _noted(self, stream: Any, target: Allocation, source: Allocation, span: Span) -> Any:
+        """Return the event of a copy that `stream` has got, noted at both ends."""
+        event = stream.record(_cupy().cuda.Event(disable_timing=True))
         here = (self._number, stream.ptr)
         note(source, LastUse(here, event, wrote=False, span=span))
         note(target, LastUse(here, event, wrote=True, span=span))
@@ -250,6 +261,8 @@ class _OwnStreams:
     def __init__(self) -> None:
         self._streams: dict[bool, Any] = {}
         self._under_way: deque[tuple[Any, tuple[Any, ...]]] = deque()
+        # One thread at a time tests an event and removes what that event is for.
+        self._lock = FORKS.guard(threading.RLock(), Rank.LEAF)
 
     def of(self, *, into: bool) -> Any:
         """Return the stream of copies into the current device, or out of it."""
@@ -265,9 +278,11 @@ class _OwnStreams:
         self.let_go()
 
     def let_go(self) -> None:
-        """Give back the memory that streams are done with."""
-        while self._under_way and self._under_way[0][0].done:
-            self._under_way.popleft()
+        """Give back the memory that streams are done with, once the lock is released."""
+        ended = []
+        with self._lock:
+            while self._under_way and self._under_way[0][0].done:
+                ended.append(self._under_way.popleft())
 
 
 def _finish(event: Any) -> None:
@@ -295,6 +310,7 @@ class _Ledger:
     def __init__(self) -> None:
         self.in_use = 0
         self.high_water = 0
+        self._lock = FORKS.guard(threading.RLock(), Rank.LEAF)
 
     @property
     def use(self) -> PoolUse:
@@ -303,12 +319,14 @@ class _Ledger:
 
     def charge(self, holder: object, nbytes: int) -> None:
         """Count `nbytes` until `holder` is gone."""
-        self.in_use += nbytes
-        self.high_water = max(self.high_water, self.in_use)
+        with self._lock:
+            self.in_use += nbytes
+            self.high_water = max(self.high_water, self.in_use)
         weakref.finalize(holder, self._credit, nbytes).atexit = False
 
     def _credit(self, nbytes: int) -> None:
-        self.in_use -= nbytes
+        with self._lock:
+            self.in_use -= nbytes
 
 
 class PinnedAllocator(HostMemory):

@@ -258,12 +258,22 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`, on the device."""
         self.follow(allocation, writes=True)
-        self.window(allocation, spec)[...] = value
-        self.note_use(allocation, wrote=True)
+        try:
+            self.window(allocation, spec)[...] = value
+            self.note_use(allocation, wrote=True)
+        except BaseException:
+            # After an interrupt no event is known that later work could wait for.
+            self.kernels.finish()
+            raise
+
+    @property
+    def guards(self) -> bool:
+        """Say whether stale values are overwritten: in strict mode."""
+        return current_emulation().strict
 
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:
         """Fill a span with signalling NaNs and the byte A5, in strict mode."""
-        if not current_emulation().strict or allocation.external:
+        if not self.guards or allocation.external:
             return
         pages, (first, count) = host_pages(allocation), span
         forget_ended(allocation)
@@ -273,8 +283,12 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         self.follow(allocation, writes=True, span=span)
         start = allocation.pointer + first
         uses = (MemoryUse(allocation, start, start + count, True),)
-        self.launch("poison", uses, lambda: _poison(pages, first, count))
-        self.note_use(allocation, wrote=True, span=span)
+        try:
+            self.launch("poison", uses, lambda: _poison(pages, first, count))
+            self.note_use(allocation, wrote=True, span=span)
+        except BaseException:
+            self.kernels.finish()
+            raise
 
     def can_copy_from(self, source: Memory) -> bool:
         """Say yes for memories that the host can use, and for peers where they are enabled."""

@@ -59,8 +59,11 @@ class Stream:
                     self._start_worker()
                 self._jobs.put((future, work, args))
         except BaseException:
-            # An interrupt: the work is done or not, and nobody waits for it.
-            self._finish(future)
+            # An interrupt: the work may be queued, and the stream is not idle before its end.
+            if self._worker is None:
+                self._finish(future)
+            else:
+                self._jobs.put((Future(), self._finish, (future,)))
             raise
         return future
 
