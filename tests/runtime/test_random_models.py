@@ -51,7 +51,7 @@ def test_recipes_keep_what_random_models_compute(
         found = alone if ranks == 1 else answers(tmp_path, ranks, accepted)
         wrong = [one for one in accepted if set(found[one]) != {alone[one][0]}]
         assert wrong == [], ranks
-    assert len(legal) >= 0.6 * len(numbers)
+    assert len(legal) >= 0.5 * len(numbers)
     assert len(accepted) >= 0.8 * len(legal)
     refused = [alone[one][1] for one in legal if one not in accepted]
     assert all(random_models.is_refusal(one) for one in refused), refused
