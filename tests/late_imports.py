@@ -56,7 +56,10 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.frontend.fortran.body.read_code",
         "psyclone_storage.frontend.fortran.resolve.resolve_code",
     },
-    "driver/kernels.py": {"psyclone_storage.driver.merged.CalledProcedures"},
+    "driver/kernels.py": {
+        "psyclone_storage.driver.effects.SharedEffects",
+        "psyclone_storage.driver.merged.CalledProcedures",
+    },
     "driver/lfric_python.py": {
         "psyclone_storage.backend.meshes.on_device.on_device",
         "psyclone_storage.backend.meshes.table.meshes_in_c",

@@ -37,7 +37,11 @@ from psyclone_storage.driver.numbering import (
 from psyclone_storage.driver.precisions import with_precisions
 from psyclone_storage.driver.request import CompileRequest, LineLimit, suffixes_of
 from psyclone_storage.driver.rows import ApiParts, ApiRow, Language, Target
-from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
+from psyclone_storage.driver.thread_notes import (
+    unknown_effects,
+    unordered_sums,
+    with_thread_notes,
+)
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 from psyclone_storage.ir.devices import has_device
@@ -171,6 +175,7 @@ class Compiler:
                 *notes,
                 *self.kernels.warnings_of(called.files),
                 *(unordered_sums(program) if self._wants_order else ()),
+                *unknown_effects(program, self.kernels),
                 *(self.requested.warnings(program, refused, rules) if self.requested else ()),
             ),
             refused=refused,

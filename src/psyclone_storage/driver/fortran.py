@@ -20,7 +20,7 @@ from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.routine import read_routine, subroutine_heads
-from psyclone_storage.frontend.fortran.state import may_keep_state
+from psyclone_storage.frontend.fortran.state import read_state
 from psyclone_storage.frontend.fortran.visible import link_algorithm
 from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.ir.code import KernelCode
@@ -52,7 +52,7 @@ FORTRAN = Language(
     read_routine,
     _read_code,
     _resolve,
-    may_keep_state,
+    read_state,
     check_syntax,
     emit_unit,
     emit_algorithm,

@@ -29,10 +29,12 @@ from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
 
 if TYPE_CHECKING:
+    from psyclone_storage.driver.effects import SharedEffects
     from psyclone_storage.driver.merged import CalledProcedures
 
 Dummies = tuple[Dummy, ...]
@@ -59,10 +61,10 @@ class Kernels:
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _counted: dict[tuple[SourceText, str], tuple[Diagnostic, ...]] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str, Dummies], KernelCode] = field(default_factory=dict)
-    _may_keep: dict[tuple[SourceText, str], bool] = field(default_factory=dict)
     _merged: dict[int, tuple[KernelCode, MergedCode]] = field(default_factory=dict)
     _modules: ModuleFinder = field(init=False)
     _procedures: CalledProcedures | None = None
+    _effects: SharedEffects | None = None
 
     def __post_init__(self) -> None:
         """Look for modules where kernels are."""
@@ -155,30 +157,38 @@ class Kernels:
             self._procedures = CalledProcedures(self._modules, shipped)
         return self._procedures
 
-    def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
-        """Return those of the subroutines that may change what outlives their calls.
+    def shared_procedures(
+        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+    ) -> tuple[SharedProcedure, ...]:
+        """Return what of `kernel` and all that it calls may change what threads share.
 
-        What cannot be read is none of them. The text is asked first, as reading it costs more.
+        What is not found or cannot be read is none of it. The texts are asked first, as reading
+        bodies costs more.
         """
+        return self._effects_of(kernel, codes)[0]
+
+    def unknown_procedures(self, kernel: Kernel, codes: tuple[KernelCode, ...]) -> tuple[str, ...]:
+        """Return the procedures that `kernel` calls, directly or not, and that are not found."""
+        return self._effects_of(kernel, codes)[1]
+
+    def _effects_of(
+        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+    ) -> tuple[tuple[SharedProcedure, ...], tuple[str, ...]]:
         if kernel.span is None:
-            return ()
+            return (), ()
         source, names = kernel.span.source, kernel.implementations or (kernel.procedure,)
-        if not any(self._may_keep_state(source, name) for name in names):
-            return ()
-        try:
-            return self.codes_of(kernel)
-        except CompileError:
-            return ()
+        if self._effects is None:
+            from psyclone_storage.driver.effects import SharedEffects  # noqa: PLC0415
+
+            shipped = shared_file(f"external/{self.api.infrastructure}")
+            trusted = frozenset(self.settings.thread_safe_procedures)
+            self._effects = SharedEffects(self._modules, shipped, self.language.state, trusted)
+        return self._effects.of_kernel(kernel.procedure, source, kernel.module, names, codes)
 
     def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
         """Return whether the settings name `code`, or the `kernel` that it implements."""
         named = self.settings.thread_safe_procedures
         return any(key_of(name) in named for name in (kernel.procedure, kernel.name, code.name))
-
-    def _may_keep_state(self, source: SourceText, name: str) -> bool:
-        if (source, name) not in self._may_keep:
-            self._may_keep[source, name] = self.language.keeps_state(source, name)
-        return self._may_keep[source, name]
 
     def _code(self, source: SourceText, name: str, dummies: tuple[Dummy, ...]) -> KernelCode:
         key = source, name, dummies if self.language.prints_kernels else ()

@@ -17,6 +17,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.rows import Language
 from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.state import StateInText
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
 from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.infrastructures import gocean as words
@@ -108,7 +109,7 @@ def python(dialect: Dialect) -> Language:
         _by_file(partial(_part, "read_routine"), FORTRAN.read_routine),
         _by_file(partial(_part, "read_code", dialect), FORTRAN.read_code),
         partial(_resolve, dialect),
-        _by_file(_keeps_state, FORTRAN.keeps_state),
+        _by_file(_state, FORTRAN.state),
         _by_file(_check_syntax, FORTRAN.check_syntax),
         partial(_part, "emit_unit"),
         partial(_part, "emit_algorithm"),
@@ -187,9 +188,9 @@ def _resolve_as_it_is(
     return found
 
 
-def _keeps_state(_source: SourceText, _name: str) -> bool:
-    """Return False: what a kernel assigns to is local, or an argument."""
-    return False
+def _state(_source: SourceText, _name: str) -> StateInText:
+    """Return that nothing outlives a call: what a kernel assigns to is local, or an argument."""
+    return StateInText(found=True)
 
 
 def _check_syntax(_source: SourceText, _routines: tuple[str, ...]) -> tuple[Diagnostic, ...]:

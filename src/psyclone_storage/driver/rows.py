@@ -15,6 +15,7 @@ from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain
 from psyclone_storage.domain.imports import USE
 from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.state import StateInText
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
@@ -60,7 +61,7 @@ class Language:
     `read_algorithm`, `read_kernel` and `kernel_types`, `read_routine` and `read_code` give an
     algorithm, the metadata of kernels, the head and all of a subroutine, whose names `resolve`
     looks up where modules are found; `link_algorithm` looks up those in invokes, where some derived
-    types are known anyway. `keeps_state` tells whether a subroutine may change what
+    types are known anyway. `state` tells from the text of a procedure whether it may change what
     outlives its calls, `check_syntax` what of a file is none of the language. `emit_unit` prints a
     module, with procedures that are printed already, `emit_algorithm` an algorithm with its invokes
     replaced, `emit_kernel` a module of changed subroutines under new names, `emit_code` one of
@@ -82,7 +83,7 @@ class Language:
     read_routine: Callable[[SourceText, str], ParsedRoutine]
     read_code: ReadsCode
     resolve: Callable[[KernelCode, ModuleFinder, tuple[Dummy, ...]], KernelCode]
-    keeps_state: Callable[[SourceText, str], bool]
+    state: Callable[[SourceText, str], StateInText]
     check_syntax: Callable[[SourceText, tuple[str, ...]], tuple[Diagnostic, ...]]
     emit_unit: Callable[[Unit, InlinedProcedures], str]
     emit_algorithm: Callable[[Program], str]

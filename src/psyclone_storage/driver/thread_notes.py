@@ -1,13 +1,15 @@
-"""What a user learns of threads beside the code: whose word it trusts, and which sums vary."""
+"""Diagnostics and comments about threads: what is trusted, what is not known, sums that vary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import replace
 from psyclone_storage.driver.kernels import Kernels
 from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.walk import kernel_calls, statements
@@ -53,13 +55,49 @@ def unordered_sums(program: Program) -> Iterator[Diagnostic]:
                     )
 
 
-def _notes(body: tuple[Statement, ...], kernels: Kernels) -> Iterator[str]:
+def unknown_effects(program: Program, kernels: Kernels) -> Iterator[Diagnostic]:
+    """Yield which procedures threads call whose effects are not known (S016, a warning)."""
+    unknown: dict[str, KernelCall] = {}
+    for invoke in program.invokes:
+        for call in _shared_calls(invoke.schedule.body):
+            if not call.kernel.is_builtin and not _is_trusted(call, kernels):
+                for name in kernels.unknown_procedures(call.kernel, call.codes):
+                    unknown.setdefault(name, call)
+    if unknown:
+        (first, *_), setting = unknown.values(), ", ".join(unknown)
+        names = listed(unknown, "and")
+        yield Diagnostic(
+            "S016",
+            f"Threads call procedures whose effects are not known: {names}.",
+            first.span,
+            label=f"'{first.kernel.procedure}' calls {listed(_called_by(first, unknown), 'and')}",
+            hint="Give the folder of their modules with '-d'; files have the names of modules."
+            f" If threads may call them, set 'THREAD_SAFE_PROCEDURES = {setting}' in the settings.",
+            severity=Severity.WARNING,
+        )
+
+
+def _called_by(call: KernelCall, unknown: dict[str, KernelCall]) -> list[str]:
+    return [name for name, first in unknown.items() if first is call]
+
+
+def _is_trusted(call: KernelCall, kernels: Kernels) -> bool:
+    named = kernels.settings.thread_safe_procedures
+    return any(key_of(name) in named for name in (call.kernel.procedure, call.kernel.name))
+
+
+def _shared_calls(body: tuple[Statement, ...]) -> Iterator[KernelCall]:
+    """Yield the calls that threads share."""
     for item in body:
         if isinstance(item, DirectiveRegion) and item.directive.value.startswith("omp "):
-            for call in kernel_calls(item):
-                yield from _of_call(call, kernels)
+            yield from kernel_calls(item)
         elif isinstance(item, Compound):
-            yield from _notes(item.body, kernels)
+            yield from _shared_calls(item.body)
+
+
+def _notes(body: tuple[Statement, ...], kernels: Kernels) -> Iterator[str]:
+    for call in _shared_calls(body):
+        yield from _of_call(call, kernels)
 
 
 def _of_call(call: KernelCall, kernels: Kernels) -> Iterator[str]:
@@ -67,9 +105,10 @@ def _of_call(call: KernelCall, kernels: Kernels) -> Iterator[str]:
         return
     from psyclone_storage.transform.kernel.state import changed_state  # noqa: PLC0415
 
-    for code in call.codes or kernels.procedures_with_saved_state(call.kernel):
-        if kernels.is_thread_safe(call.kernel, code) and any(changed_state(code)):
+    for one in kernels.shared_procedures(call.kernel, call.codes):
+        trusted = kernels.is_thread_safe(call.kernel, one.code)
+        if trusted and any(changed_state(one.code, passed=one.passed)):
             yield (
-                f"Threads share '{code.name}', which changes what it keeps from call to call:"
+                f"Threads share '{one.code.name}', which changes what it keeps from call to call:"
                 " THREAD_SAFE_PROCEDURES of the settings says that they may."
             )

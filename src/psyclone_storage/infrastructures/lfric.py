@@ -371,3 +371,11 @@ REFERENCE_ELEMENT_PROPERTIES = (
 
 ADJACENT_FACE = "adjacent_face"
 MESH_PROPERTIES = (ADJACENT_FACE,)
+
+# ---------------------------------------------------------------------------- messages
+
+MESSAGE_PROCEDURES = {("log_mod", "log_event"): "log_level_error"}
+"""Procedures, by module and name, that write one message, which threads may do in any order.
+
+The constant is the level, among the arguments, at which they end the program.
+"""

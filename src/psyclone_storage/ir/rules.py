@@ -143,6 +143,19 @@ class Rules(Protocol):
         """Return why `call` must not run as far as `loop` goes; nothing if it may."""
 
 
+@dataclass(frozen=True, slots=True)
+class SharedProcedure:
+    """A procedure that may change what threads share: a kernel's own, or one that it calls.
+
+    `passed` are variables that it passes to procedures that change them. `callers` are the names of
+    the kernel and of the procedures through which it is called, nothing for the kernel's own.
+    """
+
+    code: KernelCode
+    passed: frozenset[str] = frozenset()
+    callers: tuple[str, ...] = ()
+
+
 class KernelSource(Protocol):
     """Where the code of kernels is read, when a step asks for it."""
 
@@ -156,10 +169,13 @@ class KernelSource(Protocol):
     def merged(self, code: KernelCode) -> MergedCode:
         """Return `code` with the procedures that are found in the place of their calls."""
 
-    def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
-        """Return those of the subroutines that may change what outlives their calls.
+    def shared_procedures(
+        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+    ) -> tuple[SharedProcedure, ...]:
+        """Return what of `kernel` and all that it calls may change what threads share.
 
-        What cannot be read is none of them.
+        `codes` are what steps have made of its subroutines, if they have. What is not found or
+        cannot be read is none of it.
         """
 
     def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:

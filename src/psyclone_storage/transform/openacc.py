@@ -26,6 +26,7 @@ from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
+    calls_inside,
     loop_named,
     not_a_loop,
     under_directive,
@@ -47,7 +48,9 @@ class AccLoop:
     after this step; without it the recipe is not finished, which is an error at its end.
 
     Refused where iterations race, but for a sequential loop: cells that add to shared dofs need
-    colours first, GH_READINC like GH_INC, and colours follow one another.
+    colours first, GH_READINC like GH_INC, and colours follow one another. Neither a kernel nor a
+    procedure that it calls may change what it keeps from call to call, such as a variable of its
+    module, unless `force` says that this is harmless.
 
     before: loop1 over rows { columns@loop1 { k } }
     after:  acc-loop(loop1) { loop1 over rows { columns@loop1 { k } } }
@@ -61,6 +64,7 @@ class AccLoop:
     sequential: bool = False
     gang: bool = False
     vector: bool = False
+    force: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -68,6 +72,10 @@ class AccLoop:
         for item in statements(schedule):
             if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
                 yield {"loop": item.uid}
+
+    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the calls in the loop, unless it runs in order."""
+        return () if self.sequential else calls_inside(schedule, self.loop)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against sharing the iterations."""

@@ -19,6 +19,7 @@ from psyclone_storage.transform.device import reasons_for_host
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
+    calls_inside,
     loop_named,
     not_a_loop,
     under_directive,
@@ -35,7 +36,8 @@ class TeamsDo:
     The region comes with `openmp-target`, before or after this step; without it the recipe is not
     finished.
 
-    Refused where iterations race, as `openmp-parallel-do` is, and for what the host alone can do.
+    Refused where iterations race, as `openmp-parallel-do` is, and for what the host alone can do;
+    `force` lets a kernel change what it keeps from call to call.
 
     before: loop1 over rows
     after:  omp-teams-do(loop1) { loop1 over rows }
@@ -44,6 +46,7 @@ class TeamsDo:
     name: ClassVar[str] = "openmp-teams-do"
 
     loop: str
+    force: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -51,6 +54,10 @@ class TeamsDo:
         for item in statements(schedule):
             if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
                 yield {"loop": item.uid}
+
+    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the calls in the loop."""
+        return calls_inside(schedule, self.loop)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against sharing the iterations."""

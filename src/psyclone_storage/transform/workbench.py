@@ -9,13 +9,13 @@ these keep from call to call. Knows no step by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import keys_of
-from psyclone_storage.ir.rules import KernelSource, Rules
+from psyclone_storage.ir.rules import KernelSource, Rules, SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import by_uid, find, kernel_calls, place_near, replaced
@@ -214,13 +214,21 @@ class Workbench:
             call = find(self._schedule, uid)
             if not isinstance(call, KernelCall) or call.kernel.is_builtin:
                 continue
-            codes = call.codes
-            if not codes and self._source is not None:
-                codes = self._source.procedures_with_saved_state(call.kernel)
-            for code in codes:
-                if self._source is None or not self._source.is_thread_safe(call.kernel, code):
-                    found.update(dict.fromkeys(changed_state(code, self._mentioned)))
+            for one in self._shared(call):
+                mentioned = None if one.callers else self._mentioned
+                found.update(
+                    dict.fromkeys(changed_state(one.code, mentioned, one.passed, one.callers))
+                )
         return tuple(found)
+
+    def _shared(self, call: KernelCall) -> Iterator[SharedProcedure]:
+        """Yield what threads that share `call` share beside data, but what the user trusts."""
+        if self._source is None:
+            yield from map(SharedProcedure, call.codes)
+            return
+        for one in self._source.shared_procedures(call.kernel, call.codes):
+            if not self._source.is_thread_safe(call.kernel, one.code):
+                yield one
 
     def _mentioned(self, code: KernelCode, name: str) -> bool:
         """Return whether a kernel that is called beside `code` has `name` in its file.

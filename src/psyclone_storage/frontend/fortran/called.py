@@ -5,15 +5,29 @@ A name of an interface stands for all the procedures of the module that the inte
 
 from __future__ import annotations
 
+import re
+
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_file
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.procedures import read_bindings
+from psyclone_storage.frontend.fortran.specification import END_TYPE
+from psyclone_storage.frontend.fortran.statements import scan
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Origin
 from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
+from psyclone_storage.ir.unit import Declare
+
+_TYPE = regex(r"type\b(?!\s*\()(?:.*::|\s)\s*(?P<name>[a-z]\w*)\s*$", re.IGNORECASE)
+_GENERIC = regex(
+    r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE
+)
+_PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 
 
 def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[KernelCode, str], ...]:
@@ -36,6 +50,73 @@ def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Kerne
     return tuple(_with_result(file.code(scope, around[0]), reader, scope) for scope in found)
 
 
+def read_with_internal(source: SourceText, module: str, name: str) -> tuple[KernelCode, ...]:
+    """Return a procedure of `module`, and after it its internal procedures.
+
+    Those see the names of the procedure around them as names of their own. Nothing is returned
+    where the module has no such procedure.
+    """
+    file = read_file(source)
+    for scope in file.reader.opened:
+        around = scope.parent
+        if around is None or around.name.lower() != module.lower():
+            continue
+        if _is_procedure(scope, name) and around.kind in (ScopeKind.MODULE, ScopeKind.SUBMODULE):
+            code = _with_result(file.code(scope, around), file.reader, scope)[0]
+            inner = [item for item in file.reader.opened if item.parent is scope]
+            inside = (file.code(item, around) for item in inner if item.kind in _PROCEDURES)
+            return code, *(_seeing(code, item) for item in inside)
+    return ()
+
+
+def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
+    """Return an internal procedure with the declarations and imports around it."""
+    hidden = local_names(inner)
+    seen = (item for item in outer.declarations
+            if not isinstance(item, Declare) or item.key not in hidden)  # fmt: skip
+    declarations = (*seen, *inner.declarations)
+    return replace(inner, declarations=declarations, uses=(*inner.uses, *outer.uses))
+
+
+def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...]:
+    """Return the procedures, in lower case, that `name` stands for in a module.
+
+    They are those of a generic interface, or the one of this name. Nothing is returned for an
+    interface of a procedure that no module has.
+    """
+    found: list[str] = []
+    for scope in read_units(source)[0].opened:
+        if scope.kind is ScopeKind.MODULE and scope.name.lower() == module.lower():
+            for generic in scope.generics:
+                if generic.name == name:
+                    found += [*generic.procedures, *(body for body, _ in generic.bodies)]
+                elif not generic.name and any(name == body.lower() for body, _ in generic.bodies):
+                    return ()
+    return tuple(dict.fromkeys(key.lower() for key in found)) or (name,)
+
+
+def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
+    """Return the procedures, in lower case, that a binding of a derived type stands for.
+
+    Nothing is returned where the type does not name the binding itself, or defers it.
+    """
+    inside = False
+    targets: dict[str, tuple[str, ...]] = {}
+    for statement in scan(source):
+        head = _TYPE.match(statement.text)
+        inside = (inside or (head is not None and head["name"].lower() == type_name)) and not (
+            END_TYPE.match(statement.text)
+        )
+        if inside and "deferred" not in statement.text.lower():
+            for bound in read_bindings(statement):
+                targets[bound.name.lower()] = (bound.target.lower(),)
+            if generic := _GENERIC.match(statement.text):
+                names = re.findall(r"\w+", generic["names"].lower())
+                targets[generic["name"].lower()] = tuple(names)
+    found = targets.get(binding, ())
+    return tuple(dict.fromkeys(one for name in found for one in targets.get(name, (name,))))
+
+
 def _specifics(module: OpenScope, name: str) -> tuple[str, ...]:
     for generic in module.generics:
         if generic.name == name and generic.procedures:
@@ -44,8 +125,7 @@ def _specifics(module: OpenScope, name: str) -> tuple[str, ...]:
 
 
 def _is_procedure(scope: OpenScope, name: str) -> bool:
-    is_called = scope.kind in (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
-    return is_called and scope.name.lower() == name
+    return scope.kind in _PROCEDURES and scope.name.lower() == name
 
 
 def _with_result(code: KernelCode, reader: UnitReader, scope: OpenScope) -> tuple[KernelCode, str]:

@@ -1,24 +1,39 @@
-"""Whether a subroutine may change what it keeps from call to call, as far as its text tells.
+"""What the text of a procedure tells of data that outlive its calls, and of what it calls.
 
-This is a question to the text alone, because reading a body costs many times as much: most kernels
-change their arguments and their own variables and nothing else, and need no further look. What
-counts as a change is decided where the body is known (`transform.kernel.state`).
+This is a question to the text alone, because reading a body costs many times as much: most
+procedures change their arguments and their local variables and nothing else, and need no further
+analysis. What counts as a change is decided where the body is known (`analysis.bodies.effects`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.statements import scan
+from psyclone_storage.frontend.fortran.module_symbols import uses_of
+from psyclone_storage.frontend.fortran.specification import read_use
+from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
+from psyclone_storage.ir.intrinsics import FUNCTIONS
+from psyclone_storage.ir.parsed import ParsedUse
+from psyclone_storage.ir.scopes import WORDS
+from psyclone_storage.ir.unit import Use
 
 _STRING = regex(r"'[^']*'|\"[^\"]*\"")
 _BRACKETS = regex(r"\([^()]*\)")
-_OPENING = regex(r"^(?!\s*end\b).*?\bsubroutine\s+(?P<name>\w+)", re.IGNORECASE)
-_CLOSING = regex(r"^end\s*(?:subroutine\b.*)?$", re.IGNORECASE)
-_KEPT = regex(r"\bsave\b|^(?:data|common)\b", re.IGNORECASE)
+_OPENING = regex(
+    r"(?!end\b)(?P<prefix>[^!'\"=]*?)\b(?:subroutine|function)\s+(?P<name>[a-z]\w*)"
+    r"\s*(?:\((?P<dummies>[^()]*)\))?[^=]*$",
+    re.IGNORECASE,
+)
+_RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
+_CLOSING = regex(r"end\s*(?:(?:subroutine|function)\b.*)?$", re.IGNORECASE)
+_INTERFACE = regex(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
+_END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
+_KEPT = regex(r"\bsave\b|^(?:data|common|equivalence|namelist)\b", re.IGNORECASE)
 _DECLARATION = regex(
     r"(?:integer|real|logical|character|complex|double\s*precision|type|class)\b"
     r"\s*(?:\*\s*\d+)?\s*@?(?P<attributes>\s*,[^:=]*(?=::))?\s*(?:::)?(?P<entities>\s*\w.*)",
@@ -30,40 +45,167 @@ _ASSIGNMENT = regex(
     re.IGNORECASE,
 )
 _ALLOCATION = regex(r"(?:de)?allocate\s*\(\s*(?P<name>\w+)|nullify\s*\(\s*(\w+)", re.IGNORECASE)
+_CALL = regex(r"\bcall\s+(?P<name>[a-z]\w*)\s*(?P<more>%)?", re.IGNORECASE)
+_REFERENCE = regex(r"(?<![\w%.])(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
+_COMPONENT = regex(r"%\s*[a-z]\w*\s*\(", re.IGNORECASE)
+_NAME = regex(r"(?<![\w%.])[a-z]\w*(?!\s*=(?!=))", re.IGNORECASE)
+_TRANSFER = regex(
+    r"(?:if\s*@\s*)?(?:(?:read|write|open|close|inquire|rewind|backspace|endfile|flush)\s*@"
+    r"|(?:read|print|rewind|backspace|endfile)\s+[*\w'@])",
+    re.IGNORECASE,
+)
+_POINTS = regex(r"[\w)%]\s*=>|\bassociate\s*\(|\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true"
+                r"|false)\.)[a-z]+\.|^block$|^entry\b", re.IGNORECASE)  # fmt: skip
+_OTHER_WORDS = frozenset({"elseif", "class", "dimension", "goto", "read", "open", "inquire"})
+_NO_FUNCTIONS = FUNCTIONS | WORDS | _OTHER_WORDS
 
 
-def may_keep_state(source: SourceText, name: str) -> bool:
-    """Return whether the subroutine `name` may change a variable that outlives its calls.
+@dataclass(frozen=True, slots=True)
+class StateInText:
+    """What the text of a procedure tells.
 
-    That may be one that it saves, or one that it does not declare.
+    With `may_change` it may itself change a variable that it saves, or one that it does not
+    declare, or do something else that a closer analysis must judge. `called` are the names that it
+    may call, each with the names in its arguments that it does not declare. `uses` are its own
+    imports. `changes_arguments` tells whether it may assign to one of them. One that is `found` is
+    a procedure of the file; `pure` says that it is declared to have no effects.
     """
-    declared: set[str] = set()
-    changed: set[str] = set()
-    for text in _statements_of(source, name):
-        plain = _STRING.sub("''", text)
-        short = _without_brackets(plain)
-        found = _DECLARATION.match(short)
-        if _KEPT.search(short):
-            return True
-        if found is None:
-            changed.update(_changed(plain, short))
-        elif "parameter" not in (found["attributes"] or "").lower():
-            if "=" in found["entities"]:
-                return True
-            declared.update(re.findall(r"\w+", found["entities"].lower()))
-    return not changed <= declared
+
+    may_change: bool = False
+    called: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    uses: tuple[Use, ...] = ()
+    changes_arguments: bool = False
+    found: bool = False
+    pure: bool = False
 
 
-def _statements_of(source: SourceText, name: str) -> Iterator[str]:
-    inside = False
+def read_state(source: SourceText, name: str) -> StateInText:
+    """Return what the text of the subroutine or function `name` of a module in `source` tells."""
+    reading = _Reading()
+    for statement in _statements_of(source, name):
+        reading.take(statement)
+    return reading.result()
+
+
+def _statements_of(source: SourceText, name: str) -> Iterator[SourceStatement]:
+    """Yield the statements of a procedure with those of its internal procedures, but interfaces."""
+    depth, hidden = 0, False
     for statement in scan(source):
-        text = statement.text.strip()
-        if inside and _CLOSING.match(text):
-            return
-        if inside:
-            yield text
-        opening = _OPENING.match(text)
-        inside = inside or (opening is not None and opening["name"].lower() == name.lower())
+        text = statement.text
+        if hidden or (depth and _INTERFACE.match(text)):
+            hidden = not _END_INTERFACE.match(text)
+            continue
+        opening = None if "function" not in text.lower() and "subroutine" not in text.lower() else (
+            _OPENING.match(text))  # fmt: skip
+        if depth and opening is None and _CLOSING.match(text):
+            depth -= 1
+            yield statement
+            if not depth:
+                return
+        elif opening is not None and (depth or opening["name"].lower() == name.lower()):
+            depth += 1
+            yield statement
+        elif depth:
+            yield statement
+
+
+class _Reading:
+    """The statements of a procedure, taken one by one; internal procedures see its names."""
+
+    def __init__(self) -> None:
+        self._declared: list[set[str]] = []
+        self._arguments: set[str] = set()
+        self._internal: set[str] = set()
+        self._changed: list[set[str]] = []
+        self._called: dict[str, set[str]] = {}
+        self._uses: list[ParsedUse] = []
+        self._may_change = self._changes_arguments = self._found = self._pure = False
+
+    def take(self, statement: SourceStatement) -> None:
+        """Note what one statement tells."""
+        text = statement.text
+        low = text.lower()
+        opening = _OPENING.match(text) if "function" in low or "subroutine" in low else None
+        if opening is not None:
+            self._open(opening, text)
+        elif _CLOSING.match(text):
+            self._close()
+        elif low.startswith("use") and (use := _use(statement)) is not None:
+            self._uses.append(use)
+        elif not self._declares(plain := _STRING.sub("''", text)):
+            self._act(plain)
+
+    def _open(self, opening: re.Match[str], text: str) -> None:
+        dummies = set(re.findall(r"\w+", (opening["dummies"] or "").lower()))
+        words = opening["prefix"].lower().split()
+        if self._found:
+            self._internal.add(opening["name"].lower())
+        else:
+            self._arguments = set(dummies)
+            self._pure = "pure" in words or ("elemental" in words and "impure" not in words)
+        self._found = True
+        result = _RESULT.search(text)
+        own = {opening["name"].lower(), *([result[1].lower()] if result else ())}
+        self._declared.append(dummies | own | (self._declared[-1] if self._declared else set()))
+        self._changed.append(set())
+
+    def _close(self) -> None:
+        declared, changed = self._declared.pop(), self._changed.pop()
+        self._may_change |= not changed <= declared
+        self._changes_arguments |= bool(changed & self._arguments)
+        if not self._declared:
+            self._called = {name: passed - declared for name, passed in self._called.items()
+                            if name not in declared}  # fmt: skip
+
+    def _declares(self, plain: str) -> bool:
+        """Return whether a statement declares names, and note them."""
+        short = _without_brackets(plain)
+        if _KEPT.search(short):
+            self._may_change = True
+            return True
+        found = _DECLARATION.match(short)
+        if found is None:
+            return False
+        if "parameter" not in (found["attributes"] or "").lower() and "=" in found["entities"]:
+            self._may_change = True
+        self._declared[-1].update(re.findall(r"\w+", found["entities"].lower()))
+        return True
+
+    def _act(self, plain: str) -> None:
+        short = _without_brackets(plain)
+        self._changed[-1].update(_changed(plain, short))
+        if _TRANSFER.match(short) or _POINTS.search(plain) or _COMPONENT.search(plain):
+            self._may_change = True
+        call = _CALL.search(plain)
+        if call is not None:
+            self._may_change |= call["more"] is not None
+            self._note(call["name"], plain[call.end() :])
+            plain = plain[: call.start()] + plain[call.end() :]
+        for found in _REFERENCE.finditer(plain):
+            key = found["name"].lower()
+            if key not in _NO_FUNCTIONS and key not in self._declared[-1]:
+                self._note(key, plain[found.end() :])
+
+    def _note(self, name: str, arguments: str) -> None:
+        """Note a call of `name` with all names in the text of its arguments."""
+        names = {one.lower() for one in _NAME.findall(arguments)} - _NO_FUNCTIONS
+        self._called.setdefault(name.lower(), set()).update(names - self._declared[-1])
+
+    def result(self) -> StateInText:
+        """Return what all statements together tell."""
+        while self._declared:
+            self._close()
+        called = {name: frozenset(passed - self._internal) for name, passed in self._called.items()
+                  if name not in self._internal}  # fmt: skip
+        return StateInText(self._may_change, called, uses_of(tuple(self._uses)),
+                           self._changes_arguments, self._found, self._pure)  # fmt: skip
+
+
+def _use(statement: SourceStatement) -> ParsedUse | None:
+    try:
+        return read_use(statement)
+    except CompileError:
+        return None
 
 
 def _without_brackets(text: str) -> str:

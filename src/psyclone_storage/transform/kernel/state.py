@@ -1,10 +1,10 @@
-"""What a kernel keeps from one call to the next and changes, so that threads would race for it.
+"""What a procedure keeps from one call to the next and changes, so that threads would race for it.
 
-Metadata describe arguments. A subroutine can also change variables that it saves, and variables of
-modules; threads that are in it at the same time share them. Counted is what an assignment, a
-loop or an allocation changes, also in statements that are not understood, and what a variable with
-the attribute `save` is passed to. What the procedures do that it calls is not known, and is not
-looked at, nor are variables of modules whose names are nowhere to be seen.
+Metadata describe arguments. A subroutine can also change variables that it saves, variables of
+modules, and files; threads that are in it at the same time share them. Counted is what an
+assignment, a loop, an allocation or a transfer changes, also through pointers and in statements
+that are not understood, and what a variable with the attribute `save` is passed to. What ends in
+the end of the program is not counted. The same is asked of all procedures that a kernel calls.
 
 Where all that is done with a variable is to store one constant, it does not matter who comes first:
 LFRic's `conv_gr_code` so switches a part of the physics off, for each of its columns. That is no
@@ -16,17 +16,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from psyclone_storage.analysis.bodies.effects import (
+    base_of,
+    continuing,
+    is_internal,
+    names_behind,
+    other_effects,
+    unit_of,
+)
 from psyclone_storage.analysis.bodies.files import names_namelist, written_parts
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import listed
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
+from psyclone_storage.infrastructures.lfric import MESSAGE_PROCEDURES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     CallFunction,
     Expr,
-    Index,
     Keyword,
-    Member,
     Name,
+    Origin,
+    Sort,
     canonical,
     intrinsic_called,
     is_constant,
@@ -71,7 +82,8 @@ Mentioned = Callable[[KernelCode, str], bool]
 
 def changed_and_saved(code: KernelCode) -> frozenset[str]:
     """Return the variables of the subroutine itself that it saves, and changes or passes on."""
-    return frozenset(_saved(code)) & (_changed(code) | frozenset(_passed(code)))
+    changed = _changed(code, walk_lines(code.body))
+    return frozenset(_saved(code)) & (changed | frozenset(_passed(code)))
 
 
 def saved_inside(code: KernelCode) -> str:
@@ -85,24 +97,65 @@ def saved_inside(code: KernelCode) -> str:
     return "" if found is None else found.group().strip()
 
 
-def changed_state(code: KernelCode, mentioned: Mentioned | None = None) -> Iterator[Diagnostic]:
-    """Yield what `code` changes and keeps (S015), unless each thread has its own.
+def changed_state(
+    code: KernelCode,
+    mentioned: Mentioned | None = None,
+    passed: frozenset[str] = frozenset(),
+    callers: tuple[str, ...] = (),
+) -> Iterator[Diagnostic]:
+    """Yield what `code` changes that threads share (S015), unless each thread has its own.
 
+    `passed` are variables that it passes to procedures that change them. `callers` are the kernel
+    and the procedures through which it calls `code`, which is the kernel's own if there are none.
     A variable to which one constant is stored, whoever comes first, is left out if nothing reads
     it: not the subroutine, and not what else `mentioned` knows of; without that, it is counted.
     """
-    owners = {**_of_modules(code), **_saved(code)}
-    private = _of_each_thread(code)
-    for name in sorted(_changed(code) & owners.keys() - private):
-        if mentioned is not None and _is_switch(code, name, mentioned):
+    lines = tuple(continuing(code.body, ends_program(code)))
+    owners = kept_variables(code)
+    for name in sorted((_changed(code, lines) | passed) & owners.keys()):
+        if mentioned is not None and not passed and _is_switch(code, name, mentioned):
             continue
-        yield Diagnostic(
-            "S015",
-            f"Threads race in '{code.name}': it changes '{name}', {owners[name]}.",
-            place_of_name(code, name),
-            hint="Make it an argument of the kernel, or say 'force' if that is harmless, or name"
-            " the kernel in THREAD_SAFE_PROCEDURES of the settings.",
+        place = place_of_name(code, name)
+        yield _race(code, f"it changes '{name}', {owners[name]}", place, callers)
+    for effect in other_effects(lines, code):
+        yield _race(code, effect.text, effect.place or code.module.routine, callers)
+
+
+def _race(code: KernelCode, text: str, place: Span, callers: tuple[str, ...]) -> Diagnostic:
+    way = ""
+    if callers:
+        kernel, *between = callers
+        through = f" through {listed(between, 'and')}" if between else ""
+        way = f", which '{kernel}' calls{through}"
+    return Diagnostic(
+        "S015",
+        f"Threads race in '{code.name}'{way}: {text}.",
+        place,
+        hint="Make what it changes an argument of the kernel. If threads may share it as it is, use"
+        f" the option 'force', or set 'THREAD_SAFE_PROCEDURES = {code.key}' in the settings.",
+    )
+
+
+def ends_program(code: KernelCode) -> Callable[[Line], bool]:
+    """Return whether a statement of `code` ends the program by a message of the infrastructure."""
+
+    def ends(line: Line) -> bool:
+        if not isinstance(line, Call) or not isinstance(line.procedure, Name):
+            return False
+        symbol = code.symbol(line.procedure.key)
+        level = MESSAGE_PROCEDURES.get((symbol.module_key, key_of(symbol.name)))
+        return level is not None and any(
+            isinstance(arg, Name) and key_of(code.symbol(arg.key).name) == level
+            for arg in (one.value if isinstance(one, Keyword) else one for one in line.args)
         )
+
+    return ends
+
+
+def kept_variables(code: KernelCode) -> Mapping[str, str]:
+    """Return the variables that outlive a call of `code` and threads share, with their owners."""
+    owners = {**_of_modules(code), **_saved(code)}
+    return {name: owners[name] for name in owners.keys() - _of_each_thread(code)}
 
 
 def _is_switch(code: KernelCode, name: str, mentioned: Mentioned) -> bool:
@@ -207,6 +260,11 @@ def _of_modules(code: KernelCode) -> Mapping[str, str]:
         for item in code.module.declarations
         if isinstance(item, Declare) and _is_variable(item)
     }
+    own |= {
+        key: f"a variable of its module '{code.module.name}'"
+        for key, symbol in code.module.symbols.symbols.items()
+        if symbol.origin is Origin.HOST and symbol.sort is Sort.VARIABLE
+    }
     known = {item.key: _imported(item.module) for item in code.module.variables}
     imported = {name.key: _imported(use.module) for use, name in imports_of(code)}
     hidden = declared | {*code.dummy_keys}
@@ -238,32 +296,37 @@ def _opaque(code: KernelCode) -> Iterator[Opaque]:
 # ---------------------------------------------------------------------------- changes
 
 
-def _changed(code: KernelCode) -> frozenset[str]:
+def _changed(code: KernelCode, lines: Iterable[Line]) -> frozenset[str]:
     says_so = (item for item in code.declarations if isinstance(item, Declare) and _says_save(item))
     saved = _sharing_memory(code.declarations, {item.key for item in says_so})
     found: set[str] = set()
-    for line in walk_lines(code.body):
-        found.update(_base(target) for target in _targets(line))
+    pointed: set[str] = set()
+    for line in lines:
+        targets = {base_of(target) for target in _targets(line, code)}
+        found |= targets
+        if not isinstance(line, PointerAssign | Nullify | Allocate):
+            pointed |= targets
         if isinstance(line, Call):
-            found.update(saved & {_base(arg) for arg in line.args})
+            found.update(saved & {base_of(arg) for arg in line.args})
         if isinstance(line, Opaque):
             found.update(_set_in(line.text))
         if isinstance(line, InputOutput) and names_namelist(line):
             found.update(_of_namelists(code))
-    return frozenset(found)
+    behind = names_behind(code)
+    return frozenset(found).union(*(behind.get(name, frozenset()) for name in pointed))
 
 
 def _passed(code: KernelCode) -> Iterator[str]:
     """Yield what procedures that somebody wrote are passed, and what gets another name."""
     for line in walk_lines(code.body):
         if isinstance(line, Call):
-            yield from map(_base, line.args)
+            yield from map(base_of, line.args)
         if isinstance(line, PointerAssign):
-            yield _base(line.value)
+            yield base_of(line.value)
         for expr in expressions_of(line):
             for part in walk(expr):
                 if isinstance(part, CallFunction) and intrinsic_called(part) is None:
-                    yield from map(_base, part.items)
+                    yield from map(base_of, part.items)
 
 
 def _set_in(text: str) -> Iterator[str]:
@@ -274,7 +337,7 @@ def _set_in(text: str) -> Iterator[str]:
         yield from keys_of(_OTHER_NAME.findall(statement))
 
 
-def _targets(line: Line) -> tuple[Expr, ...]:
+def _targets(line: Line, code: KernelCode) -> tuple[Expr, ...]:
     match line:
         case Assign(target, _) | PointerAssign(target, _):
             return (target,)
@@ -283,7 +346,9 @@ def _targets(line: Line) -> tuple[Expr, ...]:
         case Nullify(pointers):
             return pointers
         case InputOutput():
-            return tuple(written_parts(line))
+            unit = unit_of(line)
+            written = tuple(written_parts(line))
+            return written if is_internal(line, code) else tuple(x for x in written if x != unit)
         case Do():
             return (line.variable,)
     return ()
@@ -294,10 +359,3 @@ def _of_namelists(code: KernelCode) -> frozenset[str]:
     items = (*code.declarations, *code.module.declarations)
     found = (item for item in items if isinstance(item, Opaque) and "namelist" in item.names)
     return frozenset[str]().union(*(item.names for item in found))
-
-
-def _base(target: Expr) -> str:
-    """Return the name of the variable that `target` is or is a part of, in lower case."""
-    while isinstance(target, Index | Member | Keyword):
-        target = target.value if isinstance(target, Keyword) else target.base
-    return target.key if isinstance(target, Name) else ""

@@ -8,9 +8,10 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.merged import CalledProcedures
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.fortran.state import may_keep_state
+from psyclone_storage.frontend.fortran.state import read_state
 from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.step import Step
@@ -34,9 +35,12 @@ class OneFile:
     def merged(self, code: KernelCode) -> MergedCode:
         return CalledProcedures(NO_MODULES).merged(code)
 
-    def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
-        may_keep = may_keep_state(self._source, "work_code")
-        return self.codes_of(kernel) if may_keep else ()
+    def shared_procedures(
+        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+    ) -> tuple[SharedProcedure, ...]:
+        if not codes and not read_state(self._source, "work_code").may_change:
+            return ()
+        return tuple(map(SharedProcedure, codes or self.codes_of(kernel)))
 
     def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
         return code.name in self.thread_safe

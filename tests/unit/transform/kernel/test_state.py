@@ -6,7 +6,7 @@ import pytest
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.state import may_keep_state
+from psyclone_storage.frontend.fortran.state import read_state
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
 from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.openmp import ParallelDo, ShareLoop
@@ -144,7 +144,7 @@ def test_what_is_changed_and_kept(kept: tuple[str, str, str]) -> None:
     assert message.startswith("Threads race in 'work_code': it changes 'calls', ")
     specification, body, above = kept
     text = module(body, specification, above)
-    assert may_keep_state(SourceText("work_mod.f90", text), "work_code")
+    assert read_state(SourceText("work_mod.f90", text), "work_code").may_change
 
 
 @pytest.mark.parametrize("harmless", HARMLESS.values(), ids=HARMLESS)
@@ -156,7 +156,7 @@ def test_what_is_not_kept_or_not_changed(harmless: tuple[str, str, str]) -> None
 def test_plain_kernels_are_known_by_their_text(name: str) -> None:
     specification, body, above = HARMLESS[name]
     source = SourceText("work_mod.f90", module(body, specification, above))
-    assert not may_keep_state(source, "work_code")
+    assert not read_state(source, "work_code").may_change
 
 
 def test_plain_kernels_are_not_read() -> None:

@@ -1,0 +1,230 @@
+"""What statements do beside changing variables of their own, and which procedures they may call.
+
+Effects on the path to the end of the program are left out: after `stop`, nothing is computed from
+what threads have changed at the same time. `ends` tells which statements, beside `stop`, end it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Expr,
+    Index,
+    Keyword,
+    Member,
+    Name,
+    Origin,
+    Star,
+    Symbol,
+    Unary,
+    Unresolved,
+    walk,
+)
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import DefinedOperator
+from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line, walk_lines
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import (
+    Associate,
+    Call,
+    Cycle,
+    Exit,
+    Goto,
+    InputOutput,
+    Line,
+    Opaque,
+    PointerAssign,
+    Return,
+    Stop,
+)
+
+Ends = Callable[[Line], bool]
+"""Whether a statement certainly ends the program."""
+
+_JUMPS = (Return, Cycle, Exit, Goto, Opaque)
+_MESSAGE_UNITS = frozenset({"output_unit", "error_unit"})
+_RANDOM_STATE = frozenset({"random_seed", "random_init"})
+_OPAQUE_CALL = regex(r"\bcall\s+([a-z]\w*)", re.IGNORECASE)
+_OPAQUE_FILE = regex(
+    r"^\s*(?:if\s*\(.*\)\s*)?(read|open|close|rewind|backspace|endfile)\s*\(",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureCall:
+    """A call of a subroutine or function: what names it, and its arguments."""
+
+    procedure: Expr
+    args: tuple[Expr, ...] = ()
+    place: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a statement does to what is no variable, in words, and where."""
+
+    text: str
+    place: Span | None
+
+
+def base_of(target: Expr) -> str:
+    """Return the key of the variable that `target` is or is a part of, or nothing."""
+    while isinstance(target, Index | Member | Keyword):
+        target = target.value if isinstance(target, Keyword) else target.base
+    return target.key if isinstance(target, Name) else ""
+
+
+def continuing(lines: Iterable[Line], ends: Ends) -> Iterator[Line]:
+    """Yield the statements, also those inside of others, after which the program may go on.
+
+    Blocks whose statements certainly lead to the end of the program are left out.
+    """
+    block = tuple(lines)
+    if _ends(block, ends):
+        return
+    for line in block:
+        yield line
+        for inner in blocks_of(line):
+            yield from continuing(inner, ends)
+
+
+def _ends(block: tuple[Line, ...], ends: Ends) -> bool:
+    """Return whether the program ends wherever `block` has begun."""
+    for line in block:
+        if isinstance(line, Stop) or ends(line):
+            return True
+        if any(isinstance(inner, _JUMPS) for inner in walk_lines((line,))):
+            return False
+    return False
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def is_internal(line: InputOutput, code: KernelCode) -> bool:
+    """Return whether a transfer has a variable of characters in the place of a file."""
+    if line.word not in ("read", "write"):
+        return False
+    unit = unit_of(line)
+    if not isinstance(unit, Name | Index | Member):
+        return False
+    declared = code.symbol(base_of(unit)).type
+    return declared is None or not (
+        isinstance(declared, ScalarType) and declared.intrinsic is Intrinsic.INTEGER
+    )
+
+
+def other_effects(lines: Iterable[Line], code: KernelCode) -> Iterator[Effect]:
+    """Yield what `lines` of `code` do to files, and to the state of the generator of numbers.
+
+    Messages to standard output and standard error are no effect: only their order may change.
+    """
+    for line in lines:
+        place = place_of_line(line)
+        if isinstance(line, InputOutput) and _uses_file(line, code):
+            yield Effect(f"it uses a file ('{line.word}')", place)
+        elif isinstance(line, Opaque) and (found := _OPAQUE_FILE.search(line.text)):
+            yield Effect(f"it uses a file ('{key_of(found[1])}')", place)
+        elif isinstance(line, Call) and base_of(line.procedure) in _RANDOM_STATE:
+            yield Effect("it changes the state of the random number generator", place)
+
+
+def _uses_file(line: InputOutput, code: KernelCode) -> bool:
+    if line.word in ("inquire", "flush", "print") or is_internal(line, code):
+        return False
+    return line.word != "write" or not _is_for_messages(unit_of(line), code)
+
+
+def _is_for_messages(unit: Expr | None, code: KernelCode) -> bool:
+    if isinstance(unit, Star):
+        return True
+    if isinstance(unit, Name):
+        symbol = code.symbol(unit.key)
+        return symbol.origin is Origin.IMPORTED and key_of(symbol.name) in _MESSAGE_UNITS
+    return False
+
+
+def unit_of(line: InputOutput) -> Expr | None:
+    """Return what stands for the file in a statement, None if none is named."""
+    for at, control in enumerate(line.controls):
+        if isinstance(control, Keyword):
+            if control.key == "unit":
+                return control.value
+        elif at == 0:
+            return control
+    return None
+
+
+# ---------------------------------------------------------------------------- other names
+
+
+def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
+    """Return the variables that pointers and names of `associate` may stand for, by their keys."""
+    found: dict[str, frozenset[str]] = {}
+    pairs = []
+    for line in walk_lines(code.body):
+        if isinstance(line, PointerAssign):
+            pairs.append((base_of(line.target), base_of(line.value)))
+        elif isinstance(line, Associate):
+            pairs += [(name.key, base_of(value)) for name, value in line.pairs]
+    for _ in pairs:
+        for name, value in pairs:
+            found[name] = found.get(name, frozenset()) | {value} | found.get(value, frozenset())
+    return found
+
+
+# ---------------------------------------------------------------------------- calls
+
+
+def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCall]:
+    """Yield what `lines` of `code` call: subroutines, functions in expressions, operators.
+
+    A procedure that is passed as an argument counts as called.
+    """
+    for line in lines:
+        place = place_of_line(line)
+        parts = expressions_of(line)
+        if isinstance(line, Call):
+            yield ProcedureCall(line.procedure, line.args, place)
+            parts = parts[1:]
+        elif isinstance(line, Opaque):
+            yield from _in_opaque(line, code)
+        for expr in parts:
+            for part in walk(expr):
+                yield from _called_by(part, code, place)
+    for item in code.declarations:
+        if isinstance(item, Opaque):
+            for key in sorted(item.names):
+                if _is_function(code.symbol(key)):
+                    yield ProcedureCall(Name(key))
+
+
+def _called_by(part: Expr, code: KernelCode, place: Span | None) -> Iterator[ProcedureCall]:
+    match part:
+        case CallFunction(base, items) | Unresolved(base, items):
+            yield ProcedureCall(base, items, place)
+        case Name() if _is_function(code.symbol(part.key)):
+            yield ProcedureCall(part, (), place)
+        case Unary(DefinedOperator() as op) | Binary(DefinedOperator() as op):
+            yield ProcedureCall(Name(op.spelling), (), place)
+
+
+def _is_function(symbol: Symbol) -> bool:
+    around = symbol.origin in (Origin.HOST, Origin.IMPORTED)
+    return around and symbol.is_called
+
+
+def _in_opaque(line: Opaque, code: KernelCode) -> Iterator[ProcedureCall]:
+    called = {key_of(name) for name in _OPAQUE_CALL.findall(line.text)}
+    called |= {key for key in line.names if _is_function(code.symbol(key))}
+    for key in sorted(called):
+        yield ProcedureCall(Name(key), (), place_of_line(line))

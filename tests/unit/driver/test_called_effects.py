@@ -1,0 +1,316 @@
+"""Threads do not share what the procedures change that kernels call, in whatever way they do."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from command import Outcome, run_command
+
+ALGORITHM = """module step_alg_mod
+  use work_kernel_mod, only : work_kernel_type
+  use field_mod, only : field_type
+  implicit none
+contains
+  subroutine step(theta)
+    type(field_type), intent(inout) :: theta
+    call invoke(work_kernel_type(theta))
+  end subroutine step
+end module step_alg_mod
+"""
+KERNEL = """module work_kernel_mod
+  use argument_mod, only : arg_type, CELL_COLUMN, GH_FIELD, GH_READWRITE, GH_REAL
+  use constants_mod, only : i_def, r_def
+  use fs_continuity_mod, only : W3
+  use kernel_mod, only : kernel_type
+{uses}
+  implicit none
+  private
+{specification}
+  type, public, extends(kernel_type) :: work_kernel_type
+    private
+    type(arg_type) :: meta_args(1) = (/ arg_type(GH_FIELD, GH_REAL, GH_READWRITE, W3) /)
+    integer :: operates_on = CELL_COLUMN
+  contains
+    procedure, nopass :: work_code
+  end type work_kernel_type
+contains
+  subroutine work_code(nlayers, theta, ndf, undf, map)
+    integer(i_def), intent(in) :: nlayers, ndf, undf, map(ndf)
+    real(r_def), intent(inout) :: theta(undf)
+{declared}
+    {statement}
+  end subroutine work_code
+{procedures}
+end module work_kernel_mod
+"""
+HELPER = """module helper_mod
+  use constants_mod, only : r_def
+  implicit none
+{specification}
+contains
+{procedures}
+end module helper_mod
+"""
+
+EFFECTS = {
+    "module variable": ("real(r_def) :: state = 0", "", "state = state + x; x = state"),
+    "saved local": ("", "real(r_def), save :: state", "state = state + x; x = state"),
+    "initialised local": ("", "real(r_def) :: state = 0", "state = state + x; x = state"),
+    "data": ("", "real(r_def) :: state\ndata state /0.0/", "state = state + x; x = state"),
+    "save statement": ("", "real(r_def) :: state\nsave", "state = state + x; x = state"),
+    "pointer to a module target": (
+        "real(r_def), target :: state",
+        "real(r_def), pointer :: p",
+        "p => state; p = p + x; x = p",
+    ),
+    "common": ("", "real(r_def) :: state\ncommon /kept/ state", "state = state + x; x = state"),
+    "internal write": (
+        "character(20) :: buffer", "", "write(buffer, '(f9.4)') x; read(buffer, '(f9.4)') x",
+    ),
+    "read from a unit": ("", "", "read(17, *) x"),
+    "write to a unit": ("", "", "write(17, *) x"),
+    "allocation": ("real(r_def), allocatable :: state(:)", "", "allocate(state(3))"),
+    "passed on": ("real(r_def) :: state", "", "call bump(state)"),
+}  # fmt: skip
+PURE = {
+    "argument": ("", "", "x = 2 * x"),
+    "module variable read": ("real(r_def) :: state = 2", "", "x = state * x"),
+    "local": ("real(r_def) :: state", "real(r_def) :: state", "state = x; x = 2 * state"),
+    "constant": ("", "real(r_def), parameter :: state = 2", "x = state * x"),
+    "own buffer": ("", "character(20) :: buffer", "write(buffer, '(f9.4)') x"),
+    "message": ("", "", "if (x > 1e9) write(*, *) x"),
+    "stop": ("real(r_def) :: state", "", "if (x < 0) then; state = x; stop 1; end if; x = 2 * x"),
+    "error stop": ("", "", "if (x < 0) error stop 'negative'"),
+    "passed to be read": ("real(r_def) :: state", "", "call look(state, x)"),
+    "of each thread": ("real(r_def) :: state\n!$omp threadprivate(state)", "", "state = x"),
+}
+BUMP = """  subroutine bump(y)
+    real(r_def), intent(inout) :: y
+    y = y + 1
+  end subroutine bump
+  subroutine look(y, z)
+    real(r_def), intent(in) :: y
+    real(r_def), intent(inout) :: z
+    z = y + z
+  end subroutine look
+"""
+WAYS = ("same module", "other module", "renamed", "nested", "function", "generic", "bound",
+        "internal", "recursive")  # fmt: skip
+STEPS = (
+    "openmp-parallel-do",
+    "openmp-do; openmp-parallel",
+    "openmp-taskloop; openmp-single; openmp-parallel",
+    "openmp-task; openmp-single; openmp-parallel",
+    "auto",
+)
+
+
+def subroutine(name: str, declared: str, body: str) -> str:
+    return (f"  subroutine {name}(x)\n    real(r_def), intent(inout) :: x\n{declared}\n"
+            f"    {body}\n  end subroutine {name}\n")  # fmt: skip
+
+
+def function(name: str, declared: str, body: str) -> str:
+    return (f"  function {name}(z) result(x)\n    real(r_def), intent(in) :: z\n"
+            f"    real(r_def) :: x\n{declared}\n    x = z; {body}\n"
+            f"  end function {name}\n")  # fmt: skip
+
+
+def texts(way: str, effect: tuple[str, str, str]) -> tuple[str, str]:
+    """Return the texts of the kernel's module, and of the module of its helper."""
+    outer, declared, body = effect
+    kernel = {"uses": "", "specification": "", "declared": "", "procedures": ""}
+    kernel["statement"] = "call helper(theta(map(1)))"
+    one = subroutine("helper", declared, body)
+    if way == "same module":
+        kernel |= {"specification": outer, "procedures": one + BUMP}
+        return KERNEL.format(**kernel), ""
+    if way == "internal":
+        outside = f"{outer}\n" if outer else ""
+        kernel |= {"specification": outside, "procedures": BUMP}
+        text = KERNEL.format(**kernel)
+        inner = "  contains\n" + one
+        return text.replace("  end subroutine work_code", inner + "  end subroutine work_code"), ""
+    kernel["uses"] = "  use helper_mod, only : helper"
+    if way == "renamed":
+        kernel |= {"uses": "  use helper_mod, only : other => helper",
+                   "statement": "call other(theta(map(1)))"}  # fmt: skip
+    elif way == "nested":
+        one = subroutine("helper", "", "call inner(x)") + subroutine("inner", "", "call last(x)")
+        one += subroutine("last", declared, body)
+    elif way == "function":
+        kernel["statement"] = "theta(map(1)) = 1 + helper(theta(map(1)))"
+        one = function("helper", declared, body)
+    elif way == "generic":
+        outer += "\ninterface helper\nmodule procedure helper_r, helper_i\nend interface"
+        one = subroutine("helper_r", declared, body)
+        one += "  subroutine helper_i(i)\n    integer, intent(inout) :: i\n  end subroutine\n"
+    elif way == "bound":
+        kernel |= {"uses": "  use helper_mod, only : tool_type",
+                   "declared": "    type(tool_type) :: tool",
+                   "statement": "call tool%apply(theta(map(1)))"}  # fmt: skip
+        outer += ("\ntype :: tool_type\ninteger :: n\ncontains\n"
+                  "procedure, nopass :: apply => helper\nend type")  # fmt: skip
+    elif way == "recursive":
+        one = one.replace("subroutine helper(", "recursive subroutine helper(", 1)
+        one = one.replace("  end subroutine", "    if (x > 1e9) call again(x)\n  end subroutine")
+        one += subroutine("again", "", "call helper(x)").replace("sub", "recursive sub", 1)
+    return KERNEL.format(**kernel), HELPER.format(specification=outer, procedures=one + BUMP)
+
+
+def compiled(folder: Path, texts: tuple[str, str], steps: str, *words: str) -> Outcome:
+    kernels = folder / "kernels"
+    kernels.mkdir(exist_ok=True, parents=True)
+    (folder / "alg.x90").write_text(ALGORITHM)
+    (kernels / "work_kernel_mod.f90").write_text(texts[0])
+    if texts[1]:
+        (kernels / "helper_mod.f90").write_text(texts[1])
+    given = ["-api", "lfric", "-d", "kernels", "--apply", steps, *words, "alg.x90"]
+    return run_command(given, folder)
+
+
+def is_shared(done: Outcome) -> bool:
+    return done.status == 0 and "!$omp" in done.out
+
+
+FEWER_WAYS = ("same module", "nested", "bound")
+
+
+def ways(steps: str) -> tuple[str, ...]:
+    """Return the ways to call that are tried with a recipe: all of them with the first one."""
+    return WAYS if steps == STEPS[0] else FEWER_WAYS
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_what_called_procedures_change_is_not_shared(steps: str, tmp_path: Path) -> None:
+    shared, silent = [], []
+    for at, (way, effect) in enumerate(itertools.product(ways(steps), EFFECTS)):
+        done = compiled(tmp_path / str(at), texts(way, EFFECTS[effect]), steps)
+        if is_shared(done):
+            shared.append((way, effect))
+        if steps != "auto" and "Threads race in" not in done.err:
+            silent.append((way, effect))
+    assert shared == []
+    assert silent == []
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_what_keeps_nothing_is_shared(steps: str, tmp_path: Path) -> None:
+    accepted = 0
+    for at, (way, effect) in enumerate(itertools.product(ways(steps), PURE)):
+        done = compiled(tmp_path / str(at), texts(way, PURE[effect]), steps, "--warnings", "error")
+        accepted += is_shared(done)
+    assert accepted == len(ways(steps)) * len(PURE)
+
+
+UNKNOWN = {
+    "module not found": ("use elsewhere_mod, only : helper", "call helper(theta(map(1)))"),
+    "function not found": ("use elsewhere_mod, only : helper", "theta(map(1)) = helper(1)"),
+    "external": ("", "call helper(theta(map(1)))"),
+    "used as a whole": ("use elsewhere_mod", "call helper(theta(map(1)))"),
+}
+
+
+@pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=UNKNOWN)
+def test_effects_that_are_not_known_are_reported_once(
+    unknown: tuple[str, str], tmp_path: Path
+) -> None:
+    uses, statement = unknown
+    statement = f"{statement}; {statement}"
+    text = KERNEL.format(
+        uses=f"  {uses}", specification="", declared="", statement=statement, procedures=""
+    )
+    done = compiled(tmp_path, (text, ""), STEPS[0])
+    assert is_shared(done)
+    assert done.err.count("warning[S016]") == 1
+    assert "'THREAD_SAFE_PROCEDURES = helper'" in done.err
+    assert compiled(tmp_path, (text, ""), STEPS[0], "--warnings", "error").status == 1
+    for name in ("helper", "work_code"):
+        trusting = ("--warnings", "error", "--config-opts", f"THREAD_SAFE_PROCEDURES={name}")
+        done = compiled(tmp_path, (text, ""), STEPS[0], *trusting)
+        assert (done.status, done.err) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["helper", "work_code", "work_kernel_type"])
+def test_a_user_may_trust_a_called_procedure(name: str, tmp_path: Path) -> None:
+    given = texts("other module", EFFECTS["module variable"])
+    assert "'THREAD_SAFE_PROCEDURES = helper'" in compiled(tmp_path, given, STEPS[0]).err
+    done = compiled(tmp_path, given, STEPS[0], "--config-opts", f"THREAD_SAFE_PROCEDURES={name}")
+    assert is_shared(done)
+
+
+DEVICE_STEPS = ("acc-loop; acc-parallel", "openmp-teams-do; openmp-target")
+
+
+@pytest.mark.parametrize("steps", DEVICE_STEPS)
+@pytest.mark.parametrize("way", WAYS)
+def test_loops_on_a_device_are_threads_too(steps: str, way: str, tmp_path: Path) -> None:
+    first = steps.partition(";")[0]
+    done = compiled(tmp_path / "kept", texts(way, EFFECTS["module variable"]), steps)
+    assert "it changes 'state'" in done.err
+    forced = steps.replace(first, f"{first}{{force=true}}")
+    for effect, given in ((EFFECTS["module variable"], forced), (PURE["argument"], steps)):
+        done = compiled(tmp_path / given, texts(way, effect), given)
+        assert "S015" not in done.err
+
+
+LOGGING = {
+    "error": ("LOG_LEVEL_ERROR", True),
+    "information": ("LOG_LEVEL_INFO", False),
+}
+
+
+@pytest.mark.parametrize(("level", "accepted"), LOGGING.values(), ids=LOGGING)
+def test_a_message_buffer_matters_only_if_the_program_goes_on(
+    level: str, accepted: bool, tmp_path: Path
+) -> None:
+    body = (
+        "if (x < 0) then; write(log_scratch_space, '(f9.4)') x;"
+        f" call log_event(log_scratch_space, {level}); end if; x = 2 * x"
+    )
+    kernel, helper = texts("other module", ("", "", body))
+    use = f"  use log_mod, only : log_event, log_scratch_space, {level}\n  implicit none"
+    given = kernel, helper.replace("  implicit none", use)
+    done = compiled(tmp_path, given, STEPS[0], "--warnings", "error")
+    assert is_shared(done) == accepted
+    if not accepted:
+        assert "it changes 'log_scratch_space'" in done.err
+        trusting = ("--config-opts", "THREAD_SAFE_PROCEDURES=helper")
+        assert is_shared(compiled(tmp_path, given, STEPS[0], *trusting))
+
+
+ENDINGS = {
+    "a jump before the end": "if (x < 0) then; state = x; if (x > -1) return; stop; end if",
+    "an end on one way": "state = x; if (x < 0) stop",
+    "an end in a loop that may not run": "state = x; do i = 1, n; stop; end do",
+    "a condition with an effect": "if (advanced() > 0) stop",
+}
+
+
+@pytest.mark.parametrize("body", ENDINGS.values(), ids=ENDINGS)
+def test_what_may_not_end_the_program_counts(body: str, tmp_path: Path) -> None:
+    kernel, helper = texts("other module", ("real(r_def) :: state", "integer :: i, n = 1", body))
+    advanced = "  real function advanced()\n    state = state + 1; advanced = 1\n  end function\n"
+    given = kernel, helper.replace("contains\n", f"contains\n{advanced}", 1)
+    done = compiled(tmp_path, given, STEPS[0])
+    assert not is_shared(done)
+    assert "it changes 'state'" in done.err
+
+
+def test_components_that_are_arrays_are_no_calls(tmp_path: Path) -> None:
+    kernel, helper = texts("bound", PURE["argument"])
+    helper = helper.replace("integer :: n\n", "real(r_def) :: values(3)\n")
+    kernel = kernel.replace("call tool%apply", "tool%values(2) = 1; call tool%apply")
+    done = compiled(tmp_path, (kernel, helper), STEPS[0], "--warnings", "error")
+    assert is_shared(done), done.err
+
+
+def test_a_type_inherits_what_its_parent_binds(tmp_path: Path) -> None:
+    kernel, helper = texts("bound", EFFECTS["module variable"])
+    child = "end type\ntype, extends(tool_type) :: child_type\nend type"
+    helper = helper.replace("end type", child, 1)
+    kernel = kernel.replace("tool_type", "child_type")
+    assert "it changes 'state'" in compiled(tmp_path, (kernel, helper), STEPS[0]).err
