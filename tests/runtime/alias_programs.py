@@ -1,8 +1,8 @@
 """Random programs whose invokes pass one field under several names, with a random recipe each.
 
-Indices of arrays of fields have their values when the program runs, and often the same ones. No call
-is passed one object twice, which Fortran forbids. All values of LFRic programs stay whole numbers in
-which sums are exact.
+Indices of arrays of fields get their values at run time, and often the same ones. No call is
+passed one object twice, which Fortran forbids. All values of LFRic programs stay integers small
+enough that sums of them are exact.
 """
 
 from __future__ import annotations
@@ -11,6 +11,12 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+
+from properties.random_steps import ON_PLANES, ON_SCHEDULES, random_step
+from psyclone_storage.scripting.containers import Psy
+from psyclone_storage.transform.catalogue import STEPS
+from psyclone_storage.transform.legality import check_finished
 
 SIZE = 3
 NAMES = ("ii", "jj", "kk")
@@ -34,8 +40,7 @@ class KernelSketch:
     """A kernel or built-in: its name, the arrays that its arguments come from, and what follows.
 
     A letter is an array of fields, `V` a whole vector, `s` a scalar that is read or reduced to;
-    anything else is text. `digits` is by how many decimal digits values may grow. The first argument
-    is written.
+    anything else is text. `digits` is by how many decimal digits values may grow.
     """
 
     name: str
@@ -162,12 +167,17 @@ class AliasProgram:
         """The options for the layer without a recipe."""
         return self._settings(())
 
-    def options(self, attempt: int) -> tuple[str, ...]:
-        """Return options for a layer with a random recipe; another one in each attempt."""
+    def options(self, attempt: int, script: Path) -> tuple[str, ...]:
+        """Return options for a layer with a random recipe; another one in each attempt.
+
+        One in three is a script that tries random steps at random places, written to `script`.
+        """
         rng = random.Random(f"options {self.seed} {attempt}")
-        steps = "; ".join(recipe(rng, self.api))
         chosen = [name for name in SETTINGS[self.api] if rng.random() < 0.3]
-        return ("--apply", steps, *self._settings(chosen))
+        if rng.random() < 1 / 3:
+            script.write_text(SCRIPT.format(seed=rng.random(), api=self.api), encoding="utf-8")
+            return ("-s", str(script), *self._settings(chosen))
+        return ("--apply", "; ".join(recipe(rng, self.api)), *self._settings(chosen))
 
     def _settings(self, chosen: Sequence[str]) -> tuple[str, ...]:
         annexed = [f"COMPUTE_ANNEXED_DOFS={str(self.annexed).lower()}"]
@@ -208,6 +218,37 @@ def recipe(rng: random.Random, api: str) -> list[str]:
     steps += rng.sample(late, rng.randint(0, 3))
     steps += rng.choice(THREADS)
     return [*steps, *rng.sample(("openmp-simd", "outline"), rng.randint(0, 2))]
+
+
+SCRIPT = """
+from runtime.alias_programs import apply_random_steps
+
+
+def trans(psy):
+    apply_random_steps(psy, {seed!r}, {api!r})
+"""
+LEFT_OUT = ("acc-", "profile", "openmp-target", "openmp-teams", "constant-loop-bounds")
+"""Steps for devices and profilers, and one that assumes a halo of one point."""
+CLOSING = ("openmp-single", "openmp-taskwait", "openmp-parallel")
+
+
+def apply_random_steps(psy: Psy, seed: float, api: str) -> None:
+    """Apply random steps at random places, and undo the last ones that finish nothing."""
+    every = ON_PLANES if api == "lfric" else ON_SCHEDULES
+    names = [name for name in every if not name.startswith(LEFT_OUT)]
+    rng = random.Random(seed)
+    for session in psy._sessions:
+        bench = session.bench
+        for _ in range(12):
+            step = random_step(rng, bench.schedule, names)
+            if step is not None and not bench.check(step):
+                bench.apply(step)
+        for name in CLOSING:
+            for place in list(STEPS[name].places(bench.schedule)):
+                if not bench.check(STEPS[name](**place)):
+                    bench.apply(STEPS[name](**place))
+        while bench.history and check_finished(bench.schedule):
+            bench.undo()
 
 
 # ---------------------------------------------------------------------------- text
