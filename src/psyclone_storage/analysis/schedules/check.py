@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from psyclone_storage.analysis.schedules.check_interiors import beyond_edge, interior_of
+from psyclone_storage.analysis.schedules.same_objects import NamedPart, SameObjects, parts_as_one
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     data_by_name,
@@ -67,7 +68,7 @@ class HaloScenario:
     holds the data whose dofs cells share. `flags` is how many levels the run-time flags call
     clean at entry. With `annexed_clean`, annexed dofs are right at entry. What is not right there
     holds some number if `filled`; else nothing has ever filled it. Where it is not `flagged`, no
-    flags are kept, so that nothing is promised by any.
+    flags promise anything. Names in one set of `same` mean one object.
     """
 
     levels: int
@@ -77,6 +78,7 @@ class HaloScenario:
     annexed_clean: bool = False
     filled: bool = True
     flagged: bool = True
+    same: SameObjects = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,9 @@ class _HaloExecution:
     world: HaloScenario
     fills: bool
     untrapped: frozenset[str] = frozenset()
-    copies: dict[ExchangedComponent, _Copies] = field(default_factory=dict)
-    operators: dict[ExchangedComponent, int] = field(default_factory=dict)
+    as_one: Mapping[NamedPart, NamedPart] = field(default_factory=dict)
+    copies: dict[NamedPart, _Copies] = field(default_factory=dict)
+    operators: dict[NamedPart, int] = field(default_factory=dict)
     stale: list[HaloFault] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
 
@@ -225,7 +228,8 @@ def execute(schedule: Schedule | PreparedSchedule, world: HaloScenario) -> Outco
     # The generated code stops: a variable takes a call beyond an operator.
     if any(_number(asked, world) > _OPERATOR_LEVELS for asked in ready.limited):
         return Outcome((), ())
-    run = _HaloExecution(world, ready.schedule.fills, ready.untrapped)
+    same = parts_as_one(ready.schedule, world.same)
+    run = _HaloExecution(world, ready.schedule.fills, ready.untrapped, same)
     for step in ready.steps:
         match step:
             case _PreparedCall():
@@ -437,7 +441,8 @@ def _operators(run: _HaloExecution, step: _PreparedCall) -> None:
     for described, actual, key in step.operators:
         around = _number(actual.extent, run.world) if actual.extent is not None else 0
         furthest = max(_looked_at(call, frozenset(cells), around), default=0)
-        if described.access.reads and furthest > run.operators.get(key, _OPERATOR_LEVELS):
+        known = run.operators.get(run.as_one.get(key, key), _OPERATOR_LEVELS)
+        if described.access.reads and furthest > known:
             message = f"The operator '{key.datum}' has no values in halo level {furthest}."
             run.stale.append(HaloFault(call.uid, key, message))
     if interior_of(step.loop) is not None:
@@ -445,7 +450,7 @@ def _operators(run: _HaloExecution, step: _PreparedCall) -> None:
         return
     for described, _, key in step.operators:
         if described.access.writes:
-            run.operators[key] = cells[-1]
+            run.operators[run.as_one.get(key, key)] = cells[-1]
 
 
 def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
@@ -499,15 +504,16 @@ def _comes_out_right(use: _ArgumentUse, place: int, copies: _Copies) -> bool:
 
 def _copies(run: _HaloExecution, key: ExchangedComponent) -> _Copies:
     """Return the copies of `key`, as the adversary has left them if they were not met before."""
-    if key not in run.copies:
+    part = run.as_one.get(key, key)
+    if part not in run.copies:
         world = run.world
         right = {OWNED, *range(1, world.flags + 1)}
         if world.annexed_clean or world.flags:
             right.add(ANNEXED)
         everywhere = _received(world.levels)
         empty = frozenset() if world.filled else everywhere - right
-        run.copies[key] = _Copies(frozenset(right), world.flags, empty)
-    return run.copies[key]
+        run.copies[part] = _Copies(frozenset(right), world.flags, empty)
+    return run.copies[part]
 
 
 # ---------------------------------------------------------------------------- what was inserted
@@ -576,7 +582,7 @@ def _mark(run: _HaloExecution, mark: MarkHalo) -> None:
 
 def _leave(run: _HaloExecution, schedule: Schedule) -> None:
     """Check what later invokes count on: flags that tell the truth, and annexed dofs."""
-    for key, copies in run.copies.items():
+    for key, copies in ((ExchangedComponent(*part), one) for part, one in run.copies.items()):
         if copies.started:
             message = f"'{copies.started}' starts an exchange that is never finished."
             run.stale.append(HaloFault("end", key, message))
@@ -591,5 +597,5 @@ def _leave(run: _HaloExecution, schedule: Schedule) -> None:
 
 
 def _place_text(key: ExchangedComponent, place: int) -> str:
-    names = {ANNEXED: "the annexed dofs", OWNED: "the owned dofs"}
-    return f"{names.get(place, f'halo level {place}')} of '{key_text(key)}'"
+    name = {ANNEXED: "the annexed dofs", OWNED: "the owned dofs"}.get(place, f"halo level {place}")
+    return f"{name} of '{key_text(key)}'"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.schedules.check import HaloScenario, extent_names
 from psyclone_storage.analysis.schedules.check_devices import DeviceWorld
-from psyclone_storage.analysis.schedules.same_objects import same_objects
+from psyclone_storage.analysis.schedules.same_objects import SameObjects, same_objects
 from psyclone_storage.ir.devices import device_calls, has_device
 from psyclone_storage.ir.expr import integer_value, spell
 from psyclone_storage.ir.kernel import GridStencil, MeshRole
@@ -31,9 +31,15 @@ def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]
         least = max(_levels_needed(loops, extents), 1)
         for levels in (least, least + 2):
             for flags in range(levels + 1):
-                for filled in (True, False):
+                for filled, same in itertools.product((True, False), same_objects(schedule)):
                     yield HaloScenario(
-                        levels, extents, shared, flags, schedule.annexed_clean, filled
+                        levels,
+                        extents,
+                        _agreeing(shared, same),
+                        flags,
+                        schedule.annexed_clean,
+                        filled,
+                        same=same,
                     )
 
 
@@ -49,8 +55,22 @@ def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloS
     loops = _loops(schedule)
     for extents in chosen if names else chosen[:1]:
         levels = max(_levels_needed(loops, extents), 1) + 1
-        for flags in sorted({0, 1, min(2, levels), levels - 1, levels}):
-            yield HaloScenario(levels, extents, shared, flags, schedule.annexed_clean, filled=False)
+        chosen_flags = sorted({0, 1, min(2, levels), levels - 1, levels})
+        for flags, same in itertools.product(chosen_flags, same_objects(schedule)):
+            yield HaloScenario(
+                levels,
+                extents,
+                _agreeing(shared, same),
+                flags,
+                schedule.annexed_clean,
+                filled=False,
+                same=same,
+            )
+
+
+def _agreeing(shared: frozenset[str], same: SameObjects) -> frozenset[str]:
+    """Return the data whose dofs cells share, where all names of an object agree about that."""
+    return shared.difference(*(names for names in same if not names <= shared))
 
 
 def _loops(schedule: Schedule) -> list[tuple[Loop, tuple[KernelCall, ...], int]]:
