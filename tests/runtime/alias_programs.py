@@ -8,6 +8,7 @@ enough that sums of them are exact.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,12 +102,72 @@ SETTINGS = {
 SPACES = {"a": ("W0", "W2", "W1", "W2H"), "c": ("W3", "Wtheta", "W2V")}
 
 
+FORMS = {
+    "lfric": {
+        "elements": "gather_type(c(ii), a(1)), blur_cross_type(c(3), c(jj), 1)",
+        "number": "gather_type(c(1), a(1)), blur_cross_type(c(3), c(jj), 1)",
+        "sums": "spread_type(a(ii), c(1)), gather_type(c(2), a(jj))",
+        "members": "spread_type(b(ii)%f, c(1)), gather_type(c(2), b(jj)%f)",
+        "vector": "spread_type(v(ii), c(1)), dofs_type(a(1), v), gather_type(c(2), v(jj))",
+        "writers": "double_type(a(ii), a(3)), double_type(a(jj), b(1)%f), gather_type(c(1), a(ii))",
+        "early": "blur_cross_type(c(3), c(jj), 1), gather_type(c(ii), a(1))",
+        "flying": "setval_X(c(3), c(kk)), gather_type(c(ii), a(1)), blur_cross_type(c(3), c(jj), 1)",
+        "scalars": "sum_X(s(ii), c(1)), inc_a_plus_X(s(jj), c(2)), sum_X(s(3), c(2))",
+        "apart": "gather_type(c(1), a(1)), blur_cross_type(c(3), c(2), 1)",
+    },
+    "gocean": {
+        "elements": "copy_height(t(ii), t(3)), smooth(t(3), t(jj))",
+        "number": "copy_height(t(1), t(3)), smooth(t(3), t(jj))",
+        "points": "decay(t(ii), 0.5_go_wp), add_heights(t(3), t(jj), t(kk))",
+        "early": "smooth(t(3), t(jj)), decay(t(ii), 0.5_go_wp)",
+        "staggered": "decay(t(ii), 0.5_go_wp), flux_u(u(1), t(jj), u(2))",
+        "writers": "smooth(t(ii), t(3)), smooth_far(t(jj), t(3)), add_heights(t(3), t(1), t(2))",
+        "apart": "copy_height(t(1), t(3)), smooth(t(3), t(2))",
+    },
+}
+"""Invokes with fields that are one object by each form of name; those that are `apart` never are."""
+RECIPES = {
+    "lfric": (
+        "fuse",
+        "fuse; colour; openmp-parallel-do",
+        "colour{tiling=true}; openmp-parallel-do",
+        "openmp-do; openmp-parallel",
+        "colour; openmp-do; openmp-parallel",
+        "compute-redundantly{depth=1}; fuse",
+        "overlap",
+        "split-interior; overlap",
+        "colour; openmp-taskloop; openmp-single; openmp-parallel",
+        "openmp-task; openmp-single; openmp-taskwait; openmp-parallel",
+        "fuse; inline-call; outline",
+        "inline-summing-call; openmp-simd",
+        "auto",
+    ),
+    "gocean": (
+        "fuse",
+        "inline-point-call; fuse",
+        "fuse; openmp-parallel-do",
+        "openmp-do; openmp-parallel",
+        "openmp-taskloop; openmp-single; openmp-parallel",
+        "swap-loops",
+        "tile-loops{rows=3 columns=2}",
+        "chunk-loop{size=2}; openmp-parallel-do",
+        "inline-point-call; fuse; outline",
+        "auto",
+    ),
+}
+
+
 @dataclass(frozen=True)
 class AliasProgram:
-    """One algorithm, which does one invoke with indices that are known when it runs."""
+    """One algorithm, which does one invoke with indices that are known when it runs.
+
+    It is random, from a seed, or has one of `FORMS` and one of `RECIPES`.
+    """
 
     api: str
     seed: int
+    form: str = ""
+    steps: str = ""
 
     @property
     def name(self) -> str:
@@ -116,6 +177,8 @@ class AliasProgram:
     @cached_property
     def indices(self) -> tuple[Indices, ...]:
         """The values of the indices in each run; in the first, two are the same."""
+        if self.form:
+            return ({"ii": 1, "jj": 1, "kk": 2}, {"ii": 1, "jj": 2, "kk": 1})
         rng = random.Random(f"indices {self.seed}")
         first = dict.fromkeys(NAMES[:2], rng.randint(1, SIZE)) | {NAMES[2]: rng.randint(1, SIZE)}
         return (first, *({name: rng.randint(1, SIZE) for name in NAMES} for _ in range(RUNS - 1)))
@@ -123,6 +186,8 @@ class AliasProgram:
     @cached_property
     def calls(self) -> tuple[str, ...]:
         """The calls of the invoke."""
+        if self.form:
+            return tuple(re.split(r"(?<=\)), ", FORMS[self.api][self.form]))
         rng = random.Random(f"calls {self.seed}")
         wanted, digits = rng.randint(2, 6), 1.0
         made: list[str] = []
@@ -241,7 +306,9 @@ def apply_random_steps(psy: Psy, seed: float, api: str) -> None:
         bench = session.bench
         for _ in range(12):
             step = random_step(rng, bench.schedule, names)
-            if step is not None and not bench.check(step):
+            if step is None or getattr(step, "depth", 0) > 1:
+                continue  # stencils would look beyond the halo
+            if not bench.check(step):
                 bench.apply(step)
         for name in CLOSING:
             for place in list(STEPS[name].places(bench.schedule)):

@@ -228,8 +228,8 @@ def execute(schedule: Schedule | PreparedSchedule, world: HaloScenario) -> Outco
     # The generated code stops: a variable takes a call beyond an operator.
     if any(_number(asked, world) > _OPERATOR_LEVELS for asked in ready.limited):
         return Outcome((), ())
-    same = parts_as_one(ready.schedule, world.same)
-    run = _HaloExecution(world, ready.schedule.fills, ready.untrapped, same)
+    as_one = parts_as_one(ready.schedule, world.same)
+    run = _HaloExecution(world, ready.schedule.fills, ready.untrapped, as_one)
     for step in ready.steps:
         match step:
             case _PreparedCall():
@@ -538,8 +538,7 @@ def _exchange(run: _HaloExecution, exchange: HaloExchange) -> None:
         message = f"'{exchange.uid}' waits for ever: '{copies.started or 'nothing'}' was started."
         run.stale.append(HaloFault(exchange.uid, key, message))
     if exchange.phase is Phase.START:
-        # Until the messages have come, nobody knows what is there.
-        copies.right = copies.right - received
+        copies.right = copies.right - received  # not valid again before the exchange finishes
         copies.flying, copies.started = received, exchange.uid
         return
     copies.flying, copies.started = frozenset(), ""
