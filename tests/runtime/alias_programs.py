@@ -20,6 +20,8 @@ from psyclone_storage.transform.catalogue import STEPS
 from psyclone_storage.transform.legality import check_finished
 
 SIZE = 3
+CALL_ENDS = re.compile(r"(?<=\)), (?=[A-Za-z_]{2,}\()")
+"""The commas between calls: names of kernels are longer than those of arrays."""
 NAMES = ("ii", "jj", "kk")
 RUNS = 2
 """How often each program does its invoke, each time with other values of the indices."""
@@ -111,7 +113,8 @@ FORMS = {
         "vector": "spread_type(v(ii), c(1)), dofs_type(a(1), v), gather_type(c(2), v(jj))",
         "writers": "double_type(a(ii), a(3)), double_type(a(jj), b(1)%f), gather_type(c(1), a(ii))",
         "early": "blur_cross_type(c(3), c(jj), 1), gather_type(c(ii), a(1))",
-        "flying": "setval_X(c(3), c(kk)), gather_type(c(ii), a(1)), blur_cross_type(c(3), c(jj), 1)",
+        "flying": "setval_X(c(3), c(kk)), gather_type(c(ii), a(1)), "
+        "blur_cross_type(c(3), c(jj), 1)",
         "scalars": "sum_X(s(ii), c(1)), inc_a_plus_X(s(jj), c(2)), sum_X(s(3), c(2))",
         "apart": "gather_type(c(1), a(1)), blur_cross_type(c(3), c(2), 1)",
     },
@@ -125,7 +128,7 @@ FORMS = {
         "apart": "copy_height(t(1), t(3)), smooth(t(3), t(2))",
     },
 }
-"""Invokes with fields that are one object by each form of name; those that are `apart` never are."""
+"""Invokes with fields that are one object by each form of name; `apart` has none."""
 RECIPES = {
     "lfric": (
         "fuse",
@@ -187,7 +190,7 @@ class AliasProgram:
     def calls(self) -> tuple[str, ...]:
         """The calls of the invoke."""
         if self.form:
-            return tuple(re.split(r"(?<=\)), ", FORMS[self.api][self.form]))
+            return tuple(CALL_ENDS.split(FORMS[self.api][self.form]))
         rng = random.Random(f"calls {self.seed}")
         wanted, digits = rng.randint(2, 6), 1.0
         made: list[str] = []
