@@ -24,7 +24,7 @@ LEAST = 12
 BATCH = 50
 OPTIMISED = "-O2"
 ATTEMPTS = 20
-ACCEPTED = {"lfric": 100, "gocean": 55}
+ACCEPTED = {"lfric": 100, "gocean": 62}
 """The number of recipes that change a layer, of all forms of aliases together, at least."""
 LEAST_CHANGED = 0.8
 """The part of the programs whose layers a recipe changes, at least."""
@@ -180,4 +180,3 @@ def test_every_recipe_computes_the_same_for_every_form_of_alias(
         wrong = differing(expected, values_of(program, some, mode, ranks))
         assert [(one.form, one.steps) for one in some if one.name in wrong] == []
     assert accepted.total() >= ACCEPTED[api], accepted
-    assert accepted["apart"] == max(accepted.values())
