@@ -98,6 +98,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="let the adversary of storages try N random schedules, more than in any run",
     )
     group.addoption(
+        "--alias-programs",
+        type=int,
+        default=0,
+        metavar="N",
+        help="run N random programs of each API whose fields have several names at run time",
+    )
+    group.addoption(
+        "--alias-seed", type=int, default=0, metavar="N", help="the seed of the first of them"
+    )
+    group.addoption(
         "--matrix",
         action="store_true",
         help="run programs for storages in all ways, not in those alone that any run tries",

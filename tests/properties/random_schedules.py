@@ -75,8 +75,12 @@ class Case:
 class Maker:
     """Make one random case from one seed."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, aliased: bool = False) -> None:
         self.rng = random.Random(seed)
+        self.aliased = aliased
+        self.spaces = CONTINUOUS + DISCONTINUOUS
+        if aliased:
+            self.spaces = (self.rng.choice(CONTINUOUS), self.rng.choice(DISCONTINUOUS))
         self.fields = tuple(self._field(number) for number in range(self.rng.randint(1, 4)))
         self.base = Schedule(
             name=f"random_{seed}",
@@ -93,7 +97,8 @@ class Maker:
             loop = self._loop(len(loops))
             if loop is not None:
                 loops.append(loop)
-        return Case(replace(self.base, body=tuple(loops)), self.fields)
+        case = Case(replace(self.base, body=tuple(loops)), self.fields)
+        return with_aliases(case) if self.aliased else case
 
     def fused(self, case: Case) -> Case:
         """Return the case with neighbouring loops made one wherever that is allowed."""
@@ -112,7 +117,7 @@ class Maker:
         return replace(case, schedule=schedule)
 
     def _field(self, number: int) -> Field:
-        space = self.rng.choice(CONTINUOUS + DISCONTINUOUS)
+        space = self.rng.choice(self.spaces)
         return Field(f"f{number}", space, self.rng.choice((1, 1, 1, 2, 3)))
 
     def _data(self) -> Iterator[Datum]:
@@ -301,8 +306,27 @@ def _partial(arg: KernelArg) -> Access:
     return Access.INC if shared else Access.READWRITE
 
 
-def random_case(seed: int, *, fused: bool = False) -> Case:
-    """Return the random case that belongs to `seed`."""
-    maker = Maker(seed)
+def with_aliases(case: Case) -> Case:
+    """Return the case with fields that may be one object: those on one space, vectors included."""
+    spaces = {field.name: field.space for field in case.fields}
+
+    def aliased(datum: Datum) -> Datum:
+        others = (
+            name
+            for name, space in spaces.items()
+            if name != datum.name and space == spaces.get(datum.name)
+        )
+        return replace(datum, may_alias=tuple(others))
+
+    data = tuple(map(aliased, case.schedule.data))
+    return replace(case, schedule=replace(case.schedule, data=data))
+
+
+def random_case(seed: int, *, fused: bool = False, aliased: bool = False) -> Case:
+    """Return the random case that belongs to `seed`.
+
+    One with aliases has fields on two spaces alone, so that there are some.
+    """
+    maker = Maker(seed, aliased=aliased)
     case = maker.case()
     return maker.fused(case) if fused else case

@@ -69,6 +69,21 @@ def test_fused_loops_read_no_stale_data_either() -> None:
     assert fused > 200
 
 
+@pytest.mark.parametrize("fused", [False, True])
+def test_schedules_read_no_stale_data_whichever_names_are_one_object(fused: bool) -> None:
+    aliased = joined = 0
+    for seed in range(800):
+        case = random_case(seed, fused=fused, aliased=True)
+        schedule = with_halos(case.schedule, RULES)
+        aliased += any(datum.may_alias for datum in schedule.data)
+        joined += len(case.schedule.body) < len(random_case(seed, aliased=True).schedule.body)
+        prepared = prepare(schedule)
+        for world in some_worlds(schedule, case.shared, 8):
+            assert check_halos(prepared, world) == (), (schedule.name, world)
+    assert aliased > 400
+    assert not fused or joined > 50
+
+
 def test_most_random_schedules_would_read_stale_data_without_exchanges() -> None:
     stale = sum(
         any(check_halos(without_halos(schedule), world) for world in some_worlds(schedule, shared))

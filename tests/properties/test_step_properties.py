@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from properties.random_schedules import Case
-from properties.worked import PLANES, case_of, on_plane
+from properties.worked import ALIASED, PLANES, case_of, on_plane
 from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.ir.schedule import HaloExchange, Phase, Schedule
@@ -54,6 +54,22 @@ def test_accepted_steps_never_lead_to_a_stale_read(number: int) -> None:
         for world in chosen:
             steps = [applied.step for applied in bench.history]
             assert check_halos(bench.schedule, world) == (), (case.schedule.name, steps, world)
+
+
+def test_no_copy_is_stale_whichever_names_are_one_object() -> None:
+    tried = 0
+    for seed in ALIASED:
+        case, bench = case_of(seed, aliased=True), on_plane(seed, aliased=True).tried.bench
+        every = [
+            world
+            for world in worlds(bench.schedule, case.shared)
+            if world.same and has_levels_of_pinned(bench.schedule, world)
+        ]
+        tried += bool(every)
+        for world in random.Random(seed).sample(every, min(16, len(every))):
+            steps = [applied.step for applied in bench.history]
+            assert check_halos(bench.schedule, world) == (), (seed, steps, world)
+    assert tried > len(ALIASED) / 4
 
 
 @pytest.mark.parametrize("number", BATCHES)

@@ -186,7 +186,7 @@ class _Model:
         if kind in OF_ONE:
             done = self.sequence(item.body, here, ALONE)
             if kind is Directive.OMP_MASTER:
-                return _Done(done.trace, first=[done.trace])
+                return _Done(done.trace, first=[done.trace], others=done.tasks)
             return by_any(done.trace, others=item.options.nowait)
         if kind is Directive.OMP_TASK:
             done = self.sequence(item.body, here, ALONE)

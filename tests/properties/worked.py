@@ -28,6 +28,8 @@ from psyclone_storage.transform.workbench import Workbench
 
 STEPS_TRIED = 20
 PLANES, GRIDS = range(1000), range(400)
+ALIASED = range(200)
+"""The seeds of LFRic schedules with fields that may be one object."""
 SETTINGS = default_settings()
 
 
@@ -58,9 +60,9 @@ class Worked:
 
 
 @cache
-def case_of(seed: int) -> Case:
+def case_of(seed: int, *, aliased: bool = False) -> Case:
     """Return a random LFRic schedule whose calls know their dummy arguments."""
-    case = random_case(seed)
+    case = random_case(seed, aliased=aliased)
     schedule = case.schedule
     for call in kernel_calls(schedule):
         if not call.kernel.is_builtin:
@@ -70,9 +72,9 @@ def case_of(seed: int) -> Case:
 
 
 @cache
-def on_plane(seed: int) -> Worked:
+def on_plane(seed: int, *, aliased: bool = False) -> Worked:
     """Return an LFRic schedule after random steps."""
-    case = case_of(seed)
+    case = case_of(seed, aliased=aliased)
     start = with_derived(case.schedule, RULES)
     tried = try_steps(Workbench(start, RULES), random.Random(seed), ON_PLANES, STEPS_TRIED)
     made = lfric_program(start.data, *start.body)

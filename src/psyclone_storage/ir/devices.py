@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Compound, Datum, DirectiveRegion, KernelCall, Schedule
 from psyclone_storage.ir.transfer import EnterData, Side, Update
@@ -61,7 +62,8 @@ def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[Datum
 
     The components of a field vector are moved on their own.
     """
-    data = {datum.name: datum for datum in schedule.data}
+    aliases = aliases_in(schedule)
+    data = aliases.data
     writes: dict[tuple[str, int | None], bool] = {}
     for call in calls:
         for described, actual in zip(call.kernel.args, call.args, strict=True):
@@ -69,7 +71,9 @@ def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[Datum
                 continue
             datum = data[actual.datum]
             keys = [(datum.name, part) for part in parts_of(datum, actual.component)]
-            keys += [(name, part) for name in datum.may_alias for part in parts_of(data[name])]
+            keys += [
+                (name, part) for name in aliases.others(datum.name) for part in parts_of(data[name])
+            ]
             for key in keys:
                 writes[key] = writes.get(key, False) or described.access.writes
     return tuple(

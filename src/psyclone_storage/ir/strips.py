@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.code import HotPath, KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in
@@ -33,7 +34,7 @@ def changed_in_strips(schedule: Schedule, loop: Loop) -> tuple[str, ...]:
         for described, actual in zip(call.kernel.args, call.args, strict=True)
         if described.access.writes and actual.datum is not None
     }
-    changed = written.union(*(schedule.datum(name).may_alias for name in written))
+    changed = aliases_in(schedule).closure(written)
     asked = {datum for call in calls for datum in _asked(call)}
     return tuple(sorted(changed & asked))
 

@@ -271,10 +271,16 @@ def _after(
 
 
 def _of_first_thread(item: Statement) -> bool:
-    """Return whether the first thread of a team does all of `item`, and so in order."""
+    """Return whether the first thread of a team does all of `item`, and so in order.
+
+    Tasks that nothing waits for may be done by any thread.
+    """
     if isinstance(item, Loop):
         return all(map(_of_first_thread, item.body))
-    return isinstance(item, DirectiveRegion) and item.directive is Directive.OMP_MASTER
+    if not isinstance(item, DirectiveRegion) or item.directive is not Directive.OMP_MASTER:
+        return False
+    waits = [at for at, inside in enumerate(item.body) if isinstance(inside, TaskWait)]
+    return not any(map(leaves_tasks, item.body[max(waits, default=0) :]))
 
 
 def _has_no_barrier(item: Statement) -> bool:

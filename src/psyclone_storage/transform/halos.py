@@ -14,6 +14,7 @@ from operator import is_
 from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
@@ -76,7 +77,8 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
         return bare
     plan = plan_halos(bare, rules)
     before, after = _by_place(plan)
-    body = _computing(tuple(_arranged(bare.body, before, after)), plan.computed)
+    arranged = _arranged(bare.body, before, after, aliases_in(schedule))
+    body = _computing(tuple(arranged), plan.computed)
     return replace(bare, body=(*body, *(one for one, _ in before[END])))
 
 
@@ -95,16 +97,17 @@ def _arranged(
     body: tuple[Statement, ...],
     before: Mapping[str, list[_Before]],
     after: Mapping[str, list[MarkHalo]],
+    aliases: Aliases,
 ) -> Iterator[Statement]:
     """Yield `body` with what goes before and after each of its statements."""
     for item in body:
         if isinstance(item, ProfileRegion):
-            inside = tuple(_arranged(item.body, before, after))
+            inside = tuple(_arranged(item.body, before, after, aliases))
             lead = 0 if item.with_exchanges else _leading(inside)
             yield from inside[:lead]
             yield replace(item, body=inside[lead:])
             continue
-        hoisted, placed = _with_exchanges(item, before)
+        hoisted, placed = _with_exchanges(item, before, aliases)
         yield from (*hoisted, placed)
         for inner in _opened(item):
             yield from after.get(inner.uid, ())
@@ -126,18 +129,18 @@ def _opened(item: Statement) -> Iterator[Statement]:
 
 
 def _with_exchanges(
-    item: Statement, before: Mapping[str, list[_Before]]
+    item: Statement, before: Mapping[str, list[_Before]], aliases: Aliases
 ) -> tuple[list[HaloExchange | FillHalo], Statement]:
     """Return what goes before `item`, and `item` with what must stay in it.
 
     An exchange for a loop inside a construct moves out of it, unless an earlier loop of the same
-    construct writes the field. What fills a halo moves out unless an earlier loop reads what is
+    construct may write the field. What fills a halo moves out unless an earlier loop reads what is
     filled, or an exchange stays inside. `transform.legality` refuses what stays inside.
     """
     if not isinstance(item, DirectiveRegion):
         return [one for one, _ in before.get(item.uid, [])], item
     outside: list[HaloExchange | FillHalo] = []
-    written: set[str | None] = set()
+    written: frozenset[str] = frozenset()
     passed: set[str] = set()
     placed = item
     for loop in outer_loops(item):
@@ -150,11 +153,11 @@ def _with_exchanges(
             placed = replaced(placed, loop.uid, *inside, loop)
         passed.add(loop.uid)
         for _, call in calls_in(loop):
-            written |= {
+            written |= aliases.closure(
                 actual.datum
                 for described, actual in zip(call.kernel.args, call.args, strict=True)
-                if described.access.writes
-            }
+                if described.access.writes and actual.datum is not None
+            )
     return outside, placed
 
 

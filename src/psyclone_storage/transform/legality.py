@@ -13,7 +13,6 @@ from psyclone_storage.analysis.schedules.touch import (
     Touch,
     Touches,
     aliases_of,
-    data_by_name,
     key_text,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -68,7 +67,7 @@ class HalosInFlight:
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
         self._touches = Touches(schedule, rules)
-        self._aliases = aliases_of(data_by_name(schedule))
+        self._aliases = aliases_of(schedule)
 
     def touched_by(
         self,

@@ -160,7 +160,7 @@ class AccParallel:
         loops = [loop for item in block for loop in _outermost(item)]
         return (
             *reasons,
-            *may_share_region(block),
+            *may_share_region(schedule, block),
             *reasons_for_host(block),
             *(reason for loop in loops for reason in may_run_parallel(schedule, rules, loop)),
             *may_follow(schedule, block),
@@ -217,7 +217,7 @@ class AccKernels:
             reasons += (_end_waits(f"'{self.first}'", place_near(schedule, self.first)),)
         if self.queue >= 0 and any(isinstance(item, Loop) for item in around):
             reasons += (_is_counted_meanwhile(self.first, place_near(schedule, self.first)),)
-        return (*reasons, *may_share_region(block), *reasons_for_host(block))
+        return (*reasons, *may_share_region(schedule, block), *reasons_for_host(block))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements under `acc kernels`."""

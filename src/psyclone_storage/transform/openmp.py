@@ -178,7 +178,7 @@ class OpenParallelRegion:
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one region."""
         reasons = check_block(schedule, self.first, self.last, inside=_IN_A_TEAM)
-        return (*reasons, *may_share_region(between(schedule, self.first, self.last)))
+        return (*reasons, *may_share_region(schedule, between(schedule, self.first, self.last)))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements under `omp parallel`."""

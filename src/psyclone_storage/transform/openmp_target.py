@@ -115,7 +115,7 @@ class OpenTarget:
         if teams and (len(block) > 1 or block[0] not in teams):
             message = f"'{teams[0].uid}' must be all that its region holds."
             reasons += (Diagnostic("T089", message, place_near(schedule, teams[0].uid)),)
-        return (*reasons, *may_share_region(block), *reasons_for_host(block))
+        return (*reasons, *may_share_region(schedule, block), *reasons_for_host(block))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements under `omp target`."""

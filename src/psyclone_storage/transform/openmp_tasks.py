@@ -283,7 +283,7 @@ def _makes_tasks(item: Statement) -> bool:
 
 def _check_one(schedule: Schedule, first: str, last: str) -> Reasons:
     reasons = check_block(schedule, first, last, around=_TEAM, inside=_TASKS)
-    return (*reasons, *may_share_region(between(schedule, first, last)))
+    return (*reasons, *may_share_region(schedule, between(schedule, first, last)))
 
 
 def _no_sums(loop: Loop) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ from psyclone_storage.analysis.schedules.reduction import against_plain_sums
 from psyclone_storage.analysis.schedules.touch import ExchangedComponent
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.devices import MOVED
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.rules import Rules
@@ -192,7 +193,8 @@ def _shared(schedule: Schedule, calls: tuple[KernelCall, ...]) -> Iterator[tuple
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if actual.datum is not None:
                 written[actual.datum] = written.get(actual.datum, False) or described.access.writes
+    aliases = aliases_in(schedule)
     for name, is_written in written.items():
-        for other in schedule.datum(name).may_alias:
+        for other in aliases.others(name):
             if is_written and other in written:
                 yield name, other

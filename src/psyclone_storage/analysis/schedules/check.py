@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from psyclone_storage.analysis.schedules.check_interiors import beyond_edge, interior_of
+from psyclone_storage.analysis.schedules.same_objects import NamedPart, parts_as_one
 from psyclone_storage.analysis.schedules.scenario import HaloScenario
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
@@ -98,8 +99,9 @@ class _HaloExecution:
     world: HaloScenario
     fills: bool
     untrapped: frozenset[str] = frozenset()
-    copies: dict[ExchangedComponent, _Copies] = field(default_factory=dict)
-    operators: dict[ExchangedComponent, int] = field(default_factory=dict)
+    as_one: Mapping[NamedPart, NamedPart] = field(default_factory=dict)
+    copies: dict[NamedPart, _Copies] = field(default_factory=dict)
+    operators: dict[NamedPart, int] = field(default_factory=dict)
     stale: list[HaloFault] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
 
@@ -220,7 +222,8 @@ def execute(schedule: Schedule | PreparedSchedule, world: HaloScenario) -> Outco
             for part, levels in ready.relied_on.items()
         ):
             return Outcome((), ())
-    run = _HaloExecution(world, ready.schedule.fills, ready.untrapped)
+    as_one = parts_as_one(ready.schedule, world.same)
+    run = _HaloExecution(world, ready.schedule.fills, ready.untrapped, as_one)
     for step in ready.steps:
         match step:
             case _PreparedCall():
@@ -421,7 +424,8 @@ def _operators(run: _HaloExecution, step: _PreparedCall) -> None:
     for described, actual, key in step.operators:
         around = _number(actual.extent, run.world) if actual.extent is not None else 0
         furthest = max(_looked_at(call, frozenset(cells), around), default=0)
-        if described.access.reads and furthest > run.operators.get(key, _OPERATOR_LEVELS):
+        known = run.operators.get(run.as_one.get(key, key), _OPERATOR_LEVELS)
+        if described.access.reads and furthest > known:
             message = f"The operator '{key.datum}' has no values in halo level {furthest}."
             run.stale.append(HaloFault(call.uid, key, message))
     if interior_of(step.loop) is not None:
@@ -429,7 +433,7 @@ def _operators(run: _HaloExecution, step: _PreparedCall) -> None:
         return
     for described, _, key in step.operators:
         if described.access.writes:
-            run.operators[key] = cells[-1]
+            run.operators[run.as_one.get(key, key)] = cells[-1]
 
 
 def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
@@ -487,7 +491,8 @@ def _comes_out_right(use: _ArgumentUse, place: int, copies: _Copies) -> bool:
 
 def _copies(run: _HaloExecution, key: ExchangedComponent) -> _Copies:
     """Return the copies of `key`, as the adversary has left them if they were not met before."""
-    if key not in run.copies:
+    part = run.as_one.get(key, key)
+    if part not in run.copies:
         world = run.world
         levels = world.depth_of(key.datum)
         flags = min(world.flags, levels)
@@ -496,8 +501,8 @@ def _copies(run: _HaloExecution, key: ExchangedComponent) -> _Copies:
             right.add(ANNEXED)
         everywhere = _received(levels)
         empty = frozenset() if world.filled else everywhere - right
-        run.copies[key] = _Copies(frozenset(right), flags, empty)
-    return run.copies[key]
+        run.copies[part] = _Copies(frozenset(right), flags, empty)
+    return run.copies[part]
 
 
 # ---------------------------------------------------------------------------- what was inserted
@@ -523,8 +528,7 @@ def _exchange(run: _HaloExecution, exchange: HaloExchange) -> None:
         message = f"'{exchange.uid}' waits for ever: '{copies.started or 'nothing'}' was started."
         run.stale.append(HaloFault(exchange.uid, key, message))
     if exchange.phase is Phase.START:
-        # Until the messages have come, nobody knows what is there.
-        copies.right = copies.right - received
+        copies.right = copies.right - received  # not valid again before the exchange finishes
         copies.flying, copies.started = received, exchange.uid
         return
     copies.flying, copies.started = frozenset(), ""
@@ -574,7 +578,7 @@ def _mark(run: _HaloExecution, mark: MarkHalo) -> None:
 
 def _leave(run: _HaloExecution, schedule: Schedule) -> None:
     """Check what later invokes count on: flags that tell the truth, and annexed dofs."""
-    for key, copies in run.copies.items():
+    for key, copies in ((ExchangedComponent(*part), one) for part, one in run.copies.items()):
         if copies.started:
             message = f"'{copies.started}' starts an exchange that is never finished."
             run.stale.append(HaloFault("end", key, message))
@@ -589,5 +593,5 @@ def _leave(run: _HaloExecution, schedule: Schedule) -> None:
 
 
 def _place_text(key: ExchangedComponent, place: int) -> str:
-    names = {ANNEXED: "the annexed dofs", OWNED: "the owned dofs"}
-    return f"{names.get(place, f'halo level {place}')} of '{key_text(key)}'"
+    name = {ANNEXED: "the annexed dofs", OWNED: "the owned dofs"}.get(place, f"halo level {place}")
+    return f"{name} of '{key_text(key)}'"

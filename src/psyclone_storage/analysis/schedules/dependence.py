@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from psyclone_storage.analysis.schedules.access import DataAccess, DataUse, parts_of
-from psyclone_storage.analysis.schedules.touch import data_by_name
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Compound,
@@ -75,7 +75,7 @@ class Uses:
     """
 
     def __init__(self, schedule: Schedule) -> None:
-        self._data = data_by_name(schedule)
+        self._aliases = aliases_in(schedule)
         self._known: dict[str, tuple[DataUse, ...]] = {}
 
     def of(self, item: Statement) -> tuple[DataUse, ...]:
@@ -97,13 +97,13 @@ class Uses:
         return tuple(found)
 
     def _gathered(self, item: Statement) -> Iterator[DataUse]:
-        data, uid = self._data, item.uid
+        data, uid = self._aliases.data, item.uid
         inside = statements(item) if isinstance(item, Compound) else (item,)
         for one in inside:
             for datum, component, access in _touched(one):
                 parts = parts_of(component, data[datum].vector)
                 yield DataUse(uid, datum, parts, access, isinstance(one, HaloExchange))
-                for name in data[datum].may_alias:
+                for name in self._aliases.others(datum):
                     parts = parts_of(None, data[name].vector)
                     yield DataUse(uid, name, parts, access, isinstance(one, HaloExchange), True)
         if any(isinstance(one, KernelCall) and takes_random_numbers(one) for one in inside):

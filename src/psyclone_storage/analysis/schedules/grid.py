@@ -17,14 +17,14 @@ A scalar that a kernel changes holds all points in the order in which they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from psyclone_storage.analysis.schedules.touch import data_by_name
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
-from psyclone_storage.ir.schedule import Axis, Datum, KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.schedule import Axis, KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls, path_to
 
 Reasons = tuple[Diagnostic, ...]
@@ -73,10 +73,10 @@ def point_dependences(
     schedule: Schedule, firsts: Sequence[KernelCall], seconds: Sequence[KernelCall]
 ) -> Iterator[PointDependence]:
     """Yield where calls of `seconds` touch what calls of `firsts` touch, and one of both writes."""
-    data = data_by_name(schedule)
+    aliases = aliases_in(schedule)
     for first in firsts:
         for second in seconds:
-            for name, mine, theirs in _shared_fields(first, second, data):
+            for name, mine, theirs in _shared_fields(first, second, aliases):
                 for i, j in _touched(theirs) if mine.access.writes else ():
                     yield PointDependence(first, second, name, -i, -j, flow=True)
                 for i, j in _touched(mine) if theirs.access.writes else ():
@@ -84,14 +84,14 @@ def point_dependences(
 
 
 def _shared_fields(
-    first: KernelCall, second: KernelCall, data: Mapping[str, Datum]
+    first: KernelCall, second: KernelCall, aliases: Aliases
 ) -> Iterator[tuple[str, KernelArg, KernelArg]]:
     """Yield the fields that both calls are passed, under one name or under two of one object."""
     for mine, actual in zip(first.kernel.args, first.args, strict=True):
         for theirs, other in zip(second.kernel.args, second.args, strict=True):
-            if actual.datum is None or other.datum is None or mine.kind is not ArgKind.FIELD:
+            if other.datum is None or mine.kind is not ArgKind.FIELD:
                 continue
-            if other.datum == actual.datum or other.datum in data[actual.datum].may_alias:
+            if aliases.overlap(actual, other):
                 yield other.datum, mine, theirs
 
 
@@ -142,9 +142,8 @@ def may_fuse_points(schedule: Schedule, one: Loop, two: Loop, *, in_order: bool)
 
 def _used(schedule: Schedule, calls: Sequence[KernelCall]) -> frozenset[str]:
     """Return the data that `calls` are passed, under every name that each may have."""
-    data = data_by_name(schedule)
     names = [item.datum for call in calls for item in call.args if item.datum is not None]
-    return frozenset(names).union(*(data[name].may_alias for name in names))
+    return aliases_in(schedule).closure(names)
 
 
 def may_reorder_points(schedule: Schedule, loop: Loop) -> Reasons:

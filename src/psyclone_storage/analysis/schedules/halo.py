@@ -27,7 +27,6 @@ from psyclone_storage.analysis.schedules.touch import (
     Touch,
     Touches,
     aliases_of,
-    data_by_name,
     key_text,
     union_of_needs,
 )
@@ -356,7 +355,7 @@ class _HaloWalk:
         self._vain_until: dict[ExchangedComponent, int] = {}
         self._looks: dict[ExchangedComponent, str] = {}
         self._uids = {item.uid for item in in_sequence(schedule)}
-        self._aliases = aliases_of(data_by_name(schedule))
+        self._aliases = aliases_of(schedule)
 
     def run(self) -> None:
         """Walk over all events, then restore what later invokes count on."""

@@ -41,6 +41,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.devices import MOVED, device_calls, parts_of
 from psyclone_storage.ir.holding import (
@@ -160,6 +161,7 @@ def plan_holding(
     """Return what `schedule` asks of storages. It must be one that `check_contract` accepts."""
     items = tuple(item for item in opened(schedule.body) if not isinstance(item, Update))
     places = (*(item.uid for item in items), END)
+    aliases = aliases_in(schedule)
     before: list[list[HoldingAction]] = [[] for _ in places]
     sections = _sections(schedule, items, knowledge, contract)
     ends = partial(_ends, contract=contract, places=_Places(items))
@@ -170,11 +172,11 @@ def plan_holding(
         if contract.waits_apart and ends(own, 0)[0] > 0:
             before[0].append(PrefetchData(*key, own[0].side))
         for at, action in _prefetches(own):
-            if not _written_meanwhile(at, schedule.datum(key.datum).may_alias, sections, ends):
+            if not _written_meanwhile(at, aliases.others(key.datum), sections, ends):
                 before[at].append(action)
     for key, own in sections.items():
         for number, section in enumerate(own):
-            acquired = _acquired(section, schedule.datum(key.datum).may_alias)
+            acquired = _acquired(section, aliases.others(key.datum))
             before[ends(own, number)[0]].append(acquired)
     placed = zip(places, before, strict=True)
     return HoldingPlan(tuple(PlacedAction(uid, one) for uid, actions in placed for one in actions))
@@ -410,7 +412,7 @@ def _of_all(schedule: Schedule, use: HeldUse) -> Iterator[HeldUse]:
 
 
 def _with_aliases(schedule: Schedule, key: ExchangedComponent) -> tuple[ExchangedComponent, ...]:
-    names = schedule.datum(key.datum).may_alias
+    names = aliases_in(schedule).others(key.datum)
     return (key, *(one for name in names for one in components_of(schedule.datum(name))))
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, aliases_of, data_by_name
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent, aliases_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import HaloExchange, MarkHalo, Phase, Schedule
@@ -74,7 +74,7 @@ def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:
 
 def _by_key(schedule: Schedule) -> dict[ExchangedComponent, list[MarkHalo | HaloExchange]]:
     """Return the statements about each component, and about what may be the same object."""
-    aliases = aliases_of(data_by_name(schedule))
+    aliases = aliases_of(schedule)
     found: dict[ExchangedComponent, list[MarkHalo | HaloExchange]] = defaultdict(list)
     for item in in_sequence(schedule):
         if isinstance(item, MarkHalo | HaloExchange):

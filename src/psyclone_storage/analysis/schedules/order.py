@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.schedules.access import parts_of
 from psyclone_storage.analysis.schedules.dependence import (
     Dependence,
     Uses,
@@ -16,21 +15,19 @@ from psyclone_storage.analysis.schedules.dependence import (
 )
 from psyclone_storage.analysis.schedules.grid import may_fuse_points
 from psyclone_storage.analysis.schedules.spaces import groups_by_space, numbered_apart
-from psyclone_storage.analysis.schedules.touch import data_by_name
 from psyclone_storage.base.diagnostic import (
     Diagnostic,
     Related,
 )
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Actual,
     Compound,
-    Datum,
     Extent,
     KernelCall,
     Loop,
@@ -276,7 +273,7 @@ def _bounds(loop: Loop) -> tuple[KernelArg, Actual]:
 
 
 def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iterator[Diagnostic]:
-    data = data_by_name(schedule)
+    aliases = aliases_in(schedule)
     dofs = one.over is Over.DOFS
     for before in kernel_calls(one):
         for after in kernel_calls(two):
@@ -287,32 +284,28 @@ def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iter
                     " first takes all its random numbers before the second.",
                     after.span,
                 )
-            for earlier, later in _common(before, after, data):
+            for earlier, later in _common(before, after, aliases):
                 shared = not dofs and (
                     rules.shares_dofs(before.kernel.args[earlier])
                     or rules.shares_dofs(after.kernel.args[later])
                 )
                 why = _clash(before.kernel.args[earlier], after.kernel.args[later], shared)
                 if why:
-                    name = spell(after.args[later].value)
+                    name = aliases.described(before.args[earlier], after.args[later])
                     yield Diagnostic(
                         "S009",
                         f"'{before.kernel.name}' and '{after.kernel.name}' cannot share a loop:"
-                        f" for '{name}', {why}.",
+                        f" for {name}, {why}.",
                         after.span,
+                        hint=aliases.hint(before.args[earlier], after.args[later]),
                     )
 
 
-def _common(
-    before: KernelCall, after: KernelCall, data: dict[str, Datum]
-) -> Iterator[tuple[int, int]]:
-    """Yield the positions of arguments of both calls that touch common data."""
+def _common(before: KernelCall, after: KernelCall, aliases: Aliases) -> Iterator[tuple[int, int]]:
+    """Yield the positions of arguments of both calls that may touch common data."""
     for earlier, mine in enumerate(before.args):
         for later, theirs in enumerate(after.args):
-            if mine.datum is None or mine.datum != theirs.datum:
-                continue
-            size = data[mine.datum].vector
-            if parts_of(mine.component, size) & parts_of(theirs.component, size):
+            if aliases.overlap(mine, theirs):
                 yield earlier, later
 
 

@@ -14,8 +14,8 @@ depends on who comes first.
   over dofs. Points of a grid are compared by `analysis.grid`, which knows directions. A scalar
   that is reduced is private to a thread until the end.
 
-A field and another that may be the same object are not compared: Fortran forbids to pass one object
-twice to a procedure that changes it.
+Names that may mean one object (`ir.aliases`) count as one, except within one call: Fortran forbids
+passing one object twice to a procedure that changes it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from psyclone_storage.analysis.schedules.grid import may_run_points_parallel
-from psyclone_storage.analysis.schedules.touch import data_by_name, key_text, keys_of
+from psyclone_storage.analysis.schedules.touch import (
+    ExchangedComponent,
+    aliases_of,
+    data_by_name,
+    key_text,
+    keys_of,
+)
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell
@@ -84,41 +90,48 @@ def _additions(rules: Rules, loop: Loop) -> Iterator[Diagnostic]:
 
 
 def _second_writes(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Diagnostic]:
-    data = data_by_name(schedule)
-    writers: dict[str, list[KernelCall]] = defaultdict(list)
+    data, aliases = data_by_name(schedule), aliases_of(schedule)
+    writers: dict[ExchangedComponent, list[KernelCall]] = defaultdict(list)
     for _, call in calls_in(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.access is Access.WRITE and rules.shares_dofs(described):
                 for key in keys_of(actual, data):
-                    writers[key_text(key)].append(call)
-    for name, calls in writers.items():
-        if len(calls) > 1:
-            first, second = calls[0].kernel.name, calls[-1].kernel.name
+                    writers[key].append(call)
+    for key, calls in writers.items():
+        others = [one for other in aliases[key.datum] for one in writers.get(other, ())]
+        clashing = [*calls[1:], *(one for one in others if one is not calls[0])]
+        if clashing:
+            first, second = calls[0].kernel.name, clashing[-1].kernel.name
             yield Diagnostic(
                 "S010",
-                f"Cells of '{loop.uid}' race: '{first}' and '{second}' both write '{name}', whose"
-                " dofs neighbours share, and the first of one cell can come last.",
-                calls[-1].span,
+                f"Cells of '{loop.uid}' race: '{first}' and '{second}' both write"
+                f" '{key_text(key)}', whose dofs neighbours share, and the first of one cell can"
+                " come last.",
+                clashing[-1].span,
                 hint="Colour the loop first.",
             )
 
 
 def _stencil_reads(schedule: Schedule, loop: Loop) -> Iterator[Diagnostic]:
     """Yield the reads of neighbours that other iterations may be writing."""
-    data = data_by_name(schedule)
+    data, aliases = data_by_name(schedule), aliases_of(schedule)
     uses = [
         (key, call, described)
         for _, call in calls_in(loop)
         for described, actual in zip(call.kernel.args, call.args, strict=True)
         for key in keys_of(actual, data)
     ]
-    written = {key: call for key, call, described in uses if described.access.writes}
+    writing = [(key, call) for key, call, described in uses if described.access.writes]
+    written = dict(writing)
     for key, call, described in uses:
-        if described.stencil is not None and key in written:
+        if described.stencil is None:
+            continue
+        others = (one for other, one in writing if other in aliases[key.datum] and one is not call)
+        if (writer := written.get(key) or next(others, None)) is not None:
             yield Diagnostic(
                 "S010",
                 f"Iterations of '{loop.uid}' race: '{call.kernel.name}' looks at neighbours in"
-                f" '{key_text(key)}', which '{written[key].kernel.name}' writes.",
+                f" '{key_text(key)}', which '{writer.kernel.name}' writes.",
                 call.span,
             )
 

@@ -1,7 +1,8 @@
 """Scalars that loops reduce to, and which loops may do so under one team of threads.
 
 A reduction starts before the region of threads that it happens in, and is complete on all ranks
-only after it. So the loops of one region may not use a scalar that one of them reduces.
+only after it. So the loops of one region may not use a scalar that one of them reduces, or one that
+may be the same.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
@@ -45,8 +47,9 @@ def reductions_in(block: Compound) -> tuple[ReducedScalar, ...]:
     )
 
 
-def may_share_region(blocks: Sequence[Statement]) -> Reasons:
+def may_share_region(schedule: Schedule, blocks: Sequence[Statement]) -> Reasons:
     """Return why `blocks` must not run under one team of threads, for the sake of a reduction."""
+    aliases = aliases_in(schedule)
     calls = [
         call for block in blocks if isinstance(block, Compound)
         for call in kernel_calls(block)
@@ -56,7 +59,7 @@ def may_share_region(blocks: Sequence[Statement]) -> Reasons:
         others = [
             other
             for other in calls
-            if other is not call and any(actual.datum == datum for actual in other.args)
+            if other is not call and aliases.closure((datum,)) & _passed(other)
         ]
         for other in others:
             problems.setdefault(
@@ -82,6 +85,10 @@ def against_plain_sums(schedule: Schedule, loop: Loop, rules: Rules) -> Iterator
     for item in path_to(schedule, loop.uid)[:-1]:
         if isinstance(item, DirectiveRegion) and item.options.reproducible:
             yield f"it sums to {names} in the order of threads", "Leave its sums as they are."
+
+
+def _passed(call: KernelCall) -> set[str]:
+    return {actual.datum for actual in call.args if actual.datum is not None}
 
 
 def _reduced(calls: Sequence[KernelCall]) -> Iterator[tuple[KernelCall, str]]:

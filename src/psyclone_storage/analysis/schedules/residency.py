@@ -19,11 +19,16 @@ Data that may be one object at run time share their replicas, so what happens to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from psyclone_storage.analysis.schedules.halo import END, OUTSIDE
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, components_of, key_text
+from psyclone_storage.analysis.schedules.touch import (
+    ExchangedComponent,
+    aliases_of,
+    components_of,
+    key_text,
+)
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.devices import (
@@ -130,7 +135,7 @@ def plan_transfers(schedule: Schedule, *, in_strips: bool = False) -> TransferPl
     A schedule without a region for a device is planned as any other: what it uses may have been
     left on one. With `in_strips` the infrastructure can bring what an exchange sends from there.
     """
-    walk = _ResidencyWalk(schedule, in_strips)
+    walk = _ResidencyWalk(schedule, in_strips, aliases_of(schedule))
     for item in opened(schedule.body):
         walk.step(item)
     walk.end()
@@ -157,7 +162,8 @@ class _ResidencyWalk:
     """A walk over a schedule: the state of each datum, and what has been found necessary."""
 
     schedule: Schedule
-    in_strips: bool = False
+    in_strips: bool
+    aliases: Mapping[str, tuple[ExchangedComponent, ...]]
     state: dict[ExchangedComponent, ReplicaStates] = field(default_factory=dict)
     inserted: list[Insertion] = field(default_factory=list)
     exchanges: list[tuple[str, ExchangeTransfers]] = field(default_factory=list)
@@ -235,12 +241,7 @@ class _ResidencyWalk:
     def _fill(self, item: FillHalo) -> None:
         """Let the host write a part of its replica."""
         self._wait(item.uid)
-        datum = self.schedule.datum(item.datum)
-        keys = [ExchangedComponent(item.datum, item.component)]
-        keys += [
-            key for name in datum.may_alias for key in components_of(self.schedule.datum(name))
-        ]
-        for key in keys:
+        for key in (ExchangedComponent(item.datum, item.component), *self.aliases[item.datum]):
             if self._of(key).host is not Fresh.YES:
                 self._update(key, Side.HOST, item.uid)
             self._write(key, Side.HOST, item.uid)
@@ -252,8 +253,8 @@ class _ResidencyWalk:
 
     def _send_halo(self, key: ExchangedComponent) -> None:
         """Let the last exchange of what may be this object send the halo, if it did not."""
-        names = self.schedule.datum(key.datum).may_alias
-        for one in [other for other in self.unsent if other == key or other.datum in names]:
+        same = (key, *self.aliases[key.datum])
+        for one in [other for other in self.unsent if other in same]:
             place = self.unsent.pop(one)
             uid, carried = self.exchanges[place]
             self.exchanges[place] = (uid, carried._replace(sent=True))
@@ -277,10 +278,10 @@ class _ResidencyWalk:
         """
         key = ExchangedComponent(item.datum, item.component)
         self._send_halo(key)
-        if all(self._of(one).device is Fresh.YES for one in (key, *self._twins(item))):
+        if all(self._of(one).device is Fresh.YES for one in (key, *self.aliases[item.datum])):
             self._exchange_beside(key, item)
             return
-        for other in self._twins(item):
+        for other in self.aliases[item.datum]:
             # The object which is exchanged may be this one.
             if self._of(other).host is not Fresh.YES:
                 self._update(other, Side.HOST, item.uid)
@@ -309,11 +310,6 @@ class _ResidencyWalk:
         self.exchanges.append((item.uid, ExchangeTransfers(fetches, False, self.in_strips)))
         if fetches and not self.in_strips and not item.guarded:
             self.state[key] = now.updated(Side.HOST)
-
-    def _twins(self, item: HaloExchange) -> Iterator[ExchangedComponent]:
-        """Yield what may be the object that is exchanged, under another name."""
-        for name in self.schedule.datum(item.datum).may_alias:
-            yield from components_of(self.schedule.datum(name))
 
     def _wait(self, before: str) -> None:
         if self.queue >= 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from psyclone_storage.analysis.schedules.same_objects import SameObjects
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.region import Depth
 
@@ -17,8 +18,8 @@ class HaloScenario:
     `extents` gives a value to each name in a depth. `shared` holds the data whose dofs cells
     share. `flags` is how many levels the run-time flags call clean at entry. With `annexed_clean`,
     annexed dofs are right at entry. What is not right there holds some number if `filled`; else
-    nothing has ever filled it. Where it is not `flagged`, no flags are kept, so that nothing is
-    promised by any.
+    nothing has ever filled it. Where it is not `flagged`, no flags promise anything. Names in one
+    set of `same` mean one object.
     """
 
     levels: int
@@ -30,6 +31,7 @@ class HaloScenario:
     flagged: bool = True
     depths: Mapping[str, int] = field(default_factory=dict)
     whole: int | None = None
+    same: SameObjects = ()
 
     def depth_of(self, datum: str) -> int:
         """Return the halo depth of a field."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
@@ -70,11 +71,14 @@ def data_by_name(schedule: Schedule) -> dict[str, Datum]:
     return {datum.name: datum for datum in (*schedule.data, *schedule.imported)}
 
 
-def aliases_of(data: dict[str, Datum]) -> dict[str, tuple[ExchangedComponent, ...]]:
+def aliases_of(schedule: Schedule) -> dict[str, tuple[ExchangedComponent, ...]]:
     """Return, for each datum, the components of other data that may be the same object."""
+    aliases = aliases_in(schedule)
     return {
-        name: tuple(key for other in datum.may_alias for key in components_of(data[other]))
-        for name, datum in data.items()
+        name: tuple(
+            key for other in aliases.others(name) for key in components_of(aliases.data[other])
+        )
+        for name in aliases.data
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.schedules.check import extent_names
 from psyclone_storage.analysis.schedules.check_devices import DeviceWorld
-from psyclone_storage.analysis.schedules.same_objects import same_objects
+from psyclone_storage.analysis.schedules.same_objects import SameObjects, same_objects
 from psyclone_storage.analysis.schedules.scenario import HaloScenario
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.devices import device_calls, has_device
@@ -35,9 +35,15 @@ def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]
         least = max(_levels_needed(loops, extents), 1)
         for levels in (least, least + 2):
             for flags in range(levels + 1):
-                for filled in (True, False):
+                for filled, same in itertools.product((True, False), same_objects(schedule)):
                     world = HaloScenario(
-                        levels, extents, shared, flags, schedule.annexed_clean, filled
+                        levels,
+                        extents,
+                        _agreeing(shared, same),
+                        flags,
+                        schedule.annexed_clean,
+                        filled,
+                        same=same,
                     )
                     yield from _with_shallow_fields(schedule, world)
 
@@ -54,11 +60,23 @@ def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloS
     loops = _loops(schedule)
     for extents in chosen if names else chosen[:1]:
         levels = max(_levels_needed(loops, extents), 1) + 1
-        for flags in sorted({0, 1, min(2, levels), levels - 1, levels}):
+        chosen_flags = sorted({0, 1, min(2, levels), levels - 1, levels})
+        for flags, same in itertools.product(chosen_flags, same_objects(schedule)):
             world = HaloScenario(
-                levels, extents, shared, flags, schedule.annexed_clean, filled=False
+                levels,
+                extents,
+                _agreeing(shared, same),
+                flags,
+                schedule.annexed_clean,
+                filled=False,
+                same=same,
             )
             yield from _with_shallow_fields(schedule, world)
+
+
+def _agreeing(shared: frozenset[str], same: SameObjects) -> frozenset[str]:
+    """Return the data whose dofs cells share, where all names of an object agree about that."""
+    return shared.difference(*(names for names in same if not names <= shared))
 
 
 def _with_shallow_fields(schedule: Schedule, world: HaloScenario) -> Iterator[HaloScenario]:
@@ -76,7 +94,17 @@ def _with_shallow_fields(schedule: Schedule, world: HaloScenario) -> Iterator[Ha
                 least[part.datum] = max(least[part.datum], world.number_of(depth))
     names = sorted(least)
     for shallow in (names, names[::2], names[1::2]):
-        yield replace(world, depths={name: min(least[name], world.levels) for name in shallow})
+        depths = {name: min(least[name], world.levels) for name in shallow}
+        yield replace(world, depths=_of_objects(depths, world))
+
+
+def _of_objects(depths: Mapping[str, int], world: HaloScenario) -> dict[str, int]:
+    """Return `depths` with the deepest of its names for each object that has several names."""
+    found = dict(depths)
+    for names in world.same:
+        deepest = max(depths.get(name, world.levels) for name in names)
+        found |= dict.fromkeys(names, deepest)
+    return found
 
 
 def _loops(schedule: Schedule) -> list[tuple[Loop, tuple[KernelCall, ...], int]]:

@@ -83,7 +83,8 @@ def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
     exchanges = [item for item in statements(schedule) if isinstance(item, HaloExchange)]
     joint = {item.datum for item in exchanges if item.joint}
     return tuple(
-        _declare(datum, datum.name in changed, datum.name in joint) for datum in schedule.data
+        _declare(datum, datum.name in changed, datum.name in joint or bool(datum.may_alias))
+        for datum in schedule.data
     )
 
 
@@ -97,12 +98,16 @@ def _changed_besides(item: Statement) -> tuple[str, ...]:
     return ()
 
 
-def _declare(datum: Datum, exchanged: bool, joint: bool) -> Declare:
-    """Return the declaration of a dummy argument; what is exchanged jointly is pointed to."""
+def _declare(datum: Datum, exchanged: bool, pointed_to: bool) -> Declare:
+    """Return the declaration of a dummy argument.
+
+    It is a target if it is exchanged jointly, by pointers, or may be the same object as another:
+    without the attribute compilers assume that dummy arguments are apart.
+    """
     changes = exchanged or datum.access.writes
     data_type = abi.FIELD if datum.kind is ArgKind.FIELD else datum.type
     intent = "intent(inout)" if changes else "intent(in)"
-    return Declare(datum.name, data_type, ("target", intent) if joint else (intent,))
+    return Declare(datum.name, data_type, ("target", intent) if pointed_to else (intent,))
 
 
 # ---------------------------------------------------------------------------- halos

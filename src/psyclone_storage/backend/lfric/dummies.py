@@ -37,7 +37,9 @@ def _declare(context: LoweringContext, datum: Datum) -> Declare:
         attributes = ("contiguous", "intent(in)")
         return Declare(datum.name, datum.type, attributes, colons(datum.rank))
     if datum.kind is ArgKind.SCALAR:
-        return Declare(datum.name, datum.type, (_scalar_intent(context, datum),))
+        # Without 'target' compilers assume that no other dummy argument is the same variable.
+        shared = ("target",) if datum.may_alias else ()
+        return Declare(datum.name, datum.type, (*shared, _scalar_intent(context, datum)))
     shape = (whole(datum.vector),) if datum.vector > 1 else ()
     return Declare(datum.name, object_type(datum).type, ("target", "intent(in)"), shape)
 
@@ -51,7 +53,7 @@ def _quadrature_type(datum: Datum) -> DerivedType:
 
 
 def _scalar_intent(context: LoweringContext, datum: Datum) -> str:
-    """Return the intent of a scalar: `out` for a reduction, unless it is read before."""
+    """Return the intent of a scalar: `out` for a reduction, unless it may be read before."""
     accesses = [
         described.access
         for call in kernel_calls(context.schedule)
@@ -60,4 +62,5 @@ def _scalar_intent(context: LoweringContext, datum: Datum) -> str:
     ]
     if Access.REDUCTION not in accesses:
         return "intent(in)"
-    return "intent(out)" if accesses[0] is Access.REDUCTION else "intent(inout)"
+    first = accesses[0] is Access.REDUCTION and not datum.may_alias
+    return "intent(out)" if first else "intent(inout)"

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.analysis.schedules.dependence import dependences, edges
 from psyclone_storage.analysis.schedules.halo import plan_halos
+from psyclone_storage.analysis.schedules.order import may_fuse
+from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.domain.lfric.builtins import builtin
 from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.ir.aliases import APART
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.expr import Literal, Name
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, StencilShape
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
     Actual,
     Datum,
+    DirectiveRegion,
     Extent,
     KernelCall,
     Loop,
@@ -22,6 +28,8 @@ from psyclone_storage.ir.schedule import (
     Schedule,
 )
 from psyclone_storage.ir.types import DerivedType, Intrinsic
+from psyclone_storage.transform.halos import with_halos
+from psyclone_storage.transform.legality import check_constructs
 
 ONE = Literal("1", Intrinsic.INTEGER)
 FIELD = DerivedType("field_type")
@@ -96,6 +104,57 @@ def test_a_write_that_may_be_elsewhere_covers_nothing() -> None:
     loops = (fill(1, "f_i"), fill(2, "f_j"), smooth(3, "g", "f_i"))
     found = {(edge.earlier, edge.later) for edge in edges(schedule(*loops, alias=True))}
     assert ("loop1", "loop3") in found
+
+
+def faults(made: Schedule, *same: str) -> list[str]:
+    """Return what the adversary finds where the names in `same` mean one object."""
+    world = HaloScenario(2, {}, frozenset(), same=(frozenset(same),) if same else ())
+    return [fault.message for fault in check_halos(made, world)]
+
+
+def test_the_adversary_finds_an_exchange_that_was_left_out() -> None:
+    blind = with_halos(schedule(*LOOPS, alias=False), LfricRules())
+    assert faults(blind) == []
+    assert faults(blind, "f_i", "f_j") == [
+        "'smooth@loop3' reads halo level 1 of 'f_i', which is stale."
+    ]
+    assert faults(with_halos(schedule(*LOOPS, alias=True), LfricRules()), "f_i", "f_j") == []
+
+
+def test_no_exchange_leaves_a_region_in_which_the_field_may_be_written() -> None:
+    first, second = fill(1, "f_j"), smooth(2, "g", "f_i")
+    region = DirectiveRegion("region", Directive.OMP_PARALLEL, (first, second))
+    apart, near = (
+        with_halos(replace(schedule(alias=alias), body=(region,)), LfricRules())
+        for alias in (False, True)
+    )
+    assert check_constructs(apart) == ()
+    assert faults(apart, "f_i", "f_j") == [
+        "'smooth@loop2' reads halo level 1 of 'f_i', which is stale."
+    ]
+    assert [reason.code for reason in check_constructs(near)] == ["T025"]
+
+
+def test_loops_whose_fields_may_be_one_object_do_not_share_an_iteration_too_early() -> None:
+    write, read = smooth(1, "f_j", "g"), smooth(2, "h", "f_i")
+    for alias, expected in ((False, []), (True, ["S009"])):
+        made = replace(schedule(alias=alias), body=(write, read))
+        made = replace(made, data=(*made.data, Datum("h", Name("h"), FIELD, kind=ArgKind.FIELD)))
+        reasons = may_fuse(made, LfricRules(), "loop1", "loop2")
+        assert [reason.code for reason in reasons] == expected
+    assert "'f_i', which may be 'f_j'" in reasons[0].message
+    assert reasons[0].hint == APART
+
+
+def test_a_fused_loop_does_not_race_with_itself_under_two_names() -> None:
+    write, read = smooth(1, "f_j", "g"), smooth(2, "g", "f_i")
+    both = replace(write, body=(*write.body, *read.body))
+    found = {}
+    for alias in (False, True):
+        made = replace(schedule(alias=alias), body=(both,))
+        found[alias] = [reason.message for reason in may_run_parallel(made, LfricRules(), both)]
+    assert any("'f_i', which 'smooth' writes" in message for message in found[True])
+    assert not any("'f_i'" in message for message in found[False])
 
 
 def test_depths_are_as_deep_as_without_aliases() -> None:

@@ -12,6 +12,7 @@ from psyclone_storage.analysis.schedules.reduction import (
     may_share_region,
     reductions_in,
 )
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over
 from psyclone_storage.ir.walk import outer_loops
@@ -86,10 +87,15 @@ def test_reductions_are_found_with_their_operation() -> None:
     assert reductions_in(loop) == (ReducedScalar("s", ReductionOp.SUM),)
 
 
+def may_share(*calls: KernelCall) -> tuple[Diagnostic, ...]:
+    made = schedule(*calls)
+    return may_share_region(made, outer_loops(made))
+
+
 def test_loops_that_use_what_one_reduces_do_not_share_a_region() -> None:
     summed, user = dofs(scalar("s"), "u read w0"), dofs("v write w0", scalar("s", "read"))
     other = dofs(scalar("t"), "u read w0")
-    assert [reason.code for reason in may_share_region(loops(summed, user))] == ["S012"]
-    assert [reason.code for reason in may_share_region(loops(user, summed))] == ["S012"]
-    assert [reason.code for reason in may_share_region(loops(summed, summed))] == ["S012"]
-    assert may_share_region(loops(summed, other)) == ()
+    assert [reason.code for reason in may_share(summed, user)] == ["S012"]
+    assert [reason.code for reason in may_share(user, summed)] == ["S012"]
+    assert [reason.code for reason in may_share(summed, summed)] == ["S012"]
+    assert may_share(summed, other) == ()

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from psyclone_storage.analysis.schedules.check_holding import storage_worlds
-from psyclone_storage.analysis.schedules.same_objects import same_objects
+from psyclone_storage.analysis.schedules.same_objects import parts_as_one, same_objects
 from psyclone_storage.ir.schedule import Schedule
 from unit.analysis.small import cells, schedule
 
 
 def fields(**aliases: str) -> Schedule:
     """Return a schedule of fields, each with the names of those that it may be."""
-    made = schedule(cells(*(f"{name} readwrite w3" for name in aliases)))
+    made = schedule(*(cells(f"{name} readwrite w3") for name in aliases))
     data = tuple(replace(one, may_alias=tuple(aliases[one.name].split())) for one in made.data)
     return replace(made, data=data)
 
@@ -48,3 +48,18 @@ def test_storages_are_tried_with_all_of_them() -> None:
     worlds = {one.same for one in storage_worlds(made)}
     assert worlds == set(same_objects(made))
     assert len(worlds) == 3
+
+
+def test_what_a_kernel_is_passed_and_writes_is_apart() -> None:
+    made = schedule(cells("a write w3", "b read w3"), cells("c readwrite w3"))
+    data = tuple(replace(one, may_alias=tuple("abc".replace(one.name, ""))) for one in made.data)
+    assert found(replace(made, data=data)) == [set(), {"ac"}, {"bc"}]
+
+
+def test_an_element_is_a_component_of_a_vector() -> None:
+    made = schedule(cells("v readwrite w3"), cells("x readwrite w3"), vectors={"v": 2})
+    assert parts_as_one(made, (frozenset("vx"),)) == {
+        ("v", 1): ("v", 1),
+        ("v", 2): ("v", 2),
+        ("x", None): ("v", 1),
+    }
