@@ -21,7 +21,14 @@ from psyclone_storage.ir.schedule import (
     Over,
     Schedule,
 )
-from psyclone_storage.ir.walk import kernel_calls, outer_loops, path_to, place_of, replaced
+from psyclone_storage.ir.walk import (
+    kernel_calls,
+    outer_loops,
+    path_to,
+    place_of,
+    replaced,
+    statements,
+)
 from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop
 
 _PASSED = (ArgKind.FIELD, ArgKind.GRID_PROPERTY, ArgKind.SCALAR)
@@ -154,7 +161,8 @@ def _about_place(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
             yield f"it is inside of '{item.uid}'", f"Outline '{item.uid}'."
         if isinstance(item, DirectiveRegion) and item.runs_on_device:
             yield f"'{item.uid}' runs it on a device", ""
-        elif isinstance(item, DirectiveRegion) and item.directive.makes_tasks:
+    for item in (*path_to(schedule, loop.uid), *statements(loop)):
+        if isinstance(item, DirectiveRegion) and item.directive.makes_tasks:
             # Tasks have dummy arguments of a procedure for themselves (OpenMP 5.0, 2.19.1.1), so
             # that what they write would be lost.
             hint = "Share it by 'openmp-do' or 'openmp-parallel-do'."
