@@ -35,6 +35,7 @@ KERNELS = {
     "along": kernel("go_readwrite, go_ct, go_stencil(000,111,000)", name="along"),
     "near": kernel(WRITE, "go_read, go_ct, go_stencil(000,110,000)", name="near"),
     "south": kernel(WRITE, "go_read, go_ct, go_stencil(000,010,010)", name="south"),
+    "south_of_u": kernel(WRITE, "go_read, go_cu, go_stencil(000,010,010)", name="south_of_u"),
     "north": kernel(WRITE, "go_read, go_ct, go_stencil(010,010,000)", name="north"),
     "north_west": kernel("go_readwrite, go_ct, go_stencil(100,010,000)", name="north_west"),
     "along_both": kernel("go_readwrite, go_ct, go_stencil(000,110,010)", name="along_both"),
@@ -339,7 +340,7 @@ def test_loops_with_other_bounds_are_not_fused() -> None:
         ("copy(a, b), copy_u(c, b)", []),
         ("copy(a, b), copy_all(a, c)", ["S008"]),
         ("copy(a, b), south(c, a)", ["S009"]),
-        ("copy_u(a, b), south(c, a)", ["S009"]),
+        ("copy_u(a, b), south_of_u(c, a)", ["S009"]),
     ],
 )
 def test_bounds_may_be_compared_when_the_program_runs(calls: str, expected: list[str]) -> None:

@@ -43,6 +43,7 @@ ONCE = (dirty(), asked(ONE))
 ALL_NEEDED: dict[str, tuple[Item, ...]] = {
     "what comes after the schedule asks": (exchange(ONE), dirty()),
     "deeper levels may have been clean at entry": (dirty(), exchange(ONE)),
+    "the field may have more levels than the whole halo": (dirty(), exchange(WHOLE)),
     "the second exchange is less deep": (dirty(), asked(TWO), dirty(), exchange(ONE)),
     "the second exchange may be less deep": (*ONCE, exchange(N), dirty(), exchange(TWO)),
     "a guard asks": (*ONCE, dirty(), asked(ONE), exchange(ONE)),
@@ -54,7 +55,6 @@ ALL_NEEDED: dict[str, tuple[Item, ...]] = {
 IN_VAIN: dict[str, tuple[tuple[Item, ...], tuple[int, ...]]] = {
     "an exchange to the same depth": ((*ONCE, dirty(), exchange(ONE)), (2,)),
     "a deeper exchange": ((*ONCE, dirty(), exchange(TWO)), (2,)),
-    "an exchange of all of the halo": ((dirty(), exchange(WHOLE)), (0,)),
     "the same depth, whatever it is": ((dirty(), asked(N), dirty(), exchange(N)), (2,)),
     "an exchange that was started": ((*ONCE, dirty(), START, FINISH), (2,)),
     "another mark": ((clean(ONE), dirty()), (0,)),
