@@ -20,7 +20,6 @@ from psyclone_storage.ir.expr import (
     Literal,
     Member,
     Name,
-    Operator,
     Range,
     Section,
     Sort,
@@ -30,6 +29,7 @@ from psyclone_storage.ir.expr import (
     spell,
     walk,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedInvoke
 from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
 
