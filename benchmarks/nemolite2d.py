@@ -71,6 +71,8 @@ MOVED = re.compile(r"^(\w+): (\d+) transfers to the device .*, (\d+) to the host
 IN_PYTHON, IN_FORTRAN, MIXED = "kernels in Python", "kernels in Fortran", "kernels in both"
 WAYS = (IN_PYTHON, IN_FORTRAN, MIXED, ON_DEVICE)
 KERNEL = re.compile(r"^from (\w+) import (\w+)$", re.MULTILINE)
+SEA_LEVEL = re.compile(r"(go_arg\(GO_READ, *)GO_C[UV](, *GO_STENCIL\((?:000,011|010,010),000\)\))")
+"""The sea level at T points, which metadata of 'next_sshu' and 'next_sshv' call one at U or V."""
 MODEL = "rdt = 20.0\ncbfr = 0.00015\nvisc = 0.1\n"
 
 
@@ -239,10 +241,14 @@ def of_python(path: Path, folder: Path, setting: Setting, way: str) -> tuple[lis
     (folder / "step.x90").write_text(step_of(path), encoding="utf-8")
     translate = (*compiler("kern"), "-api", "gocean", "-gen", "python")
     for number, file in enumerate(sorted((path / KERNELS).glob("*_mod.f90"))):
-        if way == IN_FORTRAN or (way == MIXED and number % 2):
-            shutil.copy(file, modules)
-        else:
-            command(*translate, "-d", modules, file, "-o", folder / f"{file.stem}.py")
+        in_fortran = way == IN_FORTRAN or (way == MIXED and number % 2)
+        corrected = (modules if in_fortran else folder) / file.name
+        text = file.read_text(encoding="utf-8")
+        if file.name == "time_update_mod.f90":
+            text = SEA_LEVEL.sub(r"\1GO_CT\2", text)
+        corrected.write_text(text, encoding="utf-8")
+        if not in_fortran:
+            command(*translate, "-d", modules, corrected, "-o", folder / f"{file.stem}.py")
     command(*translate, folder / "step.x90", "-o", folder / "step_mod.py")
     with_fortran(folder / "step_mod.py", modules)
     (folder / "model_mod.py").write_text(MODEL, encoding="utf-8")

@@ -41,6 +41,7 @@ module field_real32_mod
     procedure, non_overridable, public :: log_minmax
     procedure, non_overridable, public :: field_final
     procedure, private :: assign_field
+    procedure, private :: copy_values
     generic, public :: assignment(=) => assign_field
     final :: destroy_field
   end type field_real32_type
@@ -156,7 +157,7 @@ contains
 
     call self%copy_field_properties(dest, name)
     call self%values%bring_to_host()
-    dest%data = self%data
+    call dest%copy_values(self)
   end subroutine copy_field_serial
 
   !> Make `dest` a copy of `source`, name and data included; they may be one and the same.
@@ -174,8 +175,16 @@ contains
     call dest%initialise(space, source%get_name(), halo_depth=source%get_field_halo_depth())
     call source%copy_field_parent(dest)
     call source%values%bring_to_host()
-    dest%data = source%data
+    call dest%copy_values(source)
   end subroutine assign_field
+
+  !> Copy the values of `source`, which has more of them if it refers to data for a deeper halo.
+  subroutine copy_values(self, source)
+    class(field_real32_type), intent(inout) :: self
+    class(field_real32_type), intent(in) :: source
+
+    self%data = source%data(:size(self%data))
+  end subroutine copy_values
 
   !> Write the field for output, by the procedure that was set.
   subroutine write_field(this, field_name)

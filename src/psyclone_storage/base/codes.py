@@ -186,7 +186,6 @@ CODES: dict[str, str] = {
     "S116": "Storages and something else would both keep copies of data on a device.",
     "S117": "An infrastructure lacks what generated code would ask it for.",
     "S118": "A name in invokes is one kernel in one procedure, and another in another.",
-    "S119": "A field is used on grid points of different types in one invoke.",
     "T001": "A script cannot be read or has no function 'trans'.",
     "T002": "A script failed.",
     "T003": "A schedule has no statement of the name that a step is given.",

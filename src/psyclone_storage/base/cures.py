@@ -194,7 +194,6 @@ CURES: dict[str, str] = {
     "S116": "Let storages keep all data, or none.",
     "S117": "Leave it out, or generate for the infrastructure of this project.",
     "S118": "Rename one of the two where it is imported: 'use <module>, only: <new> => <old>'.",
-    "S119": "Pass a field on the points that the metadata name, or correct the metadata.",
     "T001": "Check the name of the script, and that it is a text of Python in UTF-8.",
     "T002": "Mend the script at this line; '--traceback' shows all calls of Python.",
     "T003": "Name a statement that '--schedule' shows.",

@@ -63,7 +63,8 @@ def check_kernel_file(
             parsed = language.read_kernel(source, name)
             kernel = parts.interpret(parsed, settings)
             for implementation in parsed.implementations:
-                found = parts.check_kernel(kernel, language.read_routine(source, implementation))
+                routine = language.read_routine(source, implementation)
+                found = () if routine is None else parts.check_kernel(kernel, routine)
                 problems += found
                 if all(problem.severity is not Severity.ERROR for problem in found):
                     code = language.read_code(source, implementation, parts.dummies(kernel))

@@ -113,7 +113,7 @@ class Kernels:
             routine = self.language.read_routine(source, name)
         except CompileError:
             return ()
-        if not routine.dummies or _CONDITIONAL.search(routine.span.text):
+        if routine is None or not routine.dummies or _CONDITIONAL.search(routine.span.text):
             return ()
         found = self.api.check_kernel(kernel, routine)
         return tuple(problem for problem in found if problem.code == "M201")

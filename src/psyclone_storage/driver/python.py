@@ -106,7 +106,7 @@ def python(dialect: Dialect) -> Language:
         _link,
         _by_file(partial(_part, "read_kernel", dialect), FORTRAN.read_kernel),
         _by_file(partial(_part, "kernel_types", dialect), FORTRAN.kernel_types),
-        _by_file(partial(_part, "read_routine"), FORTRAN.read_routine),
+        _by_file(_no_interface, FORTRAN.read_routine),
         _by_file(partial(_part, "read_code", dialect), FORTRAN.read_code),
         partial(_resolve, dialect),
         _by_file(_state, FORTRAN.state),
@@ -191,6 +191,10 @@ def _resolve_as_it_is(
 def _state(_source: SourceText, _name: str) -> StateInText:
     """Return that nothing outlives a call: what a kernel assigns to is local, or an argument."""
     return StateInText(found=True)
+
+
+def _no_interface(_source: SourceText, _name: str) -> None:
+    """Return None: a kernel in Python declares its arguments in its metadata alone."""
 
 
 def _check_syntax(_source: SourceText, _routines: tuple[str, ...]) -> tuple[Diagnostic, ...]:

@@ -10,7 +10,7 @@ from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.backend.numpy.printer import emit_unit
 from psyclone_storage.frontend.python.algorithm import read_algorithm
 from psyclone_storage.frontend.python.body import read_code
-from psyclone_storage.frontend.python.heads import read_routine, routine_heads
+from psyclone_storage.frontend.python.heads import routine_heads
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.ir.linking import linked
 
@@ -30,6 +30,5 @@ __all__ = [
     "read_algorithm",
     "read_code",
     "read_kernel",
-    "read_routine",
     "routine_heads",
 ]

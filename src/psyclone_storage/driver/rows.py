@@ -80,7 +80,7 @@ class Language:
     link_algorithm: Callable[[ParsedAlgorithm, Mapping[str, Symbol]], ParsedAlgorithm]
     read_kernel: ReadsKernel
     kernel_types: Callable[[SourceText], tuple[str, ...]]
-    read_routine: Callable[[SourceText, str], ParsedRoutine]
+    read_routine: Callable[[SourceText, str], ParsedRoutine | None]
     read_code: ReadsCode
     resolve: Callable[[KernelCode, ModuleFinder, tuple[Dummy, ...]], KernelCode]
     state: Callable[[SourceText, str], StateInText]

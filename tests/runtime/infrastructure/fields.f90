@@ -102,6 +102,7 @@ contains
     call field%initialise(fs, 'field', halo_depth=deepest)
     proxy = field%get_proxy()
     call check(all(is_dirty(proxy)), 'a new field is dirty')
+    call check(.not. proxy%is_dirty(0), 'but not at depth 0, which has no dofs')
     call proxy%halo_exchange(2)
     call check(all(is_dirty(proxy) .eqv. [.false., .false., .true.]), 'an exchange cleans so far')
     proxy%data = 2.0_r_def
@@ -132,6 +133,9 @@ contains
     call check(.not. field%is_initialised(), 'a field that was given back')
     call field%initialise(fs)
     call check(field%is_initialised() .and. field%get_name() == 'none', 'and made anew')
+    proxy = field%get_proxy()
+    call check(size(proxy%data) == fs%get_last_dof_halo(field%get_field_halo_depth()), &
+               'a field has memory for its own halo only')
   end subroutine copies_have_flags_of_their_own
 
   !> Return the flags of a field, by depth.

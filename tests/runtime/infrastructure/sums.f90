@@ -127,6 +127,7 @@ contains
     call fs%get_global_dof_id(ids)
     call field%initialise(fs)
     proxy = field%get_proxy()
+    ids = ids(:size(proxy%data))
     proxy%data = sin(seed * real(ids, r_def)) * 10.0_r_def**(modulo(ids, 23_i_halo_index) - 11)
   end subroutine set_field
 

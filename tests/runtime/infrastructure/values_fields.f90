@@ -119,6 +119,9 @@ contains
     proxy = copy%get_proxy()
     call check(all(abs(proxy%data - 3.0_real64) <= 0.0_real64), 'and copied')
     proxy%data = 4.0_real64
+    call field%copy_field_serial(copy)
+    proxy = copy%get_proxy()
+    call check(all(abs(proxy%data - 3.0_real64) <= 0.0_real64), 'by name, too')
     call copy%field_final()
     call field%field_final()
     call check(all(abs(table(:, 2) - 3.0_real64) <= 0.0_real64), 'the table outlives its fields')

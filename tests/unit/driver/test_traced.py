@@ -220,6 +220,57 @@ def test_fields_are_on_the_points_that_kernels_are_for(target: str) -> None:
             invoke(to_the_west(Field(east, Points.U, "new"), Field(east)))
 
 
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def both(
+    new: field[GO_WRITE, GO_EVERY],
+    on_t: field[GO_READ, GO_CT],
+    on_u: field[GO_READ, GO_CU],
+    anywhere: field[GO_READ, GO_EVERY],
+):
+    new[0, 0] = on_t[0, 0] + on_u[0, 0] + anywhere[0, 0]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def write_u(new: field[GO_WRITE, GO_CU]):
+    new[0, 0] = 1.0
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def write_anywhere(new: field[GO_WRITE, GO_EVERY]):
+    new[0, 0] = 2.0
+
+
+@pytest.mark.parametrize("target", ["c", "cuda", "numpy"])
+def test_a_field_is_checked_in_each_of_its_roles(target: str) -> None:
+    configure(target=target)
+    device = "gpu" if target == "cuda" else None
+    with device_in_place("emulated"):
+        grid = Grid((4, 3), device=device)
+        h, t, u, v, everywhere = (
+            Field(grid, points, name, values=3.0)
+            for points, name in zip(
+                (Points.T, Points.T, Points.U, Points.V, Points.ALL), "htuve", strict=True
+            )
+        )
+        refused = (
+            ((both(h, t, t, t),), "'t' is on T points, .* takes one on U points"),
+            ((both(h, u, u, u),), "'u' is on U points, .* takes one on T points"),
+            ((both(h, v, v, v),), "'v' is on V points"),
+            ((both(h, t, u, t), write_u(h)), "'h' is on T points, .* takes one on U points"),
+            ((both(h, t, u, t), write_u(t)), "'t' is on T points, .* takes one on U points"),
+            ((write_u(u), both(h, u, u, t)), "'u' is on U points, .* takes one on T points"),
+        )
+        for calls, message in refused:
+            with pytest.raises(ValueError, match=message):
+                invoke(*calls)
+        assert {field.values.min() for field in (h, t, u, v, everywhere)} == {3.0}
+        invoke(both(h, t, u, u), write_anywhere(t), write_u(u))
+        invoke(both(u, t, everywhere, t), write_u(u))
+        invoke(both(everywhere, t, u, v), write_u(everywhere))
+        invoke(both(v, everywhere, everywhere, h), write_anywhere(everywhere))
+        assert [f.values.max() for f in (h, t, u, v, everywhere)] == [9, 2, 1, 11, 2]
+
+
 @pytest.mark.parametrize("target", ["c", "cuda"])
 def test_a_number_that_is_too_large_harms_no_data(target: str) -> None:
     configure(target=target)

@@ -27,15 +27,19 @@ _OFFSETS = {NORTH_EAST: "ne", SOUTH_WEST: "sw"}
 def what_is_meant(context: LoweringContext) -> Mapping[str, str]:
     """Return the words for each field of an invoke, by its name, where something is meant.
 
-    All kernels of an invoke are for one offset, or for any, and take a field on points of one type.
+    All kernels of an invoke are for one offset, or for any. A field is checked against the points
+    of each of its roles, as a field on all points suits several.
     """
-    points: dict[str, str] = {}
+    points: dict[str, set[str]] = {}
     offsets: set[str] = set()
     for call in kernel_calls(context.schedule):
         offsets.add(_OFFSETS.get(call.kernel.points.offset, "") if call.kernel.points else "")
         for position, arg in enumerate(call.kernel.args):
             if arg.kind is ArgKind.FIELD:
-                name = context.datum(call, position).name
-                points[name] = _POINTS.get(arg.space, points.get(name, ""))
+                kinds = points.setdefault(context.datum(call, position).name, set())
+                kinds |= {_POINTS[arg.space]} if arg.space in _POINTS else set()
     offset = "".join(f" offset={one}" for one in sorted(offsets - {""}))
-    return {name: (f"points={kind}" if kind else "field") + offset for name, kind in points.items()}
+    return {
+        name: (" ".join(f"points={kind}" for kind in sorted(kinds)) or "field") + offset
+        for name, kinds in points.items()
+    }

@@ -11,12 +11,12 @@ from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.gocean.binding import bind_call
 from psyclone_storage.domain.gocean.metadata import first_written
 from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.infrastructures.gocean import ANY_OFFSET, POINT_TYPES
+from psyclone_storage.infrastructures.gocean import ANY_OFFSET
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import ArgKind, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Actual, KernelCall, Schedule
+from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.walk import kernel_calls
 
 _INDICES = ("i", "j")
@@ -43,7 +43,6 @@ class GoceanDomain:
             problems += bound.problems
             if bound.call is not None:
                 calls.append(bound.call)
-        problems += _several_points(calls)
         return BoundInvoke(tuple(calls), data, tuple(problems))
 
     def bounds_from(self, kernel: Kernel) -> int:
@@ -53,25 +52,6 @@ class GoceanDomain:
     def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
         """Return the scalars that are written while points are spread over ranks (S114)."""
         return tuple(_written_scalars(schedule)) if schedule.distributed else ()
-
-
-def _several_points(calls: list[KernelCall]) -> Iterator[Diagnostic]:
-    """Yield each use of a field on other grid points than its first use in the invoke (S119)."""
-    first: dict[str, tuple[str, Actual]] = {}
-    for call in calls:
-        for described, actual in zip(call.kernel.args, call.args, strict=True):
-            if described.space not in POINT_TYPES or actual.datum is None:
-                continue
-            points, before = first.setdefault(actual.datum, (described.space, actual))
-            place = actual.span or call.span
-            if points != described.space and place is not None:
-                yield Diagnostic(
-                    "S119",
-                    f"'{call.kernel.name}' takes a field on {described.space.upper()} here, but"
-                    f" '{place.text}' is used as a field on {points.upper()} in the same invoke.",
-                    place,
-                    related=(Related(before.span, "used here first"),) if before.span else (),
-                )
 
 
 def _written_scalars(schedule: Schedule) -> Iterator[Diagnostic]:
