@@ -1,7 +1,7 @@
-"""Which procedures that kernels call, directly or not, may change what threads share.
+"""Transitive effects of the procedures that kernels call on data shared between threads.
 
-The text of a procedure is asked first; only where that tells too little its body is read. What was
-found out about a procedure is kept for the next kernel.
+A scan of the text of a procedure comes first; the body is parsed only if the scan is inconclusive.
+Results are cached per procedure and reused for the next kernel.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from psyclone_storage.ir.unit import Use
 from psyclone_storage.transform.kernel.state import changed_state, ends_program, kept_variables
 
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
-"""What may change what threads share, and the names of procedures that are not found."""
+"""Procedures that may change shared data, and the names of procedures that are not found."""
 
 _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
 _ACTS = frozenset({"random_seed", "random_init"})
@@ -57,7 +57,7 @@ class ProcedurePlace:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of one procedure.
+    """The effects of one procedure.
 
     `codes` are its subroutine and internal procedures where they may change what threads share,
     each with the variables that it passes to procedures that change them. `calls` are the
@@ -71,10 +71,10 @@ class _Known:
 
 @dataclass(slots=True)
 class SharedEffects:
-    """The effects of procedures below some directories, found when a step for threads asks.
+    """The effects of procedures below some directories, computed on the first request of a step.
 
-    Of modules that the `finder` does not find, those in the folder of the `infrastructure` are
-    seen. `state` reads the text of a procedure; those in `trusted` are not looked into.
+    Modules that the `finder` does not find are searched for in the folder of the `infrastructure`.
+    `state` scans the text of a procedure; procedures in `trusted` are assumed to have no effects.
     """
 
     finder: ModuleFinder
@@ -88,7 +88,7 @@ class SharedEffects:
     _codes: dict[ProcedurePlace, tuple[KernelCode, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Look for modules in the infrastructure, too."""
+        """Add the modules of the infrastructure to the index."""
         self.finder = self.finder.among(index_with(self.finder.index, self.infrastructure))
 
     def of_kernel(
@@ -99,7 +99,7 @@ class SharedEffects:
         names: Iterable[str],
         codes: tuple[KernelCode, ...],
     ) -> Effects:
-        """Return what threads in a kernel share, and the names of procedures that are not found.
+        """Return the data that threads in a kernel share, and the procedures that are not found.
 
         The kernel's own procedures have `names` in a module, or are what steps have made: `codes`.
         """
@@ -113,7 +113,7 @@ class SharedEffects:
     def _closed(
         self, kernel: str, roots: Iterable[_Known], places: tuple[ProcedurePlace, ...]
     ) -> Effects:
-        """Return what `roots` and all procedures that they call have and lack."""
+        """Return the combined effects of `roots` and all procedures that they call."""
         shared: list[SharedProcedure] = []
         unknown: dict[str, None] = {}
         queue: list[tuple[_Known, str, tuple[str, ...]]] = [(root, kernel, ()) for root in roots]
@@ -130,7 +130,7 @@ class SharedEffects:
     # ------------------------------------------------------------------------ one procedure
 
     def _of(self, place: ProcedurePlace) -> _Known:
-        """Return what is known of a procedure, as far as its text tells or its body."""
+        """Return the effects of a procedure, from its text or its body."""
         if place not in self._found:
             self._found[place] = self._looked_into(place)
         return self._found[place]
@@ -150,7 +150,7 @@ class SharedEffects:
         return self._states[place]
 
     def _by_text(self, place: ProcedurePlace, state: StateInText) -> _Known | None:
-        """Return what the text of a procedure tells, None if it tells too little."""
+        """Return the effects found in the text of a procedure, or None if its body is needed."""
         calls: list[ProcedurePlace] = []
         unknown: list[str] = []
         for key, passed in state.called.items():
@@ -175,7 +175,7 @@ class SharedEffects:
         return _Known(calls=self._untrusted(calls), unknown=left)
 
     def _symbol(self, place: ProcedurePlace, uses: tuple[Use, ...], key: str) -> Symbol:
-        """Return what a name stands for in a procedure that does not declare it."""
+        """Return the symbol of a name in a procedure that does not declare it."""
         found = self.finder.imported(uses, key)
         if found is not None and found.is_resolved:
             return found
@@ -187,7 +187,7 @@ class SharedEffects:
         return found or intrinsic_symbol(key) or Symbol(key, key, Origin.UNRESOLVED)
 
     def _places(self, symbol: Symbol, place: ProcedurePlace) -> tuple[ProcedurePlace, ...]:
-        """Return the procedures that a name stands for in the procedure at `place`."""
+        """Return the procedures that a name refers to in the procedure at `place`."""
         if symbol.sort not in (Sort.SUBROUTINE, Sort.FUNCTION, Sort.PROCEDURE):
             return ()
         return self._in_module(symbol, place.source if symbol.origin is Origin.HOST else None)
@@ -227,7 +227,7 @@ class SharedEffects:
     # ------------------------------------------------------------------------ its body
 
     def _code(self, place: ProcedurePlace) -> tuple[KernelCode, ...]:
-        """Return a procedure with its internal ones, nothing if they cannot be read."""
+        """Return a procedure and its internal procedures; empty if they cannot be read."""
         if place not in self._codes:
             try:
                 read = read_with_internal(place.source, place.module, place.name)
@@ -238,7 +238,7 @@ class SharedEffects:
         return self._codes[place]
 
     def _read(self, codes: tuple[KernelCode, ...], place: ProcedurePlace | None) -> _Known:
-        """Return what bodies tell: of a procedure with its internal ones, or of a kernel's."""
+        """Return the effects in the bodies of a procedure and its internal ones, or of a kernel."""
         if not codes and place is not None:
             return _Known(unknown=(place.name,))
         own = {code.key for code in codes}
@@ -264,7 +264,7 @@ class SharedEffects:
                       tuple(one for one in unknown if one not in self.trusted))  # fmt: skip
 
     def _is_harmless(self, symbol: Symbol) -> bool:
-        """Return whether a name stands for nothing that is called, or for what needs no look."""
+        """Return whether a name refers to data, or to a procedure without relevant effects."""
         if symbol.origin is Origin.DUMMY or symbol.is_data or symbol.sort is Sort.TYPE:
             return True
         return symbol.origin is Origin.INTRINSIC or _is_message(symbol)
@@ -309,7 +309,7 @@ class SharedEffects:
 
 
 def _symbol_of(site: ProcedureCall, code: KernelCode) -> Symbol | None:
-    """Return what a plain name that is called stands for, None for a procedure of a type."""
+    """Return the symbol of a called name, or None for a type-bound procedure."""
     return code.symbol(site.procedure.key) if isinstance(site.procedure, Name) else None
 
 

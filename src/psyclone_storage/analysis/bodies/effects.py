@@ -1,7 +1,7 @@
-"""What statements do beside changing variables of their own, and which procedures they may call.
+"""Side effects of statements other than assignments to local variables, and their call sites.
 
-Effects on the path to the end of the program are left out: after `stop`, nothing is computed from
-what threads have changed at the same time. `ends` tells which statements, beside `stop`, end it.
+Effects on paths that certainly end the program are ignored: after `stop`, no result depends on data
+that threads changed at the same time. `ends` identifies statements other than `stop` that end it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _OPAQUE_FILE = regex(
 
 @dataclass(frozen=True, slots=True)
 class ProcedureCall:
-    """A call of a subroutine or function: what names it, and its arguments."""
+    """A call of a subroutine or function: the procedure designator and the arguments."""
 
     procedure: Expr
     args: tuple[Expr, ...] = ()
@@ -70,7 +70,7 @@ class ProcedureCall:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a statement does to what is no variable, in words, and where."""
+    """A side effect on something other than a variable: a description and its place."""
 
     text: str
     place: Span | None
@@ -111,7 +111,7 @@ def _ends(block: tuple[Line, ...], ends: Ends) -> bool:
 
 
 def is_internal(line: InputOutput, code: KernelCode) -> bool:
-    """Return whether a transfer has a variable of characters in the place of a file."""
+    """Return whether an I/O statement uses a character variable as an internal file."""
     if line.word not in ("read", "write"):
         return False
     unit = unit_of(line)
@@ -124,9 +124,9 @@ def is_internal(line: InputOutput, code: KernelCode) -> bool:
 
 
 def other_effects(lines: Iterable[Line], code: KernelCode) -> Iterator[Effect]:
-    """Yield what `lines` of `code` do to files, and to the state of the generator of numbers.
+    """Yield the effects of `lines` on files and on the state of the random number generator.
 
-    Messages to standard output and standard error are no effect: only their order may change.
+    Messages to standard output and standard error do not count: only their order may change.
     """
     for line in lines:
         place = place_of_line(line)
@@ -154,7 +154,7 @@ def _is_for_messages(unit: Expr | None, code: KernelCode) -> bool:
 
 
 def unit_of(line: InputOutput) -> Expr | None:
-    """Return what stands for the file in a statement, None if none is named."""
+    """Return the I/O unit of a statement, or None if it has none."""
     for at, control in enumerate(line.controls):
         if isinstance(control, Keyword):
             if control.key == "unit":
@@ -168,7 +168,7 @@ def unit_of(line: InputOutput) -> Expr | None:
 
 
 def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
-    """Return the variables that pointers and names of `associate` may stand for, by their keys."""
+    """Return the variables that pointers and `associate` names may refer to, by their keys."""
     found: dict[str, frozenset[str]] = {}
     pairs = []
     for line in walk_lines(code.body):
@@ -186,7 +186,7 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
 
 
 def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCall]:
-    """Yield what `lines` of `code` call: subroutines, functions in expressions, operators.
+    """Yield the calls in `lines` of `code`: subroutines, functions in expressions, operators.
 
     A procedure that is passed as an argument counts as called.
     """

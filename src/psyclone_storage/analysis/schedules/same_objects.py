@@ -67,7 +67,7 @@ def _passed_together(call: KernelCall) -> Iterator[frozenset[str]]:
 
 
 def parts_as_one(schedule: Schedule, same: SameObjects) -> Mapping[NamedPart, NamedPart]:
-    """Return, for each part of the names in `same`, the part that stands for the object.
+    """Return, for each part of the names in `same`, the part that represents the object.
 
     An element of an array is the first component of a vector.
     """

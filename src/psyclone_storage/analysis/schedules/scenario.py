@@ -1,4 +1,4 @@
-"""What the worst-case model of `check` fixes before it executes a schedule."""
+"""Scenarios that the worst-case model of `check` executes a schedule in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psyclone_storage.ir.region import Depth
 
 @dataclass(frozen=True, slots=True)
 class HaloScenario:
-    """What the adversary has fixed: sizes, values of run-time extents, what came before.
+    """One scenario: sizes, values of run-time extents and the state of halos at entry.
 
     `levels` is the depth of the halo of the mesh, `depths` that of fields with a shallower one.
     `whole` is what generated code finds for the whole halo: that of the mesh if it is None.

@@ -79,7 +79,7 @@ def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
 
 
 def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...]:
-    """Return the procedures, in lower case, that `name` stands for in a module.
+    """Return the procedures, in lower case, that `name` refers to in a module.
 
     They are those of a generic interface, or the one of this name. Nothing is returned for an
     interface of a procedure that no module has.
@@ -96,7 +96,7 @@ def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...
 
 
 def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
-    """Return the procedures, in lower case, that a binding of a derived type stands for.
+    """Return the procedures, in lower case, that a type-bound name refers to.
 
     Nothing is returned where the type does not name the binding itself, or defers it.
     """

@@ -1,4 +1,4 @@
-"""What the text of a procedure tells of data that outlive its calls, and of what it calls.
+"""Scan of the text of a procedure for data that outlive its calls, and for its call sites.
 
 This is a question to the text alone, because reading a body costs many times as much: most
 procedures change their arguments and their local variables and nothing else, and need no further
@@ -62,13 +62,13 @@ _NO_FUNCTIONS = FUNCTIONS | WORDS | _OTHER_WORDS
 
 @dataclass(frozen=True, slots=True)
 class StateInText:
-    """What the text of a procedure tells.
+    """Result of scanning the text of a procedure.
 
     With `may_change` it may itself change a variable that it saves, or one that it does not
     declare, or do something else that a closer analysis must judge. `called` are the names that it
     may call, each with the names in its arguments that it does not declare. `uses` are its own
-    imports. `changes_arguments` tells whether it may assign to one of them. One that is `found` is
-    a procedure of the file; `pure` says that it is declared to have no effects.
+    imports. With `changes_arguments` it may assign to a dummy argument. `found` is false if the
+    file does not contain the procedure; `pure` is true if it is declared `pure` or `elemental`.
     """
 
     may_change: bool = False
@@ -80,7 +80,7 @@ class StateInText:
 
 
 def read_state(source: SourceText, name: str) -> StateInText:
-    """Return what the text of the subroutine or function `name` of a module in `source` tells."""
+    """Scan the text of the subroutine or function `name` of a module in `source`."""
     reading = _Reading()
     for statement in _statements_of(source, name):
         reading.take(statement)
@@ -122,7 +122,7 @@ class _Reading:
         self._may_change = self._changes_arguments = self._found = self._pure = False
 
     def take(self, statement: SourceStatement) -> None:
-        """Note what one statement tells."""
+        """Record the declarations, calls and assignments of one statement."""
         text = statement.text
         low = text.lower()
         opening = _OPENING.match(text) if "function" in low or "subroutine" in low else None
@@ -192,7 +192,7 @@ class _Reading:
         self._called.setdefault(name.lower(), set()).update(names - self._declared[-1])
 
     def result(self) -> StateInText:
-        """Return what all statements together tell."""
+        """Return the result for all statements."""
         while self._declared:
             self._close()
         called = {name: frozenset(passed - self._internal) for name, passed in self._called.items()
