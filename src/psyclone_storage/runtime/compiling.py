@@ -88,8 +88,8 @@ class _LibraryFolders:
 def _library_folders() -> _LibraryFolders:
     """Return the folders of this process; one that another user may write to is ignored."""
     temporary = _trusted(_temporary_folder(), "TMPDIR", shared=True)
-    cache = _trusted(library_folder(), FOLDER_VARIABLE)
-    return _LibraryFolders(cache, tuple(one for one in (temporary, cache) if one is not None))
+    cached = _trusted(library_folder(), FOLDER_VARIABLE)
+    return _LibraryFolders(cached, tuple(one for one in (temporary, cached) if one is not None))
 
 
 def _temporary_folder() -> Path | None:

@@ -161,7 +161,7 @@ def plan_holding(
     """Return what `schedule` asks of storages. It must be one that `check_contract` accepts."""
     items = tuple(item for item in opened(schedule.body) if not isinstance(item, Update))
     places = (*(item.uid for item in items), END)
-    aliases = aliases_in(schedule)
+    others = aliases_in(schedule).others
     before: list[list[HoldingAction]] = [[] for _ in places]
     sections = _sections(schedule, items, knowledge, contract)
     ends = partial(_ends, contract=contract, places=_Places(items))
@@ -172,12 +172,11 @@ def plan_holding(
         if contract.waits_apart and ends(own, 0)[0] > 0:
             before[0].append(PrefetchData(*key, own[0].side))
         for at, action in _prefetches(own):
-            if not _written_meanwhile(at, aliases.others(key.datum), sections, ends):
+            if not _written_meanwhile(at, others(key.datum), sections, ends):
                 before[at].append(action)
     for key, own in sections.items():
         for number, section in enumerate(own):
-            acquired = _acquired(section, aliases.others(key.datum))
-            before[ends(own, number)[0]].append(acquired)
+            before[ends(own, number)[0]].append(_acquired(section, others(key.datum)))
     placed = zip(places, before, strict=True)
     return HoldingPlan(tuple(PlacedAction(uid, one) for uid, actions in placed for one in actions))
 

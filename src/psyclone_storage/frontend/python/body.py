@@ -107,14 +107,15 @@ def _scope(
     own = tuple(arg.arg for arg in args)
     names = NameTable({*own, found.node.name, *_written_names(found.node)})
     passed = _passed(own, dummies, names)
-    known = offered(tree)
     assigned = assigned_names(found.node)
-    constants = constants_of(tree, dialect.real, known, beside)
+    constants = constants_of(tree, dialect.real, offered(tree), beside)
     arguments = {name: dummy for name, dummy in passed.items() if name in own}
     first = {own[one.arg]: one for one in dummies if one.arg is not None and one.component == 1}
     arguments |= {name: one for name, one in first.items() if name not in arguments}
     access = _access(own, passed, dialect, found)
-    made = KernelScope(tree, dialect.real, known, access, passed, arguments, constants, assigned)
+    made = KernelScope(
+        tree, dialect.real, offered(tree), access, passed, arguments, constants, assigned
+    )
     made.modules = modules_in(tree)
     others = [
         one.type for one in passed.values()
