@@ -6,6 +6,7 @@ compared with those of one rank without transformations, digit for digit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -27,7 +28,10 @@ from runtime.programs import (
 )
 
 HERE = Path(__file__).parent / "lfric_depths"
+SAME_SPACE = (*OWNED.options, "--apply", "fuse{same_space=true}", "--check")
 WHOLE = ("--apply", "compute-redundantly{depth=0}", "--check")
+LEAST_EXTENDED = 23
+"""Loops that `compute-redundantly{depth=0}` must accept."""
 FIRST_LOOPS = "compute-redundantly{loop=loop1 depth=1}"
 """Stencils of the other loops reach as far as the halo."""
 RECIPES = {
@@ -93,3 +97,21 @@ def test_the_program_stops_where_a_halo_is_shallower_than_a_step_says(run: Runne
     message = "redundant computation needs 2 levels of halo, which one of these fields does not"
     with pytest.raises(AssertionError, match=message):
         run(deep, 2)
+
+
+def test_a_program_stops_if_spaces_differ_that_a_step_calls_the_same(run: Runner) -> None:
+    message = "'d' and 'b' are not on the same function space, although their loops were fused"
+    with pytest.raises(AssertionError, match=message):
+        run(Mode("owned", SAME_SPACE), 2)
+
+
+def test_loops_are_extended_and_fused(tmp_path: Path) -> None:
+    for name, options in (("whole", (*OWNED.options, *WHOLE)), ("fused", SAME_SPACE)):
+        (tmp_path / name).mkdir()
+        generated(Mode(name, options), tmp_path / name)
+    whole, fused = (
+        (tmp_path / name / "depths_alg_mod_psy.f90").read_text() for name in ("whole", "fused")
+    )
+    assert len(re.findall(r"loop\d+_stop = .*max_halo_depth\)", whole)) >= LEAST_EXTENDED
+    assert whole.count("redundant computation needs") >= 7
+    assert fused.count("not on the same function space") >= 5

@@ -27,6 +27,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.kernel import ArgKind, Formula
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.runtime_ops import AddExactly, DataOf
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import ScalarType
@@ -123,7 +124,7 @@ def _converted(context: LoweringContext, call: KernelCall, formula: Formula, val
         operand = _type_of(context, call, actual.datum, actual.value)
         if letter not in read or operand is None or operand.intrinsic is not target.intrinsic:
             continue
-        if operand.kind not in (None, target.kind):
+        if operand.kind is not None and key_of(operand.kind) != key_of(target.kind):
             kind = Keyword("kind", Name(context.work.kind(target.kind)))
             return intrinsic(target.intrinsic.value, value, kind)
     return value

@@ -171,3 +171,13 @@ def test_modules_are_written_to_a_folder_and_never_over_their_own(tmp_path: Path
     assert (tmp_path / "model_mod.f90").read_text() == pure
     wrong = run_command([*words, "new", "-gen", "c"], tmp_path)
     assert "-device-modules is for -device alone" in wrong.err
+
+
+def test_a_kernel_in_python_is_read_as_python(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "errors" / "M207_python_stencil" / "kernels"
+    file = folder / "smooth_mod.py"
+    words = ["psyclone-storage-kern", "-api", "gocean", "-device", str(file)]
+    done = run_command(words, tmp_path)
+    assert "P014" not in done.err
+    assert "smooth_mod.py:11: 'old' is looked at outside" in done.out
+    assert "0 of 1 kernels can run on a device" in done.out
