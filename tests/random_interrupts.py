@@ -253,9 +253,7 @@ def an_array(rng: random.Random) -> Trial:
     buffer = array.acquire(None, READ).buffer
     put(buffer, 1.0, rng)
     kind = rng.choice((ReadAccess, WriteAccess, WriteOnlyAccess))
-    context = (
-        Context.get("CUDA" if False else Context.CUDA) if rng.random() < 0.6 else Context.host()
-    )
+    context = Context.get(Context.CUDA) if rng.random() < 0.6 else Context.host()
 
     def work() -> None:
         with kind(array, context) as access:

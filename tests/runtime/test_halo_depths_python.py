@@ -38,7 +38,7 @@ pytestmark = pytest.mark.fortran
         ("compute-redundantly{depth=1}", "W2", "144.0 144.0 1440.0"),
         ("compute-redundantly{depth=2}", "W2", "The halo of the field 'b' is 1 deep, not 2"),
         (FUSED, "W3", "144.0 144.0 432.0"),
-        (FUSED, "W2", "72 dofs are not 240: remove 'same_space' from the recipe"),
+        (FUSED, "W2", "owned, annexed and all dofs: remove 'same_space' from the recipe"),
     ],
 )
 def test_what_steps_rely_on_is_checked(

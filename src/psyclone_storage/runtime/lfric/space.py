@@ -150,7 +150,8 @@ class FunctionSpace:
         if ends[0] != ends[1]:
             raise ValueError(
                 f"Loops over the dofs of {self.told_apart(other)} were fused with 'same_space', "
-                f"but {self.undf} dofs are not {other.undf}: remove 'same_space' from the recipe."
+                f"but they have {ends[0]} and {ends[1]} owned, annexed and all dofs: remove "
+                f"'same_space' from the recipe."
             )
         return self.undf
 

@@ -1,9 +1,9 @@
-"""Own the asking for accesses, one or several at once; refuse to know what they are for.
+"""Begin accesses, one or several at once, as one transaction.
 
-An access goes through three steps: it is granted by the lock table of its buffer, its values are
-brought to its replica, and if it writes, the other replicas become stale. Several accesses that one
-call needs go through each step together. Up to the last step nothing has changed that anybody could
-see, so that a call that cannot have all of its arguments leaves no trace.
+An access has three steps: the lock table of its buffer grants it, its values are copied to its
+replica, and if it writes, the other replicas become stale. Several accesses of one call take each
+step together. If any step fails, or an interrupt arrives, `Acquisition.roll_back` restores validity
+first and then the locks.
 """
 
 from __future__ import annotations
@@ -185,7 +185,10 @@ def _check_arrived(token: AccessToken) -> None:
         spoiled = _take_failures(token)
         if spoiled:
             failure = next(iter(spoiled.values()))
-            if replicas.validity.distrust(token.replica.bit, spoiled):
+            # Another thread may change the masks of other chunks at the same time.
+            with token.buffer.table.lock:
+                elsewhere = replicas.validity.distrust(token.replica.bit, spoiled)
+            if elsewhere:
                 UNTOLD.told(failure)
                 raise StorageError(
                     f"{token.describe()} did not get its values, which are to be had all the same "

@@ -529,11 +529,15 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             before.then(begin)
             return entries[0].end
         except BaseException as error:
-            if not isinstance(error, Exception):
-                wait_for_streams(self._list, moves)
-            # The interrupt itself would keep all alive that it came through.
+            # A reference to the interrupt itself would keep its whole call stack alive.
             text = "The thread that was bringing the values was interrupted."
-            end(Future.failed(error if isinstance(error, Exception) else StorageError(text)))
+            failed = Future.failed(error if isinstance(error, Exception) else StorageError(text))
+            try:
+                if not isinstance(error, Exception):
+                    wait_for_streams(self._list, moves)
+            finally:
+                # A second interrupt may end the wait: then the transfers end it later.
+                all_of(moves).then(lambda _: end(failed))
             raise
 
     def _submit(self, token: AccessToken, moves: list[Future[None]]) -> None:

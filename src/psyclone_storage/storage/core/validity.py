@@ -114,9 +114,9 @@ class Validity(Ledger):
         self._set([mask & ~bit for mask in self.valid], [mask & ~bit for mask in self.touched])
 
     def distrust(self, bit: int, chunks: Iterable[int]) -> bool:
-        """Note that what the replica at `bit` got of `chunks` is of no use, if it is elsewhere.
+        """Mark `chunks` of the replica at `bit` stale if all of them are valid elsewhere.
 
-        Say whether all of it is.
+        Return whether they are. The caller holds the lock of the buffer's table.
         """
         if any(self.valid[chunk] & bit and not self.valid[chunk] & ~bit for chunk in chunks):
             return False
@@ -140,7 +140,7 @@ class Validity(Ledger):
         self._set([bit if touched & bit else mask for mask, touched in pairs], self.touched)
 
     def _set(self, valid: list[int], touched: list[int]) -> None:
-        """Set all masks; no thread and no interrupt comes between the last four stores."""
+        """Set all masks. CPython handles no signal between the last four stores."""
         everywhere, anywhere = reduce(and_, valid, -1), reduce(or_, valid, 0)
         self.valid = valid
         self.touched = touched

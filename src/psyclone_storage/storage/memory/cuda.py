@@ -226,14 +226,14 @@ class GpuAllocator(Memory):
                 _wait_for_work_at(source.space, stream)
             _wait_in(stream, self._number, source, writes=False, span=span)
             _wait_in(stream, self._number, target, writes=True, span=span)
-            runtime.memcpyAsync(
-                target.pointer + first,
-                source.pointer + first,
-                count,
-                runtime.memcpyDefault,
-                stream.ptr,
-            )
             try:
+                runtime.memcpyAsync(
+                    target.pointer + first,
+                    source.pointer + first,
+                    count,
+                    runtime.memcpyDefault,
+                    stream.ptr,
+                )
                 return self._noted(stream, target, source, span)
             except BaseException:
                 # After an interrupt nothing keeps the memory until the end of the copy.
@@ -241,7 +241,7 @@ class GpuAllocator(Memory):
                 raise
 
     def _noted(self, stream: Any, target: Allocation, source: Allocation, span: Span) -> Any:
-        """Return the event of a copy that `stream` has got, noted at both ends."""
+        """Return the event of a copy that is queued in `stream`, noted at both ends."""
         event = stream.record(_cupy().cuda.Event(disable_timing=True))
         here = (self._number, stream.ptr)
         note(source, LastUse(here, event, wrote=False, span=span))
