@@ -79,7 +79,7 @@ class SharedEffects:
 
     finder: ModuleFinder
     infrastructure: Path
-    state: Callable[[SourceText, str], StateInText]
+    state: Callable[[SourceText, str, str], StateInText]
     trusted: frozenset[str]
     _states: dict[ProcedurePlace, StateInText] = field(default_factory=dict)
     _kernels: dict[tuple[ProcedurePlace, ...], Effects] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class SharedEffects:
 
     def _state(self, place: ProcedurePlace) -> StateInText:
         if place not in self._states:
-            self._states[place] = self.state(place.source, place.name)
+            self._states[place] = self.state(place.source, place.module, place.name)
         return self._states[place]
 
     def _by_text(self, place: ProcedurePlace, state: StateInText) -> _Known | None:

@@ -188,7 +188,7 @@ def _resolve_as_it_is(
     return found
 
 
-def _state(_source: SourceText, _name: str) -> StateInText:
+def _state(_source: SourceText, _module: str, _name: str) -> StateInText:
     """Return that nothing outlives a call: what a kernel assigns to is local, or an argument."""
     return StateInText(found=True)
 

@@ -83,7 +83,7 @@ class Language:
     read_routine: Callable[[SourceText, str], ParsedRoutine | None]
     read_code: ReadsCode
     resolve: Callable[[KernelCode, ModuleFinder, tuple[Dummy, ...]], KernelCode]
-    state: Callable[[SourceText, str], StateInText]
+    state: Callable[[SourceText, str, str], StateInText]
     check_syntax: Callable[[SourceText, tuple[str, ...]], tuple[Diagnostic, ...]]
     emit_unit: Callable[[Unit, InlinedProcedures], str]
     emit_algorithm: Callable[[Program], str]

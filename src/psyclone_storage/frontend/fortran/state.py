@@ -25,11 +25,12 @@ from psyclone_storage.ir.unit import Use
 _STRING = regex(r"'[^']*'|\"[^\"]*\"")
 _BRACKETS = regex(r"\([^()]*\)")
 _OPENING = regex(
-    r"(?!end\b)(?P<prefix>[^!'\"=]*?)\b(?:subroutine|function)\s+(?P<name>[a-z]\w*)"
+    r"(?!end\b)(?P<prefix>(?:[^!'\"=()]|\([^()]*\))*?)\b(?:subroutine|function)\s+(?P<name>[a-z]\w*)"
     r"\s*(?:\((?P<dummies>[^()]*)\))?[^=]*$",
     re.IGNORECASE,
 )
 _RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
+_MODULE = regex(r"(?:module\s+|submodule\s*\([^)]*\)\s*)(?P<name>[a-z]\w*)$", re.IGNORECASE)
 _CLOSING = regex(r"end\s*(?:(?:subroutine|function)\b.*)?$", re.IGNORECASE)
 _INTERFACE = regex(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
 _END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
@@ -79,34 +80,44 @@ class StateInText:
     pure: bool = False
 
 
-def read_state(source: SourceText, name: str) -> StateInText:
+def read_state(source: SourceText, module: str, name: str) -> StateInText:
     """Scan the text of the subroutine or function `name` of a module in `source`."""
     reading = _Reading()
-    for statement in _statements_of(source, name):
+    for statement in _statements_of(source, module, name):
         reading.take(statement)
     return reading.result()
 
 
-def _statements_of(source: SourceText, name: str) -> Iterator[SourceStatement]:
-    """Yield the statements of a procedure with those of its internal procedures, but interfaces."""
-    depth, hidden = 0, False
+def _statements_of(source: SourceText, module: str, name: str) -> Iterator[SourceStatement]:
+    """Yield the statements of a module procedure and its internal procedures, except interfaces."""
+    in_module = hidden = False
+    others = depth = 0
     for statement in scan(source):
         text = statement.text
-        if hidden or (depth and _INTERFACE.match(text)):
+        if hidden or _INTERFACE.match(text):
             hidden = not _END_INTERFACE.match(text)
-            continue
-        opening = None if "function" not in text.lower() and "subroutine" not in text.lower() else (
-            _OPENING.match(text))  # fmt: skip
-        if depth and opening is None and _CLOSING.match(text):
-            depth -= 1
-            yield statement
-            if not depth:
-                return
-        elif opening is not None and (depth or opening["name"].lower() == name.lower()):
-            depth += 1
-            yield statement
+        elif not (depth or others) and (head := _MODULE.match(text)):
+            in_module = head["name"].lower() == module.lower()
+        elif (opening := _opening(text)) is not None:
+            is_own = in_module and not others and opening["name"].lower() == name.lower()
+            if depth or is_own:
+                depth += 1
+                yield statement
+            else:
+                others += 1
         elif depth:
             yield statement
+            depth -= _CLOSING.match(text) is not None
+            if not depth:
+                return
+        elif others:
+            others -= _CLOSING.match(text) is not None
+
+
+def _opening(text: str) -> re.Match[str] | None:
+    """Return the match of the first statement of a procedure."""
+    low = text.lower()
+    return _OPENING.match(text) if "function" in low or "subroutine" in low else None
 
 
 class _Reading:
@@ -125,7 +136,7 @@ class _Reading:
         """Record the declarations, calls and assignments of one statement."""
         text = statement.text
         low = text.lower()
-        opening = _OPENING.match(text) if "function" in low or "subroutine" in low else None
+        opening = _opening(text)
         if opening is not None:
             self._open(opening, text)
         elif _CLOSING.match(text):
@@ -166,7 +177,10 @@ class _Reading:
         found = _DECLARATION.match(short)
         if found is None:
             return False
-        if "parameter" not in (found["attributes"] or "").lower() and "=" in found["entities"]:
+        attributes = (found["attributes"] or "").lower()
+        if "external" in attributes:
+            return True
+        if "parameter" not in attributes and "=" in found["entities"]:
             self._may_change = True
         self._declared[-1].update(re.findall(r"\w+", found["entities"].lower()))
         return True

@@ -531,7 +531,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         except BaseException as error:
             # A reference to the interrupt itself would keep its whole call stack alive.
             text = "The thread that was bringing the values was interrupted."
-            failed = Future.failed(error if isinstance(error, Exception) else StorageError(text))
+            cause = error if isinstance(error, Exception) else StorageError(text)
+            failed: Future[None] = Future.failed(cause)
             try:
                 if not isinstance(error, Exception):
                     wait_for_streams(self._list, moves)

@@ -38,7 +38,7 @@ class OneFile:
     def shared_procedures(
         self, kernel: Kernel, codes: tuple[KernelCode, ...]
     ) -> tuple[SharedProcedure, ...]:
-        if not codes and not read_state(self._source, "work_code").may_change:
+        if not codes and not read_state(self._source, "work_mod", "work_code").may_change:
             return ()
         return tuple(map(SharedProcedure, codes or self.codes_of(kernel)))
 

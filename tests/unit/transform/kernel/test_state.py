@@ -144,7 +144,7 @@ def test_what_is_changed_and_kept(kept: tuple[str, str, str]) -> None:
     assert message.startswith("Threads race in 'work_code': it changes 'calls', ")
     specification, body, above = kept
     text = module(body, specification, above)
-    assert read_state(SourceText("work_mod.f90", text), "work_code").may_change
+    assert read_state(SourceText("work_mod.f90", text), "work_mod", "work_code").may_change
 
 
 @pytest.mark.parametrize("harmless", HARMLESS.values(), ids=HARMLESS)
@@ -156,7 +156,7 @@ def test_what_is_not_kept_or_not_changed(harmless: tuple[str, str, str]) -> None
 def test_plain_kernels_are_known_by_their_text(name: str) -> None:
     specification, body, above = HARMLESS[name]
     source = SourceText("work_mod.f90", module(body, specification, above))
-    assert not read_state(source, "work_code").may_change
+    assert not read_state(source, "work_mod", "work_code").may_change
 
 
 def test_plain_kernels_are_not_read() -> None:
@@ -195,3 +195,41 @@ def test_a_user_may_name_what_threads_may_share() -> None:
     work = bench(COUNTER, WRITTEN)
     work._source.thread_safe = ("work_code",)  # type: ignore[union-attr]
     work.apply(ParallelDo("loop1"))
+
+
+SAME_NAMES = """
+module first_mod
+contains
+  subroutine bump(x)
+    real :: x
+    x = 1.0
+  end subroutine
+end module
+module second_mod
+  integer :: calls
+contains
+  subroutine other(x)
+  contains
+    subroutine bump()
+    end subroutine
+  end subroutine other
+  subroutine bump(x)
+    real :: x
+    calls = calls + 1
+  end subroutine
+  real(kind=r_def) function of_a_kind(x)
+    calls = 2
+  end function
+  pure real(kind=r_def) function harmless(x)
+  end function
+end module
+"""
+
+
+def test_the_text_of_the_right_procedure_is_scanned() -> None:
+    source = SourceText("both_mod.f90", SAME_NAMES)
+    assert not read_state(source, "first_mod", "bump").may_change
+    assert read_state(source, "second_mod", "bump").may_change
+    assert read_state(source, "second_mod", "of_a_kind").may_change
+    assert read_state(source, "second_mod", "harmless").pure
+    assert not read_state(source, "first_mod", "harmless").found
