@@ -20,6 +20,7 @@ import pytest
 import psyclone_storage.storage as gt
 from psyclone_storage.storage.accessors import DeviceAccessor, HostAccessor
 from psyclone_storage.storage.accessors.tasks import GpuTask
+from psyclone_storage.storage.core import replicas
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
@@ -332,3 +333,28 @@ def test_an_access_that_nobody_has_any_more_ends() -> None:
     with buffer.acquire("gpu", READ):
         assert buffer.table.holders[0] is kept
     kept.release()
+
+
+def test_a_second_interrupt_while_waiting_for_transfers_leaves_no_access_pending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    buffer = CoherentBuffer(4, "f8", BufferOptions())
+    with buffer.acquire("host", WRONLY) as token:
+        token.array[...] = 1.0
+    submit = replicas.Replicas._submit
+
+    def submit_and_interrupt(*args: Any) -> None:
+        submit(*args)
+        raise KeyboardInterrupt
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(replicas.Replicas, "_submit", submit_and_interrupt)
+        patched.setattr(replicas, "wait_for_streams", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            buffer.prefetch("gpu").result()
+    assert buffer.replicas._pending == []
+    with buffer.acquire("gpu", READ) as token:
+        assert token.array.get().tolist() == [1.0] * 4
