@@ -1,12 +1,8 @@
-"""Own the replicas of one buffer and the movement of values between them; refuse to lock.
+"""Replicas of one buffer and the movement of values between them; locking happens elsewhere.
 
-`Replicas` is the inner part of `Buffer`. It finds or makes the replica for a space, brings values
-to it, marks what a write leaves stale, and follows the hints. Its callers hold an access that the
-lock table granted, which is why validity can only grow under a reader and why nobody else is there
-under a writer.
-
-Synchronous work blocks its caller. Asynchronous work (`start`, `start_prefetch`) may start on the
-worker of some device, and never waits: it submits to the stream of what it fills, with callbacks.
+`Replicas` finds or makes the replica for a space, copies values to it, marks what a write makes
+stale, and follows the hints. Its callers hold an access that the lock table granted. Asynchronous
+work (`start`, `start_prefetch`) never waits: it submits to the stream of what it fills.
 """
 
 from __future__ import annotations
@@ -518,7 +514,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
                 all_of(moves).then(end)
             except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
                 failed: Future[None] = Future.failed(error)
-                # What was submitted before is still under way.
                 all_of(moves).then(lambda _: end(failed))
 
         try:
@@ -530,11 +525,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             return entries[0].end
         except BaseException as error:
             # A reference to the interrupt itself would keep its whole call stack alive.
+            interrupted = not isinstance(error, Exception)
             text = "The thread that was bringing the values was interrupted."
-            cause = error if isinstance(error, Exception) else StorageError(text)
-            failed: Future[None] = Future.failed(cause)
+            failed: Future[None] = Future.failed(StorageError(text) if interrupted else error)
             try:
-                if not isinstance(error, Exception):
+                if interrupted:
                     wait_for_streams(self._list, moves)
             finally:
                 # A second interrupt may end the wait: then the transfers end it later.
