@@ -176,6 +176,7 @@ CURES: dict[str, str] = {
     "S014": "Leave the loop to one thread, or change another one; a kernel that looks at what it"
     " wrote can be written with two fields.",
     "S015": "Make it an argument of the kernel, or leave the loop to one thread.",
+    "S016": "Name the folder of the procedures with '-d', or list them in THREAD_SAFE_PROCEDURES.",
     "S101": "Pass the arguments that the metadata ask for, in their order.",
     "S102": "Pass a copy: two dummy arguments of one kernel may not be the same object.",
     "S103": "Pass a variable, for the result is stored in it.",

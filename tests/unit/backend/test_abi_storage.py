@@ -106,5 +106,5 @@ def test_the_registry_has_what_is_asked_of_it(kind: str) -> None:
     assert found[1] == f"space, access, values, {registry.MAY_SHARE}"
     assert f"subroutine {abi_storage.RELEASE}(self, space, stay)" in text
     assert f"subroutine {abi_storage.PREFETCH}(self, space, stay)" in text
-    assert f"subroutine {registry.BEGIN_EXCHANGE}(self, inner, depth)" in text
+    assert f"subroutine {registry.BEGIN_EXCHANGE}(self, inner, depth, needed)" in text
     assert f"subroutine {registry.END_EXCHANGE}(self, messages, bytes, stay)" in text

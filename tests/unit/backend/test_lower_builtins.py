@@ -224,9 +224,9 @@ def test_a_halo_must_be_as_deep_as_it_is_used() -> None:
     exchange = HaloExchange("h", "f1", None, Depth.value(Name("reach")), guarded=True)
     item = loop(call(made, "f1"), extent=Extent(Reach.HALO, Depth.of(2)))
     text = checks((field("f1"), reach), exchange, item)
-    assert "if (reach > max_halo_depth) then" in text
+    assert "if (reach > f1_proxy%get_field_proxy_halo_depth()) then" in text
     assert "field 'f1' needs reach levels of halo" in text
-    assert "if (2 > max_halo_depth) then" in text
+    assert "if (2 > f1_proxy%get_field_proxy_halo_depth()) then" in text
 
 
 def test_one_level_of_halo_is_always_there() -> None:

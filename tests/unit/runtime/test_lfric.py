@@ -304,7 +304,7 @@ def test_without_a_compiler_it_is_said_what_to_do(
     monkeypatch.setenv("PSYCLONE_STORAGE_LIBRARIES", str(tmp_path))
     unkept = module._library.__wrapped__
     monkeypatch.setattr(module, "find_fortran_compiler", lambda: None)
-    with pytest.raises(NoCompilerError, match=r"install gfortran.*in the variable FC"):
+    with pytest.raises(NoCompilerError, match=r"Install gfortran.*in the variable FC"):
         unkept()
     broken = tmp_path / "f90"
     broken.write_text("#!/bin/sh\necho warning >&2; echo Error: no room >&2\nexit 3\n")

@@ -68,8 +68,8 @@ def with_body(made: Program, *body: Statement) -> Program:
         (
             "go_ct",
             "go_inner_pts",
-            "2 + 1, a%grid%subdomain%internal%ystop - 1",
-            "2, a%grid%subdomain%internal%xstop",
+            "a%grid%subdomain%internal%ystart + 1, a%grid%subdomain%internal%ystop - 1",
+            "a%grid%subdomain%internal%xstart, a%grid%subdomain%internal%xstop",
         ),
     ],
 )
@@ -119,7 +119,9 @@ def test_paths_to_properties_are_those_of_the_settings() -> None:
 def test_a_path_that_computes_is_a_value_of_its_own() -> None:
     made = one(kernel("go_write, go_ct, go_pointwise", READ, over="go_inner_pts"), "a, b")
     paths = {**PATHS, "go_grid_ystop": read_path("{0}%first + {0}%rows")}
-    assert "do j = 2 + 1, a%first + a%rows - 1" in lowered(made, paths)
+    assert "do j = a%grid%subdomain%internal%ystart + 1, a%first + a%rows - 1" in lowered(
+        made, paths
+    )
 
 
 def test_a_constant_scalar_brings_its_kind() -> None:
