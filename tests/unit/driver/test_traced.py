@@ -430,6 +430,22 @@ def test_c_and_numpy_leave_the_same_bits(
         assert np.array_equal(one, other, equal_nan=True)
 
 
+def test_numpy_computes_if_cc_names_a_compiler_that_is_not_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    invokes._with_numpy.cache_clear()
+    invokes.find_c_compiler.cache_clear()
+    monkeypatch.setenv("CC", "/nonexistent/gcc")
+    new, old = fields(2)
+    try:
+        with pytest.warns(UserWarning, match="CC names '/nonexistent/gcc', which is not found"):
+            invoke(scale(new, 3.0), east(new, old))
+        assert "held" in compiled_so_far()[-1].psy_text
+    finally:
+        invokes.find_c_compiler.cache_clear()
+        invokes._with_numpy.cache_clear()
+
+
 def test_without_a_compiler_numpy_computes_and_one_line_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
