@@ -243,14 +243,11 @@ def write_anywhere(new: field[GO_WRITE, GO_EVERY]):
 @pytest.mark.parametrize("target", ["c", "cuda", "numpy"])
 def test_a_field_is_checked_in_each_of_its_roles(target: str) -> None:
     configure(target=target)
-    device = "gpu" if target == "cuda" else None
+    points = (Points.T, Points.T, Points.U, Points.V, Points.ALL)
     with device_in_place("emulated"):
-        grid = Grid((4, 3), device=device)
+        grid = Grid((4, 3), device="gpu" if target == "cuda" else None)
         h, t, u, v, everywhere = (
-            Field(grid, points, name, values=3.0)
-            for points, name in zip(
-                (Points.T, Points.T, Points.U, Points.V, Points.ALL), "htuve", strict=True
-            )
+            Field(grid, one, name, values=3.0) for one, name in zip(points, "htuve", strict=True)
         )
         refused = (
             ((both(h, t, t, t),), "'t' is on T points, .* takes one on U points"),
