@@ -427,19 +427,18 @@ def test_c_and_numpy_leave_the_same_bits(
         assert np.array_equal(one, other, equal_nan=True)
 
 
-def test_without_a_compiler_numpy_computes_and_one_line_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_numpy_computes_without_the_compiler_of_cc(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = Grid((4, 3))
     new, old = Field(grid), Field(grid, values=np.ones((4, 3)))
     invokes._with_numpy.cache_clear()
-    monkeypatch.setattr(invokes, "find_c_compiler", lambda: None)
+    monkeypatch.setenv("CC", "/nonexistent/gcc")
+    monkeypatch.setattr(invokes, "find_c_compiler", invokes.find_c_compiler.__wrapped__)
 
     def run() -> None:
         for _ in range(2):
             invoke(east(new, old), scale(new, 2.0))
 
-    with pytest.warns(UserWarning, match="computed by NumPy") as said:
+    with pytest.warns(UserWarning, match="NumPy, .*CC names '/nonexistent/gcc'") as said:
         run()
     assert len(said) == 1
     assert "held" in compiled_so_far()[-1].psy_text
