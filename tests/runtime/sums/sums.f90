@@ -29,7 +29,7 @@ program sums
   call set_field(y, 0.7_r_def)
   call narrow%initialise(fs)
   narrow_proxy = narrow%get_proxy()
-  narrow_proxy%data = real(sin(1.1_r_def * real(ids, r_def)), r_solver)
+  narrow_proxy%data = real(sin(1.1_r_def * real(ids(:size(narrow_proxy%data)), r_def)), r_solver)
 
   call sum_up(x, y, narrow, total, product_sum, square, narrow_sum)
   call answer('total', total)
@@ -68,8 +68,10 @@ contains
 
     call field%initialise(fs)
     proxy = field%get_proxy()
-    proxy%data = scale(real(modulo(7919 * ids, 1009_i_halo_index) - 504, r_def) / seed, &
-                       int(modulo(ids, 73_i_halo_index) - 36, i_def))
+    associate (own => ids(:size(proxy%data)))
+      proxy%data = scale(real(modulo(7919 * own, 1009_i_halo_index) - 504, r_def) / seed, &
+                         int(modulo(own, 73_i_halo_index) - 36, i_def))
+    end associate
   end subroutine set_field
 
 end program sums
