@@ -215,7 +215,7 @@ contains
     call of_mesh%get_global_dof_id(ids)
     call field%initialise(of_mesh)
     proxy = field%get_proxy()
-    proxy%data = sin(seed * real(ids + 1, r_def))
+    proxy%data = sin(seed * real(ids(:size(proxy%data)) + 1, r_def))
   end subroutine make
   subroutine tell(name, field)
     character(len=*), intent(in) :: name

@@ -180,7 +180,7 @@ contains
     call fs%get_global_dof_id(ids)
     call field%initialise(fs)
     proxy = field%get_proxy()
-    proxy%data = sin(seed * real(ids + 1, r_def))
+    proxy%data = sin(seed * real(ids(:size(proxy%data)) + 1, r_def))
   end subroutine set_field
 end program sizes
 """
