@@ -374,6 +374,7 @@ def test_an_api_is_its_folders_and_three_files_outside(copy: Copy, tmp_path: Pat
     for row in API_ROWS:
         copy.put(*row)
     assert copy.outside == {"driver/vectors.py", "driver/apis.py", "config/settings.py"}
+    (tmp_path / "copy" / "external" / "vectors").mkdir(parents=True)  # its infrastructure
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "scale_mod.f90").write_text(KERNEL, encoding="utf-8")
     algorithm = tmp_path / "alg.x90"

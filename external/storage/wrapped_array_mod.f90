@@ -31,7 +31,7 @@ module wrapped_array_mod
   !> who writes it has the values that were there before if they were `brought`. Its owner exchanges
   !> it to the depth `within` an exchange that was begun around it, or 0. What has no owner who is
   !> told has its `halo_written` by who writes it, until a field at its address has a clean one.
-  !> `exchanges` counts the calls that begin an exchange and have not been ended: more than one where
+  !> `exchanges` counts the calls that begin an exchange and have not ended: more than one where
   !> one call exchanges the array under several names, and also those that needed no exchange.
   !>
   !> A storage that is `gone` from the table stays in memory while some thread looked it up last:
@@ -231,8 +231,8 @@ contains
 
   !> Begin an exchange of halos that works on the memory of the host. All values are current there,
   !> or those that are less than `depth` from the border of the `inner` part, and all beyond: the
-  !> first and the last of it in each of two dimensions, which nobody else writes meanwhile. `needed`
-  !> as for an exchange of parts.
+  !> first and the last of it in each of two dimensions, which no other thread writes meanwhile.
+  !> `needed` as for an exchange of parts.
   subroutine begin_exchange(self, inner, depth, needed)
     class(wrapped_array_type), intent(inout) :: self
     integer, optional, intent(in) :: inner(4)
