@@ -15,10 +15,10 @@ never moves what is uninitialised, and moves what is stale once, when somebody a
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_sp
 from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.memory.pools import ALIGNMENT
 from psyclone_storage.storage.memory.registry import memory_of
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,26 @@ class DirtySide(Enum):
 _DEFAULTS = BufferOptions()
 _READ = AccessMode.READ
 _AUTO = Policy.AUTO
+
+
+def _when_idle(
+    method: Callable[Concatenate[CoherentBuffer, _P], _R],
+) -> Callable[Concatenate[CoherentBuffer, _P], _R]:
+    """Let a method wait for all transfers and then hold the lock of the table.
+
+    A context manager written in Python would not do: an interrupt at the beginning of its
+    `__exit__` leaves the lock held.
+    """
+
+    @wraps(method)
+    def locked(self: CoherentBuffer, /, *args: _P.args, **keywords: _P.kwargs) -> _R:
+        while True:
+            self.wait()
+            with self.table.lock:
+                if not self.replicas.busy:
+                    return method(self, *args, **keywords)
+
+    return locked
 
 
 class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all faces ask for
@@ -304,20 +327,21 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             return DirtySide.MIXED if mixed else DirtySide.NONE
         return DirtySide.HOST if host else DirtySide.DEVICE
 
+    @_when_idle
     def assume_valid(self, spaces: Iterable[SpaceLike]) -> None:
         """Take the caller's word that exactly the replicas at `spaces` are valid (GDP-116)."""
-        with self._quiet():
-            self.replicas.assume_valid([memory_space(space) for space in spaces])
+        self.replicas.assume_valid([memory_space(space) for space in spaces])
 
+    @_when_idle
     def trust(self, space: SpaceLike) -> None:
         """Take the caller's word that what `space` ever held is current, and nothing else is."""
-        with self._quiet():
-            replica = self.replicas.find(memory_space(space))
-            if replica is not None:
-                self.replicas.validity.trust(replica.bit)
+        replica = self.replicas.find(memory_space(space))
+        if replica is not None:
+            self.replicas.validity.trust(replica.bit)
 
     # -- its memory ------------------------------------------------------------------------------
 
+    @_when_idle
     def resize(self, size: int, token: AccessToken | None = None) -> None:
         """Change the size and keep the values; `token` is the write access that asks, if any.
 
@@ -326,17 +350,16 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         """
         if self.chunks.count > 1:
             raise StorageError(f'"{self.label}" has several chunks: its size is fixed.')
-        with self._quiet():
-            others = [held for held in self.table.holders if held is not token]
-            growing = self.replicas.valid_below(_checked_size(size) * self.itemsize)
-            if others and (growing or token is None):
-                raise AccessConflictError(
-                    f'"{self.label}" cannot be resized to {size} elements: {others[0].describe()} '
-                    f"is alive."
-                )
-            if growing:
-                self._check_movable(growing)
-            self.replicas.resize(size, growing)
+        others = [held for held in self.table.holders if held is not token]
+        growing = self.replicas.valid_below(_checked_size(size) * self.itemsize)
+        if others and (growing or token is None):
+            raise AccessConflictError(
+                f'"{self.label}" cannot be resized to {size} elements: {others[0].describe()} '
+                f"is alive."
+            )
+        if growing:
+            self._check_movable(growing)
+        self.replicas.resize(size, growing)
 
     def check_room(self, size: int, space: SpaceLike) -> None:
         """Raise what `resize` would for an access of this thread that is to write anew at `space`.
@@ -353,34 +376,34 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         """Set the size to 0; memory and validity stay (HM-58)."""
         self.resize(0)
 
+    @_when_idle
     def reserve(self, size: int, space: SpaceLike = None) -> None:
         """Allocate room for `size` elements at `space`; the size stays."""
-        with self._quiet():
-            replica = self.replicas.at(memory_space(space))
-            nbytes = _checked_size(size) * self.itemsize
-            if replica.capacity < nbytes:
-                self._check_idle("get more memory")
-                if replica.allocation is not None:
-                    self._check_movable([replica])
-                self.replicas.grow(replica, nbytes)
+        replica = self.replicas.at(memory_space(space))
+        nbytes = _checked_size(size) * self.itemsize
+        if replica.capacity < nbytes:
+            self._check_idle("get more memory")
+            if replica.allocation is not None:
+                self._check_movable([replica])
+            self.replicas.grow(replica, nbytes)
 
+    @_when_idle
     def purge(self) -> None:
         """Set the size to 0 and free all memory (HM-60); the replicas stay known, invalid."""
         if self.chunks.count > 1:
             raise StorageError(f'"{self.label}" has several chunks: its size is fixed.')
-        with self._quiet():
-            self._check_idle("be purged")
-            self._check_movable(self.replicas.all())
-            self.replicas.purge()
+        self._check_idle("be purged")
+        self._check_movable(self.replicas.all())
+        self.replicas.purge()
 
+    @_when_idle
     def drop_replica(self, space: SpaceLike) -> None:
         """Free the memory at `space`. Raises `StorageError` if the only valid values are there."""
-        with self._quiet():
-            self._check_idle("lose a replica")
-            replica = self.replicas.find(memory_space(space))
-            if replica is not None:
-                self._check_movable([replica])
-                self.replicas.drop(replica)
+        self._check_idle("lose a replica")
+        replica = self.replicas.find(memory_space(space))
+        if replica is not None:
+            self._check_movable([replica])
+            self.replicas.drop(replica)
 
     def allocate(self, spaces: Iterable[SpaceLike]) -> None:
         """Have memory at `spaces`, before anybody asks for values there."""
@@ -388,13 +411,13 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             for space in spaces:
                 self.replicas.allocate(self.replicas.at(memory_space(space)))
 
+    @_when_idle
     def adopt(self, allocation: Allocation, valid: bool = True) -> None:
         """Use memory that exists already as the replica in its space, without a copy (GDP-4)."""
         if allocation.capacity < self.nbytes:
             raise ValueError(f'"{self.label}" needs {self.nbytes} B, but {allocation!r} has fewer.')
-        with self._quiet():
-            self._check_idle("adopt memory")
-            self.replicas.adopt(Incarnation(memory_of(allocation.space), allocation), valid)
+        self._check_idle("adopt memory")
+        self.replicas.adopt(Incarnation(memory_of(allocation.space), allocation), valid)
 
     def pin(self) -> ExportPin:
         """Keep the memory where it is until the pin is released: something outside looks at it."""
@@ -501,16 +524,6 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
                 self.replicas.move_truth(chunk, home)
 
         self.prefetch(home, self.chunks.span(chunk)).then(moved)
-
-    @contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """Hold the lock of the table at a moment when no transfer is under way."""
-        while True:
-            self.wait()
-            with self.table.lock:
-                if not self.replicas.busy:
-                    yield
-                    return
 
     def _chunks(self, region: tuple[int, int] | None) -> tuple[int, int]:
         return self._whole if region is None else self.chunks.touched_by(region)

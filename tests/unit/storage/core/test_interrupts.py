@@ -285,6 +285,21 @@ def a_use_on_the_host() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
     return [buffer], work
 
 
+def a_change_of_size() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled()
+
+    def work() -> None:
+        try:
+            buffer.resize(2 * buffer.size)
+        except BaseException:
+            # What handles the interrupt may use the buffer.
+            assert buffer.table.lock.acquire(blocking=False)
+            buffer.table.lock.release()
+            raise
+
+    return [buffer], work
+
+
 KEPT: list[DeviceAccessor] = []
 
 SCENARIOS: list[Scenario] = [
@@ -296,6 +311,7 @@ SCENARIOS: list[Scenario] = [
     an_accessor_of_a_task,
     a_task,
     a_use_on_the_host,
+    a_change_of_size,
     a_read_that_copies,
     a_write_that_copies,
     a_write_that_ends_a_replica,
