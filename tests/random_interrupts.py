@@ -7,6 +7,8 @@ it must work again.
 
 Interrupts are real signals of an interval timer, or exceptions that a trace function raises where
 CPython handles signals. As a program: `python tests/random_interrupts.py --count 1000 --seed 1`.
+The device is emulated, or the stand-in for CuPy runs the code for GPUs (only with a trace: a signal
+would also interrupt the stand-in).
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.hmemo import Context, HArray, ReadAccess, WriteAccess, WriteOnlyAccess
 from psyclone_storage.storage.memory.failures import UNTOLD
+from storage_devices import device_in_place
 
 READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY
 MODES = (READ, RDWR, WRONLY)
@@ -377,11 +380,23 @@ FACES: dict[str, list[Callable[[random.Random], Trial]]] = {
 
 # ---------------------------------------------------------------------------- interrupts
 
-_PLACES: dict[Any, frozenset[int]] = {}
+class Places(NamedTuple):
+    """The offsets in a code object at which CPython handles signals.
+
+    An exception at an offset of `plain` has the handler of the check just before. A check at the
+    end of a call of `calls` has the handler of the call, not that of the next instruction: the
+    exception has to come out of the call, after its work is done.
+    """
+
+    plain: frozenset[int]
+    calls: frozenset[int]
 
 
-def places_of(code: Any) -> frozenset[int]:
-    """Return the offsets where an exception has the effect that it has right after a check."""
+_PLACES: dict[Any, Places] = {}
+
+
+def places_of(code: Any) -> Places:
+    """Return where CPython handles signals."""
     if code not in _PLACES:
         steps = list(dis.get_instructions(code))
         table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
@@ -389,10 +404,15 @@ def places_of(code: Any) -> frozenset[int]:
         def handler(offset: int) -> Any:
             return next((e.target for e in table if e.start <= offset < e.end), None)
 
-        _PLACES[code] = frozenset(
-            after.offset
-            for step, after in pairwise(steps)
-            if step.opname in CHECKED and handler(step.offset) == handler(after.offset)
+        checked = [pair for pair in pairwise(steps) if pair[0].opname in CHECKED]
+        same = {one.offset: handler(one.offset) == handler(two.offset) for one, two in checked}
+        _PLACES[code] = Places(
+            frozenset(two.offset for one, two in checked if same[one.offset]),
+            frozenset(
+                one.offset
+                for one, _ in checked
+                if not same[one.offset] and one.opname.startswith("CALL")
+            ),
         )
     return _PLACES[code]
 
@@ -403,6 +423,7 @@ class Tracer:
     def __init__(self, at: int) -> None:
         self.at = at
         self.count = 0
+        self.came = False
 
     def __call__(self, frame: Any, _: str, __: Any) -> Any:
         if not frame.f_code.co_filename.startswith(SOURCES):
@@ -411,14 +432,35 @@ class Tracer:
         places = places_of(frame.f_code)
 
         def local(frame: Any, event: str, _: Any) -> Any:
-            if event == "opcode" and frame.f_lasti in places and self.count < self.at:
+            step = frame.f_lasti
+            is_place = step in places.plain or step in places.calls
+            if event == "opcode" and is_place and self.count < self.at:
                 self.count += 1
                 if self.count == self.at:
                     sys.settrace(None)
-                    raise KeyboardInterrupt
+                    if step in places.plain:
+                        self.came = True
+                        raise KeyboardInterrupt
+                    sys.setprofile(self._at_end_of(frame, step))
             return local
 
         return local
+
+    def _at_end_of(self, caller: Any, step: int) -> Callable[[Any, str, Any], None]:
+        """Return a profile function that raises when a call has done its work."""
+
+        calls_c = False
+
+        def raise_at_end(frame: Any, event: str, _: Any) -> None:
+            nonlocal calls_c
+            calls_c = calls_c or (event == "c_call" and frame is caller)
+            end = ("c_return", caller) if calls_c else ("return", caller)
+            if (event, frame if calls_c else frame.f_back) == end and caller.f_lasti == step:
+                sys.setprofile(None)
+                self.came = True
+                raise KeyboardInterrupt
+
+        return raise_at_end
 
 
 ARMED: list[bool] = [False]
@@ -455,7 +497,8 @@ def traced(work: Callable[[], object], at: int) -> tuple[bool, int]:
         return True, tracer.count
     finally:
         sys.settrace(before)
-    return tracer.count == at, tracer.count
+        sys.setprofile(None)
+    return tracer.came, tracer.count
 
 
 def signalled(work: Callable[[], object], seconds: float) -> bool:
@@ -480,9 +523,11 @@ def signalled(work: Callable[[], object], seconds: float) -> bool:
 class Campaign:
     """Trials of all facades in turn; `wrong` describes those that lost values."""
 
-    def __init__(self, seed: int, way: str, faces: tuple[str, ...] = tuple(FACES)) -> None:
+    def __init__(
+        self, seed: int, way: str, faces: tuple[str, ...] = tuple(FACES), device: str = "emulated"
+    ) -> None:
         """Begin with a seed; `way` is "signal" or "trace"."""
-        self.seed, self.way = seed, way
+        self.seed, self.way, self.device = seed, way, device
         self.kinds = [(face, kind) for face in faces for kind in FACES[face]]
         self.wrong: list[str] = []
         self.seen: Counter[str] = Counter()
@@ -497,8 +542,9 @@ class Campaign:
             rng = random.Random(f"{self.seed} {number}")
             faulthandler.dump_traceback_later(self.patience, exit=True)
             face, kind = rng.choice(self.kinds)
-            use_device("emulated", Emulation(strict=rng.random() < 0.7,
-                                             order=rng.choice(("", "", "late", "eager"))))  # fmt: skip  # noqa: E501
+            if self.device == "emulated":
+                order = rng.choice(("", "", "late", "eager"))
+                use_device("emulated", Emulation(strict=rng.random() < 0.7, order=order))
             self._try(number, f"{face}: {kind.__name__}", kind, rng)
             UNTOLD.clear()
 
@@ -565,11 +611,12 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--how", choices=("signal", "trace"), default="signal")
+    parser.add_argument("--device", choices=("emulated", "stand-in"), default="emulated")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds for a trial")
     parser.add_argument("--faces", nargs="*", choices=tuple(FACES), default=tuple(FACES))
     asked = parser.parse_args()
-    with interrupts_of_a_timer():
-        campaign = Campaign(asked.seed, asked.how, tuple(asked.faces))
+    with device_in_place(asked.device, 1), interrupts_of_a_timer():
+        campaign = Campaign(asked.seed, asked.how, tuple(asked.faces), asked.device)
         campaign.patience = asked.patience
         campaign.run(asked.count)
     faulthandler.cancel_dump_traceback_later()
@@ -588,7 +635,6 @@ def interrupts_of_a_timer() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGALRM, before)
-        use_device("auto")
         gc.collect()
 
 
