@@ -380,6 +380,7 @@ FACES: dict[str, list[Callable[[random.Random], Trial]]] = {
 
 # ---------------------------------------------------------------------------- interrupts
 
+
 class Places(NamedTuple):
     """The offsets in a code object at which CPython handles signals.
 

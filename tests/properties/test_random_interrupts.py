@@ -37,4 +37,4 @@ def test_values_stay_intact_or_an_error_is_raised(core: str, how: str, device: s
     seen = ast.literal_eval(done.stdout.partition("}")[0] + "}")
     assert seen["interrupted"] == 150
     # Poisoned values pass each check of a trial: most trials must leave values that can be read.
-    assert seen["intact"] > 4 * seen["raised"], seen
+    assert seen["intact"] > 2 * seen["raised"], seen
