@@ -53,7 +53,8 @@ def check_parent(path: str, state: os.stat_result, user: int, system: int = _ROO
 
 def _writable(path: str, state: os.stat_result) -> str:
     mode = stat.S_IMODE(state.st_mode)
-    return f"other users may write to '{path}' (mode {mode:04o}; run 'chmod go-w' on it)"
+    origin = ", as the umask 002 sets it" if mode & _OTHERS_WRITE == stat.S_IWGRP else ""
+    return f"other users may write to '{path}' (mode {mode:04o}{origin}; run 'chmod go-w' on it)"
 
 
 def check_folder(folder: Path, *, create: bool = False, shared: bool = False) -> None:
