@@ -13,7 +13,7 @@ import pytest
 import random_interrupts
 
 TRACED = sys.version_info[:2] in ((3, 11), (3, 12))
-"""Whether `random_interrupts.py` knows the opcodes at which CPython handles signals."""
+"""Whether `interrupts.py` knows the opcodes at which CPython handles signals."""
 
 
 @pytest.mark.parametrize("core", ["compiled", "python"])

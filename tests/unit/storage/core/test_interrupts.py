@@ -1,6 +1,6 @@
 """An interrupt (Ctrl-C) may come between any two steps: nothing stays held, locked or under way.
 
-The tracer of `random_interrupts` raises `KeyboardInterrupt` where CPython handles signals: after
+The tracer of `interrupts` raises `KeyboardInterrupt` where CPython handles signals: after
 calls, at the begin of functions and at the end of loop iterations, one run for each place.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import psyclone_storage.storage as gt
+from interrupts import traced
 from psyclone_storage.storage.accessors import DeviceAccessor, HostAccessor
 from psyclone_storage.storage.accessors.tasks import GpuTask
 from psyclone_storage.storage.core import replicas
@@ -23,7 +24,6 @@ from psyclone_storage.storage.core.errors import AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
-from random_interrupts import traced
 
 READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY
 ROUNDS = 30
