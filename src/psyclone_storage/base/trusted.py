@@ -1,6 +1,6 @@
 """Folders and files that no other user can have written: cached code is executed.
 
-A path is examined from the root down. Only this user or root may own a component, and nobody else
+A path is examined from the root down. Only this user or root may own a component, and no other user
 may write to it, unless it is sticky like `/tmp`. No other user can then replace the next component,
 so the answer stays valid after it is given. The cache folder itself and its files must belong to
 this user. A file is examined through the descriptor from which it is read.

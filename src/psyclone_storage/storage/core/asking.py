@@ -41,56 +41,57 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
-    given_up: list[GivenUp] = []
+    invalidations: list[Invalidation] = []
     try:
         if not begin(tokens):
-            begin_carefully(tokens, given_up, later=later)
+            begin_carefully(tokens, invalidations, later=later)
     except BaseException as error:
-        roll_back(tokens, given_up, error)
+        roll_back(tokens, invalidations, error)
         raise
 
 
 def begin_carefully(
-    tokens: Sequence[AccessToken], given_up: list[GivenUp], *, later: bool = False
+    tokens: Sequence[AccessToken], invalidations: list[Invalidation], *, later: bool = False
 ) -> None:
     """Begin accesses that the short way refused, as one transaction.
 
-    It is one over locks, validity and replicas: after any exception, or an interrupt (Ctrl-C) after
-    the return, the caller calls `roll_back`. `given_up` gets what that needs to restore validity.
+    The transaction covers locks, validity and replicas: after any exception, or an interrupt
+    (Ctrl-C) after the return, the caller calls `roll_back`. `invalidations` receives what
+    `roll_back` needs to restore validity.
     """
     for done, token in enumerate(tokens):
         if not token.buffer.table.try_acquire(token):
-            # To wait for one while others are held is what locks threads up.
+            # Threads that wait for one access while they hold others can deadlock.
             _let_go(tokens[:done])
             hold_all(_pairs(tokens))
             break
     _prepare(tokens, later=later)
-    given_up.extend([GivenUp(token) for token in tokens if token.mode.writes])
-    for one in given_up:
+    invalidations.extend([Invalidation(token) for token in tokens if token.mode.writes])
+    for one in invalidations:
         one.lost = one.token.buffer.replicas.mark_written(one.token)
-    for one in given_up:
+    for one in invalidations:
         _spoil_stale(one)
 
 
 def roll_back(
-    tokens: Sequence[AccessToken], given_up: Sequence[GivenUp], error: BaseException
+    tokens: Sequence[AccessToken], invalidations: Sequence[Invalidation], error: BaseException
 ) -> None:
     """Restore validity, then end the accesses; may be called again.
 
     Values that cannot be restored any more are poisoned by `error`.
     """
-    for one in given_up:
+    for one in invalidations:
         if one.token.active:
             one.restore(error)
     for token in tokens:
         token.buffer.table.retract(token)
 
 
-class GivenUp:
-    """The validity of what an access writes, for as long as it can be restored.
+class Invalidation:
+    """The validity of the chunks that an access writes, as recorded before the access changes it.
 
-    `lost` has the bits of the replicas that become stale. `is_spoilt` says that values of them are
-    overwritten, or that failures of the written replica are forgotten.
+    `lost` has the bits of the replicas that become stale. `is_spoilt` is true if their values, or
+    failures of the written replica, may be overwritten: validity cannot be restored then.
     """
 
     __slots__ = ("token", "lost", "is_spoilt", "_masks")
@@ -116,23 +117,26 @@ class GivenUp:
 
 
 def interrupted(error: BaseException) -> BaseException:
-    """Return what poisons values after `error`: an interrupt keeps its whole stack alive."""
+    """Return the error that poisons values after `error`.
+
+    A reference to an interrupt itself would keep its whole call stack alive.
+    """
     if isinstance(error, Exception):
         return error
     return StorageError("An interrupt came after the access had invalidated the values.")
 
 
-def _spoil_stale(given_up: GivenUp) -> None:
-    """Make stale values unmistakable, and forget failures of work that is overwritten."""
-    token = given_up.token
+def _spoil_stale(invalidation: Invalidation) -> None:
+    """Overwrite stale values if their memories guard, and discard failures of overwritten work."""
+    token = invalidation.token
     if not token.mode.reads:
         memory, allocation = token.replica.memory, token.replica.allocation_there()
         if allocation.failures or allocation.pending:
-            given_up.is_spoilt = True
+            invalidation.is_spoilt = True
         if allocation.failures or memory.queues_work:
-            _give_up_failures(token)
-    if given_up.lost:
-        token.buffer.replicas.spoil_stale(given_up)
+            _discard_failures(token)
+    if invalidation.lost:
+        token.buffer.replicas.spoil_stale(invalidation)
 
 
 def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
@@ -211,12 +215,12 @@ def _take_failures(token: AccessToken) -> dict[int, BaseException]:
     return found
 
 
-def _give_up_failures(token: AccessToken) -> None:
-    """Forget failures, also later ones, of work whose results a write-only access overwrites."""
+def _discard_failures(token: AccessToken) -> None:
+    """Discard failures of work, queued work included, that a write-only access overwrites."""
     first, last = token.chunks
     needed = token.buffer.replicas.needed(token)
     if needed:
-        # These are chunks at the ends.
+        # Only the chunks at the two ends can be needed.
         first, last = first + (first in needed), last - (last - 1 in needed)
     if first < last:
         span = token.buffer.chunks.bytes_of((first, last), token.buffer.dtype.itemsize)
@@ -359,9 +363,9 @@ class PendingAccesses:
             return
         for token in self.tokens:
             if token.mode.writes:
-                given_up = GivenUp(token)
-                given_up.lost = token.buffer.replicas.mark_written(token)
-                _spoil_stale(given_up)
+                invalidation = Invalidation(token)
+                invalidation.lost = token.buffer.replicas.mark_written(token)
+                _spoil_stale(invalidation)
         self.ready.set_result(None)
 
     def _fail(self, error: BaseException) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.core.asking import (
-    GivenUp,
+    Invalidation,
     PendingAccesses,
     begin_carefully,
     roll_back,
@@ -448,13 +448,13 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     ) -> AccessToken:
         token = self._token(memory_space(space), mode, policy, request)
         tokens = (token,)
-        given_up: list[GivenUp] = []
+        invalidations: list[Invalidation] = []
         try:
             if not begin(tokens):
-                begin_carefully(tokens, given_up)
+                begin_carefully(tokens, invalidations)
             return token  # noqa: TRY300 - where an interrupt may come, too
         except BaseException as error:
-            roll_back(tokens, given_up, error)
+            roll_back(tokens, invalidations, error)
             raise
 
     def _release_carefully(self, token: AccessToken, error: BaseException | None) -> None:

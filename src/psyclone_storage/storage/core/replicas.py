@@ -206,12 +206,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         with self.table.lock:
             return self.validity.written(token.replica.bit, token.chunks)
 
-    def spoil_stale(self, given_up: Spoiling) -> None:
+    def spoil_stale(self, invalidation: Spoiling) -> None:
         """Overwrite replicas that lost validity, in memories that guard against stale values."""
-        lost, chunks = given_up.lost, given_up.token.chunks
+        lost, chunks = invalidation.lost, invalidation.token.chunks
         for replica in self._list:
             if replica.bit & lost and replica.allocation is not None and replica.memory.guards:
-                given_up.is_spoilt = True
+                invalidation.is_spoilt = True
                 for chunk in range(*chunks):
                     replica.memory.poison(replica.allocation, self._span(chunk))
 

@@ -102,7 +102,7 @@ class Preparing(Protocol):
     def mark_written(self, token: AccessToken) -> int:
         """Make all other replicas stale, and return their bits."""
 
-    def spoil_stale(self, given_up: Spoiling) -> None:
+    def spoil_stale(self, invalidation: Spoiling) -> None:
         """Overwrite replicas that lost validity."""
 
     def note_attention(self) -> None:
