@@ -7,30 +7,26 @@ it must work again.
 
 Interrupts are real signals of an interval timer, or exceptions that a trace function raises where
 CPython handles signals. As a program: `python tests/random_interrupts.py --count 1000 --seed 1`.
+The device is emulated, or the stand-in for CuPy runs the code for GPUs (only with a trace: a signal
+would also interrupt the stand-in).
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import dis
 import faulthandler
 import gc
 import random
-import signal
 import sys
-import threading
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import psyclone_storage.storage as gt
+from interrupts import LAST_PLACE, interrupts_of_a_timer, signalled, traced
 from psyclone_storage.storage import kokkos
 from psyclone_storage.storage.accessors import DeviceAccessor, HostAccessor
 from psyclone_storage.storage.accessors.tasks import GpuTask
@@ -43,13 +39,12 @@ from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.hmemo import Context, HArray, ReadAccess, WriteAccess, WriteOnlyAccess
 from psyclone_storage.storage.memory.failures import UNTOLD
+from storage_devices import device_in_place
 
 READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY
 MODES = (READ, RDWR, WRONLY)
 SPACES = ("host", "gpu")
 SIZE = 8
-CHECKED = {"CALL", "CALL_FUNCTION_EX", "JUMP_BACKWARD", "RESUME"}
-SOURCES = (str(Path(gt.__file__).parent), str(threading.__file__), str(contextlib.__file__))
 Values = tuple[float, ...]
 
 
@@ -375,114 +370,17 @@ FACES: dict[str, list[Callable[[random.Random], Trial]]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------- interrupts
-
-_PLACES: dict[Any, frozenset[int]] = {}
-
-
-def places_of(code: Any) -> frozenset[int]:
-    """Return the offsets where an exception has the effect that it has right after a check."""
-    if code not in _PLACES:
-        steps = list(dis.get_instructions(code))
-        table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
-
-        def handler(offset: int) -> Any:
-            return next((e.target for e in table if e.start <= offset < e.end), None)
-
-        _PLACES[code] = frozenset(
-            after.offset
-            for step, after in pairwise(steps)
-            if step.opname in CHECKED and handler(step.offset) == handler(after.offset)
-        )
-    return _PLACES[code]
-
-
-class Tracer:
-    """Raise at place number `at` of what is traced; count the places."""
-
-    def __init__(self, at: int) -> None:
-        self.at = at
-        self.count = 0
-
-    def __call__(self, frame: Any, _: str, __: Any) -> Any:
-        if not frame.f_code.co_filename.startswith(SOURCES):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        places = places_of(frame.f_code)
-
-        def local(frame: Any, event: str, _: Any) -> Any:
-            if event == "opcode" and frame.f_lasti in places and self.count < self.at:
-                self.count += 1
-                if self.count == self.at:
-                    sys.settrace(None)
-                    raise KeyboardInterrupt
-            return local
-
-        return local
-
-
-ARMED: list[bool] = [False]
-"""Whether a signal of the timer is to raise: it may arrive late in another thread."""
-
-
-def raise_if_armed(*_: object) -> None:
-    """Handle the signal of the timer as Ctrl-C is handled."""
-    if ARMED[0]:
-        ARMED[0] = False
-        raise KeyboardInterrupt
-
-
-LAST_PLACE: list[str] = []
-"""Where the last interrupt came: its innermost frames."""
-
-
-def note_place(error: BaseException) -> None:
-    """Note where an interrupt came."""
-    frames = traceback.extract_tb(error.__traceback__)[-5:]
-    LAST_PLACE[:] = [f"{Path(one.filename).name}:{one.lineno} {one.name}" for one in frames]
-
-
-def traced(work: Callable[[], object], at: int) -> tuple[bool, int]:
-    """Do `work` with an interrupt at a place; say whether it came, and how many places it has."""
-    tracer = Tracer(at)
-    before = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        work()
-    except (KeyboardInterrupt, RuntimeError) as error:
-        # Locks of the standard library make an error of some interrupts.
-        note_place(error)
-        return True, tracer.count
-    finally:
-        sys.settrace(before)
-    return tracer.count == at, tracer.count
-
-
-def signalled(work: Callable[[], object], seconds: float) -> bool:
-    """Do `work` with a signal after some time; say whether it came before the end."""
-    try:
-        try:
-            ARMED[0] = True
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            work()
-        finally:
-            ARMED[0] = False
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-    except (KeyboardInterrupt, RuntimeError) as error:
-        note_place(error)
-        return True
-    return False
-
-
 # ---------------------------------------------------------------------------- the campaign
 
 
 class Campaign:
     """Trials of all facades in turn; `wrong` describes those that lost values."""
 
-    def __init__(self, seed: int, way: str, faces: tuple[str, ...] = tuple(FACES)) -> None:
+    def __init__(
+        self, seed: int, way: str, faces: tuple[str, ...] = tuple(FACES), device: str = "emulated"
+    ) -> None:
         """Begin with a seed; `way` is "signal" or "trace"."""
-        self.seed, self.way = seed, way
+        self.seed, self.way, self.device = seed, way, device
         self.kinds = [(face, kind) for face in faces for kind in FACES[face]]
         self.wrong: list[str] = []
         self.seen: Counter[str] = Counter()
@@ -497,8 +395,9 @@ class Campaign:
             rng = random.Random(f"{self.seed} {number}")
             faulthandler.dump_traceback_later(self.patience, exit=True)
             face, kind = rng.choice(self.kinds)
-            use_device("emulated", Emulation(strict=rng.random() < 0.7,
-                                             order=rng.choice(("", "", "late", "eager"))))  # fmt: skip  # noqa: E501
+            if self.device == "emulated":
+                order = rng.choice(("", "", "late", "eager"))
+                use_device("emulated", Emulation(strict=rng.random() < 0.7, order=order))
             self._try(number, f"{face}: {kind.__name__}", kind, rng)
             UNTOLD.clear()
 
@@ -565,11 +464,12 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--how", choices=("signal", "trace"), default="signal")
+    parser.add_argument("--device", choices=("emulated", "stand-in"), default="emulated")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds for a trial")
     parser.add_argument("--faces", nargs="*", choices=tuple(FACES), default=tuple(FACES))
     asked = parser.parse_args()
-    with interrupts_of_a_timer():
-        campaign = Campaign(asked.seed, asked.how, tuple(asked.faces))
+    with device_in_place(asked.device, 1), interrupts_of_a_timer():
+        campaign = Campaign(asked.seed, asked.how, tuple(asked.faces), asked.device)
         campaign.patience = asked.patience
         campaign.run(asked.count)
     faulthandler.cancel_dump_traceback_later()
@@ -578,18 +478,6 @@ def main() -> int:
     print(*(f"{number} {kind}" for kind, number in kinds.most_common()), sep="\n")  # noqa: T201
     print(*campaign.wrong[:20], sep="\n")  # noqa: T201
     return 1 if campaign.wrong else 0
-
-
-@contextlib.contextmanager
-def interrupts_of_a_timer() -> Iterator[None]:
-    """Let an interval timer interrupt as Ctrl-C does, with a handler in Python."""
-    before = signal.signal(signal.SIGALRM, raise_if_armed)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGALRM, before)
-        use_device("auto")
-        gc.collect()
 
 
 if __name__ == "__main__":

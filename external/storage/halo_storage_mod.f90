@@ -17,6 +17,7 @@ module halo_storage_mod
   contains
     procedure, public :: begin_exchange
     procedure, public :: begin_exchange_of_strips
+    procedure, public :: widen_exchange
     procedure, public :: widen_exchange_by_strips
     procedure, public :: complete_exchange
     procedure, public :: end_exchange
@@ -63,6 +64,17 @@ contains
     call exchange_alone(self, space, depth, status, sent, received)
   end subroutine begin_exchange_of_strips
 
+  !> Extend the exchange in progress to all values, which are current in its space from then on. At
+  !> the end copies in other spaces are stale.
+  !>
+  !> Errors: 206 if no exchange was begun.
+  subroutine widen_exchange(self, status)
+    class(halo_storage_type), intent(inout) :: self
+    integer(c_int), optional, intent(out) :: status
+
+    call widen(self, status)
+  end subroutine widen_exchange
+
   !> Extend the exchange under way by strips that are sent and received as well. An exchange of all
   !> values includes them already.
   !>
@@ -73,6 +85,16 @@ contains
     type(strip_type), intent(in) :: received(:)
     integer(c_int), optional, intent(out) :: status
 
+    call widen(self, status, sent, received)
+  end subroutine widen_exchange_by_strips
+
+  !> Extend an exchange of strips, by others or to all values.
+  subroutine widen(self, status, sent, received)
+    class(halo_storage_type), intent(inout) :: self
+    integer(c_int), optional, intent(out) :: status
+    type(strip_type), optional, intent(in) :: sent(:)
+    type(strip_type), optional, intent(in) :: received(:)
+
     if (.not. self%is_usable(space_host, status)) return
     call self%state%coherence%lock()
     if (.not. self%state%coherence%is_exchanged()) then
@@ -81,7 +103,7 @@ contains
       call self%state%widen_exchange(sent, received)
     end if
     call self%state%coherence%unlock()
-  end subroutine widen_exchange_by_strips
+  end subroutine widen
 
   !> Begin an exchange, of all values or of strips, while no other thread is at it.
   subroutine exchange_alone(self, space, depth, status, sent, received)

@@ -68,6 +68,7 @@ module storage_coherence_mod
     procedure, public :: begin_access
     procedure, public :: end_access
     procedure, public :: begin_exchange
+    procedure, public :: widen_exchange
     procedure, public :: end_exchange
     procedure, public :: note_touch
     procedure, public :: note_copy
@@ -390,6 +391,13 @@ contains
     self%exchanged_depth = depth
     self%of_parts = of_parts
   end subroutine begin_exchange
+
+  !> Make an exchange of parts one of all values, which are current where it takes place.
+  pure subroutine widen_exchange(self)
+    class(coherence_type), intent(inout) :: self
+
+    self%of_parts = .false.
+  end subroutine widen_exchange
 
   !> End the exchange: the halo has been written there and is clean; copies elsewhere lack it,
   !> unless its parts were copied to them.

@@ -94,14 +94,20 @@ contains
     call self%coherence%begin_exchange(home, depth, present(received))
   end subroutine begin_exchange
 
-  !> Extend an exchange of strips by others: what will be sent is current where it takes place.
+  !> Extend an exchange of strips by others, or to all values: what will be sent is current where it
+  !> takes place.
   subroutine widen_exchange(self, sent, received)
     class(storage_state_type), intent(inout) :: self
-    type(strip_type), intent(in) :: sent(:)
-    type(strip_type), intent(in) :: received(:)
+    type(strip_type), optional, intent(in) :: sent(:)
+    type(strip_type), optional, intent(in) :: received(:)
 
     call make_current(self, self%coherence%get_exchanged_space(), access_read, sent)
-    self%parts = [self%parts, received]
+    if (present(received)) then
+      self%parts = [self%parts, received]
+    else
+      deallocate (self%parts)
+      call self%coherence%widen_exchange()
+    end if
   end subroutine widen_exchange
 
   !> Make current, where parts of a stale copy are exchanged, all that is not going to be received.

@@ -259,10 +259,11 @@ contains
   !> is brought, and a copy on a device stays as current as it is. Who exchanges by itself what it
   !> owns may do so `within` an exchange that code around it has begun, which sees to the rest.
   !>
-  !> An exchange that is not `needed`, because the halo is clean, does nothing, nor does its end: no
-  !> message comes, and the halo in the memory of the host may be older than that on a device.
-  !> The thread may begin an exchange of the same array once more, under another name and to another
-  !> depth, before it passes any message; what both receive is new at the last end.
+  !> An exchange that is not `needed`, because the halo is clean, does nothing at its beginning and
+  !> end: no message arrives, and the host may have an older halo than the device.
+  !> The thread may begin another exchange of the same array, under another name and to another
+  !> depth, before it passes any message: the exchange then covers what both send and receive, all
+  !> values if one of them does. The last end completes it.
   subroutine begin_exchange_of_parts(self, depth, sent, received, within, needed)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
@@ -286,8 +287,12 @@ contains
     joins = self%exchanges > 0 .and. self%thread == this_thread() .and. self%is_exchanged()
     self%exchanges = self%exchanges + 1
     if (.not. passes .or. joins) then
-      if (passes .and. present(sent) .and. present(received)) then
-        call self%storage%widen_exchange_by_parts(sent, received, status)
+      if (passes) then
+        if (present(sent) .and. present(received)) then
+          call self%storage%widen_exchange_by_parts(sent, received, status)
+        else
+          call self%storage%widen_exchange(status)
+        end if
         call self%stop_unless_done(status)
       end if
       call self%leave_latch()

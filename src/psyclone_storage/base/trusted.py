@@ -1,6 +1,6 @@
 """Folders and files that no other user can have written: cached code is executed.
 
-A path is examined from the root down. Only this user or root may own a component, and nobody else
+A path is examined from the root down. Only this user or root may own a component, and no other user
 may write to it, unless it is sticky like `/tmp`. No other user can then replace the next component,
 so the answer stays valid after it is given. The cache folder itself and its files must belong to
 this user. A file is examined through the descriptor from which it is read.
@@ -53,7 +53,8 @@ def check_parent(path: str, state: os.stat_result, user: int, system: int = _ROO
 
 def _writable(path: str, state: os.stat_result) -> str:
     mode = stat.S_IMODE(state.st_mode)
-    return f"other users may write to '{path}' (mode {mode:04o}; run 'chmod go-w' on it)"
+    origin = ", as the umask 002 sets it" if mode & _OTHERS_WRITE == stat.S_IWGRP else ""
+    return f"other users may write to '{path}' (mode {mode:04o}{origin}; run 'chmod go-w' on it)"
 
 
 def check_folder(folder: Path, *, create: bool = False, shared: bool = False) -> None:

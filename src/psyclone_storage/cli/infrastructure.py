@@ -41,27 +41,31 @@ def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModu
 
     Raises:
         CompileError: `L010`, there is no such compiler; `L011`, it does not compile the
-            interfaces; `L003`, the user's cache cannot be written.
+            interfaces; `L003`, the user's cache, or `scratch` instead, cannot be written.
     """
     root = shared_file(f"external/{name}")
     files = (root / "files.txt").read_text(encoding="utf-8").split()
     sources = [root / file for file in files]
     directory = cache_folder() / f"{name}-{_fingerprint(sources, compiler)}"
     modules = frozenset(modules_in(sources))
+    warnings: tuple[Diagnostic, ...] = ()
+    hint = "Name a folder for caches that can be written to in XDG_CACHE_HOME."
     try:
-        if not directory.is_dir():
-            check_folder(directory.parent, create=True)
+        try:
+            if not directory.is_dir():
+                check_folder(directory.parent, create=True)
+                _build(sources, compiler, directory)
+            check_folder(directory)
+        except UntrustedError as error:
+            safe = "Set XDG_CACHE_HOME to a folder that only you can write to."
+            warnings = (ignored_cache(str(error), safe),)
+            hint = "Name a folder for temporary files that can be written to in TMPDIR."
+            directory = scratch / directory.name
             _build(sources, compiler, directory)
-        check_folder(directory)
-    except UntrustedError as error:
-        own = scratch / directory.name
-        _build(sources, compiler, own)
-        hint = "Set XDG_CACHE_HOME to a folder that only you can write to."
-        return CompiledModules(own, modules, (ignored_cache(str(error), hint),))
     except OSError as error:
-        hint = "Name a folder for caches that can be written to in XDG_CACHE_HOME."
-        raise CompileError(replace(cannot_write(directory, error), hint=hint)) from error
-    return CompiledModules(directory, modules)
+        problem = replace(cannot_write(directory, error), hint=hint)
+        raise CompileError(*warnings, problem) from error
+    return CompiledModules(directory, modules, warnings)
 
 
 def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:

@@ -19,6 +19,8 @@ import ctypes
 import fcntl
 import os
 import platform
+import shutil
+import stat
 import subprocess
 import time
 import warnings
@@ -107,15 +109,20 @@ def _in_private_folder(folders: _LibraryFolders, act: Callable[[Path], _Result])
     """
     problem = OSError("there is no folder that only this user can write to")
     for parent in folders.private:
+        prefix = _PREFIX
         try:
             if parent == folders.libraries:
                 check_folder(parent, create=True)
+                _remove_unfinished(parent)
+                prefix = _UNFINISHED
             with TemporaryDirectory(
-                prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True
+                prefix=prefix, dir=parent, ignore_cleanup_errors=True
             ) as folder:
                 return act(Path(folder))
         except OSError as error:
             problem = error
+        except UntrustedError as error:
+            problem = OSError(str(error))
     raise problem
 
 
@@ -250,8 +257,13 @@ def _keep(data: bytes, path: Path) -> None:
 def _remove_unfinished(folder: Path) -> None:
     """Remove what processes that were killed more than an hour ago left in the cache folder."""
     for left in folder.glob(f"{_UNFINISHED}*"):
-        with suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime > _HOUR:
+        with suppress(OSError):
+            state = left.lstat()
+            if time.time() - state.st_mtime <= _HOUR:
+                continue
+            if stat.S_ISDIR(state.st_mode):
+                shutil.rmtree(left)
+            else:
                 left.unlink()
 
 

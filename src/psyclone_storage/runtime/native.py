@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -168,8 +170,13 @@ def _real_size(value: Any) -> int | None:
 _OUTSIDE = "psy_outside"
 
 
-def checked(function: Callable[..., Any], library: ctypes.CDLL) -> Callable[..., Any]:
-    """Return a function of a library with bounds checks, which raises what they have found."""
+def checked(
+    function: Callable[..., Any], library: ctypes.CDLL, lock: AbstractContextManager[Any]
+) -> Callable[..., Any]:
+    """Return a function of a library with bounds checks, which raises what they have found.
+
+    The library records one index for all its threads: `lock` admits one caller at a time.
+    """
     outside = getattr(library, _OUTSIDE)
     outside.restype = ctypes.c_char_p
 
@@ -179,8 +186,12 @@ def checked(function: Callable[..., Any], library: ctypes.CDLL) -> Callable[...,
         Raises:
             IndexError: a kernel has an index that is out of bounds.
         """
-        result = function(*args)
-        if message := outside():
+        with lock:
+            # An interrupt may have prevented an earlier call from taking its message.
+            outside()
+            result = function(*args)
+            message = outside()
+        if message:
             raise IndexError(message.decode())
         return result
 
@@ -197,18 +208,20 @@ class CompiledLibrary:
         """Take the names of the generated module: its `__file__`, or the C itself as `__c__`."""
         self._module = module
         self._loaded: ctypes.CDLL | None = None
+        self._lock = threading.Lock()
 
     def function(self, name: str, types: str, *_launch: Any, result: str = "") -> Any:
         """Return a function, ready to be called.
 
         `types` are those of its scalars, by letter, `result` that of what it returns, if anything.
         """
-        if self._loaded is None:
-            self._loaded = load_library(self.text())
+        library = self._loaded
+        if library is None:
+            library = self._loaded = load_library(self.text())
         returned = _TYPES[result] if result else None
         made = ctypes.CFUNCTYPE(returned, *parameters_of(types))
-        found = made((name, self._loaded))
-        return checked(found, self._loaded) if hasattr(self._loaded, _OUTSIDE) else found
+        found = made((name, library))
+        return checked(found, library, self._lock) if hasattr(library, _OUTSIDE) else found
 
     def text(self) -> str:
         """Return the text in C, or in what becomes C."""

@@ -82,8 +82,11 @@ def test_each_level_is_checked(tmp_path: Path, level: str, mode: int) -> None:
     folder = tmp_path / "a" / "b" / "c"
     check_folder(folder, create=True)
     (tmp_path / level).chmod(mode)
-    with pytest.raises(UntrustedError, match=f"'{tmp_path / level}' .mode {mode:04o}; run 'chmod"):
+    with pytest.raises(
+        UntrustedError, match=f"'{tmp_path / level}' .mode {mode:04o}.*; run 'chm"
+    ) as found:
         check_folder(folder)
+    assert ("umask 002" in str(found.value)) is (mode & 0o022 == 0o020)
     with pytest.raises(UntrustedError):
         check_folder(folder / "new", create=True)
     assert not (folder / "new").exists()

@@ -12,6 +12,7 @@ import pytest
 
 import psyclone_storage.cli.results as module
 from command import Outcome, run_command
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.cli import infrastructure
 from psyclone_storage.cli.infrastructure import find_infrastructure
 from psyclone_storage.config.locate import shipped_settings_file
@@ -398,3 +399,7 @@ def test_interfaces_that_others_may_write_are_compiled_apart(
     apart = find_infrastructure("profile", "f90", scratch)
     assert apart.directory.parent == scratch
     assert [one.code for one in apart.warnings] == ["L018"]
+    with pytest.raises(CompileError) as caught:
+        find_infrastructure("profile", "f90", tmp_path / "missing")
+    assert [one.code for one in caught.value.problems] == ["L018", "L003"]
+    assert "TMPDIR" in str(caught.value.problems[1].hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from psyclone_storage.lfric import (
 )  # fmt: skip
 from psyclone_storage.runtime import gocean as grids
 from psyclone_storage.runtime.lfric import Field, Mesh
+from psyclone_storage.runtime.native import checked
+from psyclone_storage.storage.core.errors import PoisonedDataError
 
 pytestmark = pytest.mark.skipif(
     find_c_compiler() is None or find_fortran_compiler() is None, reason="no compilers"
@@ -62,6 +65,14 @@ def east(
     old: gocean.field[gocean.GO_READ, gocean.GO_CT, gocean.GO_STENCIL("000", "011", "000")],
 ):
     new[0, 0] = old[1, 0]
+
+
+@gocean.kernel(iterates_over=gocean.GO_INTERNAL_PTS, index_offset=gocean.GO_OFFSET_NE)
+def far_east(
+    new: gocean.field[gocean.GO_WRITE, gocean.GO_CT],
+    old: gocean.field[gocean.GO_READ, gocean.GO_CT, gocean.GO_STENCIL("000", "013", "000")],
+):
+    new[0, 0] = old[3, 0]
 
 
 @pytest.fixture(params=["c", "cuda"], autouse=True)
@@ -127,12 +138,109 @@ def test_the_next_invoke_is_checked_anew(target: str) -> None:
             assert new.sum() == 36.0
 
 
-def test_fields_of_grids_are_checked_as_well(target: str) -> None:
+class Library:
+    """A library with bounds checks, whose record of an index all threads share."""
+
+    def __init__(self) -> None:
+        self.found: bytes | None = None
+        self.runs = threading.Event()
+        self.went_on = threading.Event()
+
+        def psy_outside() -> bytes | None:
+            found, self.found = self.found, None
+            return found
+
+        self.psy_outside = psy_outside
+
+    def work(self, index: int) -> None:
+        if index:
+            self.found = b"index %d is out of bounds" % index
+            self.runs.set()
+            self.went_on.wait(0.3)
+
+
+def test_a_thread_gets_only_errors_of_its_own_call() -> None:
+    library: Any = Library()
+    call = checked(library.work, library, threading.Lock())
+    errors: list[IndexError] = []
+
+    def call_outside() -> None:
+        try:
+            call(7)
+        except IndexError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=call_outside)
+    thread.start()
+    library.runs.wait()
+    call(0)
+    library.went_on.set()
+    thread.join()
+    assert [str(error) for error in errors] == ["index 7 is out of bounds"]
+
+
+def test_an_interrupt_before_the_check_leaves_no_error_for_the_next_call() -> None:
+    library: Any = Library()
+    library.went_on.set()
+
+    def work_and_interrupt(index: int) -> None:
+        library.work(index)
+        raise KeyboardInterrupt
+
+    lock = threading.Lock()
+    with pytest.raises(KeyboardInterrupt):
+        checked(work_and_interrupt, library, lock)(7)
+    checked(library.work, library, lock)(0)
+
+
+def test_threads_that_call_one_kernel_get_their_own_errors(target: str) -> None:
+    found: dict[int, int] = {0: 0, 1: 0}
+
+    def repeat(n: int) -> None:
+        new, old = fields(target)
+        for _ in range(40):
+            try:
+                run(shift, new, old, n)
+            except IndexError:
+                found[n] += 1
+                new, old = fields(target)
+
+    threads = [threading.Thread(target=repeat, args=(n,)) for n in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {0: 0, 1: 40}
+
+
+def test_checks_change_no_values_of_grids(target: str) -> None:
     grid = grids.Grid((4, 3), device="gpu" if target == "cuda" else None)
     values = np.arange(12.0).reshape(4, 3)
     new, old = grids.Field(grid), grids.Field(grid, values=values)
     gocean.invoke(east(new, old), name="to_the_east")
     assert new.values[:3].tolist() == values[1:].tolist()
+
+
+def test_an_index_outside_of_a_grid_is_reported(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the checks of the halo before the loop, the check of each element reports it."""
+    monkeypatch.setattr(grids, "check_within", lambda *_: None)
+    monkeypatch.setattr(grids.Field, "exchange", lambda *_: None)
+    grid = grids.Grid((4, 3), device="gpu" if target == "cuda" else None)
+    new, old = grids.Field(grid), grids.Field(grid, values=1.0)
+
+    def run_and_read() -> None:
+        gocean.invoke(far_east(new, old), name="to_the_far_east")
+        _ = new.values
+
+    with pytest.raises((IndexError, PoisonedDataError)) as caught:
+        run_and_read()
+    message = str(caught.value.__cause__ or caught.value)
+    assert message.startswith(f"kernel 'far_east', {__file__} line ")
+    assert (
+        f"new[0, 0] = old[3, 0]: dimension 1 of 'old': index {grid.shape[0]} is out of" in message
+    )
 
 
 def test_numpy_has_no_bounds_checks(target: str) -> None:

@@ -112,6 +112,35 @@ def test_a_process_that_is_killed_before_the_library_has_its_name(folder: Path) 
     assert not left.exists()
 
 
+def test_a_process_that_is_killed_while_it_loads_a_copy_in_the_cache_folder(
+    folder: Path, tmp_path: Path
+) -> None:
+    compiling.load_library(TEXT)
+    mine = folder / "psyclone-storage-mine"
+    mine.mkdir()
+    os.utime(mine, (0, 0))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    temporary.chmod(0o777)
+    script = (
+        "import ctypes, os, signal\n"
+        "from psyclone_storage.runtime.compiling import load_library\n"
+        "ctypes.CDLL = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"load_library({TEXT!r})\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", script], check=False, env=environment)
+        assert done.returncode == -9
+    left = sorted(folder.glob(".new-*"))
+    assert [one.is_dir() for one in left] == [True, True]
+    os.utime(left[0], (0, 0))
+    script = script.replace("ctypes.CDLL = ", "")
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)
+    assert sorted(folder.glob(".new-*")) == left[1:]
+    assert mine.is_dir()
+
+
 def test_a_library_is_on_disk_before_it_has_its_name(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,7 +186,7 @@ def test_a_library_that_others_may_write_is_ignored(
 ) -> None:
     path = plant(folder)
     path.chmod(mode)
-    with pytest.warns(RuntimeWarning, match=f"'{path}' .mode {mode:04o}; run 'chmod go-w'"):
+    with pytest.warns(RuntimeWarning, match=f"'{path}' .mode {mode:04o}.*; run 'chmod go-w'"):
         assert compiling.load_library(TEXT).answer() == 42
     assert len(asked) == 2
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -226,6 +255,24 @@ def test_a_temporary_folder_that_others_may_replace_is_ignored(
     temporary.chmod(0o1777)
     with pytest.warns(RuntimeWarning, match="PSYCLONE_STORAGE_LIBRARIES"):
         assert compiling.load_library(TEXT).answer() == 42
+
+
+def test_a_folder_that_others_may_write_when_it_is_needed_is_reported(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another user makes the folder writable after it has been checked."""
+    del folder
+    check = compiling.check_folder
+
+    def check_and_open(path: Path, *, create: bool = False, shared: bool = False) -> None:
+        if create:
+            path.parent.chmod(0o777)
+        check(path, create=create, shared=shared)
+
+    monkeypatch.setattr(compiling, "gettempdir", lambda: str(tmp_path / "missing"))
+    monkeypatch.setattr(compiling, "check_folder", check_and_open)
+    with pytest.raises(NoCompilerError, match=r"other users may write to .*Set TMPDIR"):
+        compiling.load_library(TEXT)
 
 
 def test_folders_are_created_for_this_user_alone(

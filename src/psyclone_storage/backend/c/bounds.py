@@ -2,7 +2,8 @@
 
 An index is checked as Python counts, from 0. The first one that is out of bounds is recorded, and a
 scratch variable replaces the element, so that neither reads nor writes leave the array. The caller
-gets the message from `psy_outside`. On a GPU the kernel prints it and stops.
+gets the message from `psy_outside`. The threads of a loop share the record, so that callers call a
+library from one thread at a time. On a GPU the kernel prints the message and stops.
 """
 
 from __future__ import annotations

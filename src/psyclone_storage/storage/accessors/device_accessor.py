@@ -140,7 +140,7 @@ class DeviceAccessor:
             self.open().result().token.__enter__()  # pylint: disable=unnecessary-dunder-call
         except BaseException:
             if self._opening is not None:
-                # The block has not begun: values that a write-only access gave up are lost.
+                # The block has not begun: values that a write-only access invalidated are lost.
                 self.close(AccessConflictError(f"{self!r} was interrupted before its block."))
             raise
         return self

@@ -2,8 +2,8 @@
 
 An access has three steps: the lock table of its buffer grants it, its values are copied to its
 replica, and if it writes, the other replicas become stale. Several accesses of one call take each
-step together. If any step fails, or an interrupt arrives, `Acquisition.roll_back` restores validity
-first and then the locks.
+step together. If any step fails, or an interrupt arrives, `roll_back` restores validity first and
+then the locks.
 """
 
 from __future__ import annotations
@@ -41,75 +41,68 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
-    acquisition = Acquisition(tokens)
+    invalidations: list[Invalidation] = []
     try:
-        acquisition.begin(later=later)
+        if not begin(tokens):
+            begin_carefully(tokens, invalidations, later=later)
     except BaseException as error:
-        acquisition.roll_back(error)
+        roll_back(tokens, invalidations, error)
         raise
 
 
-class Acquisition:
-    """Accesses that begin together, as one transaction over locks, validity and replicas.
+def begin_carefully(
+    tokens: Sequence[AccessToken], invalidations: list[Invalidation], *, later: bool = False
+) -> None:
+    """Begin accesses that the short way refused, as one transaction.
 
-    After any exception of `begin`, or an interrupt (Ctrl-C) after it, the caller calls `roll_back`,
-    which restores the state from before.
+    The transaction covers locks, validity and replicas: after any exception, or an interrupt
+    (Ctrl-C) after the return, the caller calls `roll_back`. `invalidations` receives what
+    `roll_back` needs to restore validity.
+    """
+    for done, token in enumerate(tokens):
+        if not token.buffer.table.try_acquire(token):
+            # Threads that wait for one access while they hold others can deadlock.
+            _let_go(tokens[:done])
+            hold_all(_pairs(tokens))
+            break
+    _prepare(tokens, later=later)
+    invalidations.extend([Invalidation(token) for token in tokens if token.mode.writes])
+    for one in invalidations:
+        one.lost = one.token.buffer.replicas.mark_written(one.token)
+    for one in invalidations:
+        _spoil_stale(one)
+
+
+def roll_back(
+    tokens: Sequence[AccessToken], invalidations: Sequence[Invalidation], error: BaseException
+) -> None:
+    """Restore validity, then end the accesses; may be called again.
+
+    Values that cannot be restored any more are poisoned by `error`.
+    """
+    for one in invalidations:
+        if one.token.active:
+            one.restore(error)
+    for token in tokens:
+        token.buffer.table.retract(token)
+
+
+class Invalidation:
+    """The validity of the chunks that an access writes, as recorded before the access changes it.
+
+    `lost` has the bits of the replicas that become stale. `is_spoilt` is true if their values, or
+    failures of the written replica, may be overwritten: validity cannot be restored then.
     """
 
-    __slots__ = ("_tokens", "_given_up")
-
-    def __init__(self, tokens: Sequence[AccessToken]) -> None:
-        """Prepare to begin the accesses, all or none."""
-        self._tokens = tokens
-        self._given_up: list[GivenUp] = []
-
-    def begin(self, *, later: bool = False) -> None:
-        """Begin the accesses; what a device does `later` waits for what it uses at its launch."""
-        tokens = self._tokens
-        if begin(tokens):
-            return
-        for done, token in enumerate(tokens):
-            if not token.buffer.table.try_acquire(token):
-                # To wait for one while others are held is what locks threads up.
-                _let_go(tokens[:done])
-                hold_all(_pairs(tokens))
-                break
-        _prepare(tokens, later=later)
-        for token in tokens:
-            if token.mode.writes:
-                given_up = GivenUp(token)
-                self._given_up.append(given_up)
-                token.buffer.replicas.mark_written(token)
-        for given_up in self._given_up:
-            _spoil_stale(given_up)
-
-    def roll_back(self, error: BaseException) -> None:
-        """Restore validity, then end the accesses; may be called again.
-
-        Values that cannot be restored any more are poisoned by `error`.
-        """
-        for given_up in self._given_up:
-            if given_up.token.active:
-                given_up.restore(error)
-        for token in self._tokens:
-            token.buffer.table.retract(token)
-
-
-class GivenUp:
-    """What an access that writes declares stale, for as long as that can be taken back."""
-
-    __slots__ = ("token", "is_spoilt", "_masks")
+    __slots__ = ("token", "lost", "is_spoilt", "_masks")
 
     def __init__(self, token: AccessToken) -> None:
-        """Record the validity of what `token` is about to write."""
+        """Record the validity before `token` marks what it writes."""
         self.token = token
+        self.lost = 0
         self.is_spoilt = False
-        self._masks = token.buffer.replicas.validity.masks(token.chunks)
-
-    @property
-    def lost(self) -> int:
-        """Return the bits of the replicas that lose validity."""
-        return self._masks.union & ~self.token.replica.bit
+        validity = token.buffer.replicas.validity
+        self._masks = validity.valid, validity.touched
 
     def restore(self, error: BaseException) -> None:
         """Restore validity; values that are destroyed already are poisoned by `error`."""
@@ -124,20 +117,26 @@ class GivenUp:
 
 
 def interrupted(error: BaseException) -> BaseException:
-    """Return what poisons values after `error`: an interrupt keeps its whole stack alive."""
+    """Return the error that poisons values after `error`.
+
+    A reference to an interrupt itself would keep its whole call stack alive.
+    """
     if isinstance(error, Exception):
         return error
-    return StorageError("An interrupt came after the access had given up the values.")
+    return StorageError("An interrupt came after the access had invalidated the values.")
 
 
-def _spoil_stale(given_up: GivenUp) -> None:
-    """Make stale values unmistakable, and forget failures of work that is overwritten."""
-    token = given_up.token
+def _spoil_stale(invalidation: Invalidation) -> None:
+    """Overwrite stale values if their memories guard, and discard failures of overwritten work."""
+    token = invalidation.token
     if not token.mode.reads:
-        allocation = token.replica.allocation_there()
-        given_up.is_spoilt = bool(allocation.failures or allocation.pending)
-        _give_up_failures(token)
-    token.buffer.replicas.spoil_stale(given_up)
+        memory, allocation = token.replica.memory, token.replica.allocation_there()
+        if allocation.failures or allocation.pending:
+            invalidation.is_spoilt = True
+        if allocation.failures or memory.queues_work:
+            _discard_failures(token)
+    if invalidation.lost:
+        token.buffer.replicas.spoil_stale(invalidation)
 
 
 def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
@@ -216,15 +215,15 @@ def _take_failures(token: AccessToken) -> dict[int, BaseException]:
     return found
 
 
-def _give_up_failures(token: AccessToken) -> None:
-    """Make good what an access overwrites: no matter which work there has failed, or will."""
-    if token.mode.reads:
-        return
+def _discard_failures(token: AccessToken) -> None:
+    """Discard failures of work, queued work included, that a write-only access overwrites."""
+    first, last = token.chunks
     needed = token.buffer.replicas.needed(token)
-    chunks = [chunk for chunk in range(*token.chunks) if chunk not in needed]
-    if chunks:
-        ends = (chunks[0], chunks[-1] + 1)
-        span = token.buffer.chunks.bytes_of(ends, token.buffer.dtype.itemsize)
+    if needed:
+        # Only the chunks at the two ends can be needed.
+        first, last = first + (first in needed), last - (last - 1 in needed)
+    if first < last:
+        span = token.buffer.chunks.bytes_of((first, last), token.buffer.dtype.itemsize)
         token.replica.memory.give_up(token.replica.allocation_there(), span)
 
 
@@ -364,9 +363,9 @@ class PendingAccesses:
             return
         for token in self.tokens:
             if token.mode.writes:
-                given_up = GivenUp(token)
-                token.buffer.replicas.mark_written(token)
-                _spoil_stale(given_up)
+                invalidation = Invalidation(token)
+                invalidation.lost = token.buffer.replicas.mark_written(token)
+                _spoil_stale(invalidation)
         self.ready.set_result(None)
 
     def _fail(self, error: BaseException) -> None:

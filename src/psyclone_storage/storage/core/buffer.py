@@ -24,7 +24,12 @@ import numpy as np
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.asking import Acquisition, PendingAccesses
+from psyclone_storage.storage.core.asking import (
+    Invalidation,
+    PendingAccesses,
+    begin_carefully,
+    roll_back,
+)
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
@@ -43,7 +48,7 @@ from psyclone_storage.storage.core.locks import (
     begin_wait,
     queue_all,
 )
-from psyclone_storage.storage.core.native import Acquirable
+from psyclone_storage.storage.core.native import Acquirable, begin
 from psyclone_storage.storage.core.orphans import BUFFERS
 from psyclone_storage.storage.core.pins import ExportPin
 from psyclone_storage.storage.core.replicas import Replicas
@@ -465,12 +470,14 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self, space: SpaceLike, mode: AccessMode, policy: Policy, request: AccessRequest | None
     ) -> AccessToken:
         token = self._token(memory_space(space), mode, policy, request)
-        acquisition = Acquisition((token,))
+        tokens = (token,)
+        invalidations: list[Invalidation] = []
         try:
-            acquisition.begin()
+            if not begin(tokens):
+                begin_carefully(tokens, invalidations)
             return token  # noqa: TRY300 - where an interrupt may come, too
         except BaseException as error:
-            acquisition.roll_back(error)
+            roll_back(tokens, invalidations, error)
             raise
 
     def _release_carefully(self, token: AccessToken, error: BaseException | None) -> None:

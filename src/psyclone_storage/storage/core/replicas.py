@@ -160,9 +160,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         if recorded is not None and recorded.bit & mask:
             return recorded
         held = next((replica.space for replica in self._list if replica.bit & mask), None)
-        if held is not None:
-            return held
-        return self.preferred(chunk) or self.options.hints.first_touch or host_space()
+        return held or self.preferred(chunk) or self.options.hints.first_touch or host_space()
 
     # -- preparing an access ---------------------------------------------------------------------
 
@@ -203,17 +201,17 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Do what `bring` does without waiting; a write comes after all transfers under way."""
         return self._start(token, -1 if token.mode.writes else token.replica.bit)
 
-    def mark_written(self, token: AccessToken) -> None:
-        """Make all other replicas of what `token` writes stale; `spoil_stale` follows."""
+    def mark_written(self, token: AccessToken) -> int:
+        """Make all other replicas of what `token` writes stale, and return their bits."""
         with self.table.lock:
-            self.validity.written(token.replica.bit, token.chunks)
+            return self.validity.written(token.replica.bit, token.chunks)
 
-    def spoil_stale(self, given_up: Spoiling) -> None:
+    def spoil_stale(self, invalidation: Spoiling) -> None:
         """Overwrite replicas that lost validity, in memories that guard against stale values."""
-        lost, chunks = given_up.lost, given_up.token.chunks
-        for replica in self._list if lost else ():
+        lost, chunks = invalidation.lost, invalidation.token.chunks
+        for replica in self._list:
             if replica.bit & lost and replica.allocation is not None and replica.memory.guards:
-                given_up.is_spoilt = True
+                invalidation.is_spoilt = True
                 for chunk in range(*chunks):
                     replica.memory.poison(replica.allocation, self._span(chunk))
 
@@ -594,7 +592,9 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             noted = self.table.attention, self.table.barred = found
 
     def _attention(self) -> tuple[bool, bool]:
-        at_work = any(replica.unsettled for replica in self._list)
-        failed = self.poisoned is not None or any(replica.failed for replica in self._list)
+        at_work, failed = False, self.poisoned is not None
+        for replica in self._list:
+            at_work = at_work or replica.unsettled
+            failed = failed or replica.failed
         barred = self._guarded or failed or bool(self._pending)
         return at_work or barred, barred

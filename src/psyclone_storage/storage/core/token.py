@@ -75,14 +75,11 @@ class Accessible(Protocol):
 
 
 class Spoiling(Protocol):
-    """What `Preparing.spoil_stale` reads and records of an access that gave values up."""
+    """What `Preparing.spoil_stale` reads and records of an access that invalidated replicas."""
 
     token: AccessToken
+    lost: int
     is_spoilt: bool
-
-    @property
-    def lost(self) -> int:
-        """Return the bits of the replicas that lost validity."""
 
 
 class Preparing(Protocol):
@@ -102,10 +99,10 @@ class Preparing(Protocol):
     def start(self, token: AccessToken) -> Future[None]:
         """Do what `bring` does without waiting."""
 
-    def mark_written(self, token: AccessToken) -> None:
-        """Make all other replicas stale."""
+    def mark_written(self, token: AccessToken) -> int:
+        """Make all other replicas stale, and return their bits."""
 
-    def spoil_stale(self, given_up: Spoiling) -> None:
+    def spoil_stale(self, invalidation: Spoiling) -> None:
         """Overwrite replicas that lost validity."""
 
     def note_attention(self) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from enum import Enum
 from functools import reduce
 from operator import and_, or_
-from typing import NamedTuple
 
 from psyclone_storage.storage.core.native import Ledger
 
@@ -26,18 +25,6 @@ class ReplicaState(Enum):
     VALID = "valid"
     STALE = "stale"
     UNINITIALISED = "uninitialised"
-
-
-class Masks(NamedTuple):
-    """The masks of some chunks at one moment."""
-
-    valid: tuple[int, ...]
-    touched: tuple[int, ...]
-
-    @property
-    def union(self) -> int:
-        """Return the bits of the spaces where a chunk is valid."""
-        return reduce(or_, self.valid, 0)
 
 
 class Validity(Ledger):
@@ -90,23 +77,20 @@ class Validity(Ledger):
             touched[chunk] |= bit
         self._set(valid, touched)
 
-    def written(self, bit: int, chunks: ChunkRange) -> None:
-        """Note that `chunks` are written at `bit`."""
-        valid, touched = list(self.valid), list(self.touched)
+    def written(self, bit: int, chunks: ChunkRange) -> int:
+        """Note that `chunks` are written at `bit`; return the bits that lose validity by it."""
+        valid, touched, lost = list(self.valid), list(self.touched), 0
         for chunk in range(*chunks):
+            lost |= valid[chunk]
             valid[chunk] = bit
             touched[chunk] |= bit
         self._set(valid, touched)
+        return lost & ~bit
 
-    def masks(self, chunks: ChunkRange) -> Masks:
-        """Return the masks of `chunks`, for `restore`."""
-        return Masks(tuple(self.valid[slice(*chunks)]), tuple(self.touched[slice(*chunks)]))
-
-    def restore(self, chunks: ChunkRange, masks: Masks) -> None:
-        """Set the masks of `chunks` to those of an earlier moment."""
-        valid, touched = list(self.valid), list(self.touched)
-        valid[slice(*chunks)] = masks.valid
-        touched[slice(*chunks)] = masks.touched
+    def restore(self, chunks: ChunkRange, earlier: tuple[list[int], list[int]]) -> None:
+        """Set the masks of `chunks` to those in the lists that `valid` and `touched` were."""
+        part, valid, touched = slice(*chunks), list(self.valid), list(self.touched)
+        valid[part], touched[part] = earlier[0][part], earlier[1][part]
         self._set(valid, touched)
 
     def forget(self, bit: int) -> None:
@@ -141,7 +125,10 @@ class Validity(Ledger):
 
     def _set(self, valid: list[int], touched: list[int]) -> None:
         """Set all masks. CPython handles no signal between the last four stores."""
-        everywhere, anywhere = reduce(and_, valid, -1), reduce(or_, valid, 0)
+        if len(valid) == 1:
+            everywhere = anywhere = valid[0]
+        else:
+            everywhere, anywhere = reduce(and_, valid, -1), reduce(or_, valid, 0)
         self.valid = valid
         self.touched = touched
         self.everywhere = everywhere

@@ -140,7 +140,7 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
 
     @property
     def guards(self) -> bool:
-        """Say whether `poison` changes anything."""
+        """Return whether `poison` changes anything."""
         return False
 
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:  # noqa: B027

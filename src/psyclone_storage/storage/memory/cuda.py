@@ -236,7 +236,7 @@ class GpuAllocator(Memory):
                 )
                 return self._noted(stream, target, source, span)
             except BaseException:
-                # After an interrupt nothing keeps the memory until the end of the copy.
+                # After an interrupt no event is known that keeps the memory until the copy ends.
                 stream.synchronize()
                 raise
 
@@ -261,7 +261,7 @@ class _OwnStreams:
     def __init__(self) -> None:
         self._streams: dict[bool, Any] = {}
         self._under_way: deque[tuple[Any, tuple[Any, ...]]] = deque()
-        # One thread at a time tests an event and removes what that event is for.
+        # Only one thread at a time tests an event and removes its entry.
         self._lock = FORKS.guard(threading.RLock(), Rank.LEAF)
 
     def of(self, *, into: bool) -> Any:
@@ -278,7 +278,7 @@ class _OwnStreams:
         self.let_go()
 
     def let_go(self) -> None:
-        """Give back the memory that streams are done with, once the lock is released."""
+        """Free the memory that streams no longer use, after the lock is released."""
         ended = []
         with self._lock:
             while self._under_way and self._under_way[0][0].done:

@@ -268,7 +268,7 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
 
     @property
     def guards(self) -> bool:
-        """Say whether stale values are overwritten: in strict mode."""
+        """Return whether `poison` overwrites stale values, as it does in strict mode."""
         return current_emulation().strict
 
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:

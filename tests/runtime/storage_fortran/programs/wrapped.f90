@@ -388,6 +388,18 @@ contains
     call storage%acquire(space_device, access_read, window)
     call check(abs(window(1, 2) - 10) < 1.0e-9_real64, 'all of an array is exchanged')
     call storage%release(space_device)
+    ! An exchange of all values joins one of parts.
+    call add_there(values, 1.0_real64)
+    call storage%begin_exchange([3, 9, 2, 8], 2)
+    call storage%begin_exchange()
+    call check(all(abs(values(5:7, 4:6) - 4) < 1.0e-9_real64), 'all values are current')
+    values(6, 5) = 20.0_real64
+    call storage%end_exchange()
+    call storage%end_exchange()
+    call storage%acquire(space_device, access_read, window)
+    call check(abs(window(6, 5) - 20) < 1.0e-9_real64, 'all values are received')
+    call check(all(abs(window(5, 3:8) - 4) < 1.0e-9_real64), 'and the others are as before')
+    call storage%release(space_device)
     call release_storage(storage)
   end subroutine check_exchanges
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import PoisonedDataError, StorageError
-from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessRequest
+from psyclone_storage.storage.core.validity import Validity
 from psyclone_storage.storage.memory import emulated, queues
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.registry import memory_of
@@ -135,10 +137,50 @@ def test_only_the_chunk_that_did_not_arrive_is_brought_again(
         assert token.array.get().tolist() == [3.0] * 8 + [2.0] * (SIZE - 8)
 
 
-def bring_late(buffer: CoherentBuffer) -> None:
-    buffer.make_valid("gpu")
+def test_a_chunk_that_did_not_arrive_does_not_undo_a_write_of_another_chunk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    buffer = made(chunks=ChunkLayout((0, 8, SIZE)))
+    set_on_host(buffer, 1.0)
+    buffer.make_valid("gpu", (8, SIZE))
     queues.finish_all()
-    buffer.acquire("gpu", READ)
+    written = threading.Event()
+    writer = threading.Thread(target=lambda: write_the_rest(buffer, written))
+    distrust, store = Validity.distrust, Validity._set
+    distrusts: list[int] = []
+
+    def note_and_distrust(self: Validity, bit: int, chunks: Iterable[int]) -> bool:
+        distrusts.append(bit)
+        return distrust(self, bit, chunks)
+
+    def store_late(self: Validity, valid: list[int], touched: list[int]) -> None:
+        """Give the other thread time to write after this one has copied the masks."""
+        if distrusts and writer.ident is None:
+            writer.start()
+            written.wait(0.5)
+        store(self, valid, touched)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(emulated.np, "copyto", fail)
+        patched.setattr(Validity, "distrust", note_and_distrust)
+        patched.setattr(Validity, "_set", store_late)
+        with pytest.raises(StorageError, match=r"with the next access.*the bus"):
+            bring_late(buffer, (0, 8))
+        writer.join()
+    with buffer.acquire("gpu", READ) as token:
+        assert token.array.get().tolist() == [1.0] * 8 + [2.0] * (SIZE - 8)
+
+
+def write_the_rest(buffer: CoherentBuffer, written: threading.Event) -> None:
+    with buffer.acquire("host", WRONLY, Policy.WAIT, AccessRequest((8, SIZE))) as token:
+        token.array[8:] = 2.0
+    written.set()
+
+
+def bring_late(buffer: CoherentBuffer, region: tuple[int, int] | None = None) -> None:
+    buffer.make_valid("gpu", region)
+    queues.finish_all()
+    buffer.acquire("gpu", READ, request=AccessRequest(region))
 
 
 def set_on_host_part(buffer: CoherentBuffer, region: tuple[int, int], value: float) -> None:

@@ -1,23 +1,21 @@
 """An interrupt (Ctrl-C) may come between any two steps: nothing stays held, locked or under way.
 
-A trace function raises `KeyboardInterrupt` where CPython looks for signals: after calls, at the
-begin of functions and at the end of rounds of loops, one run for each place.
+The tracer of `interrupts` raises `KeyboardInterrupt` where CPython handles signals: after
+calls, at the begin of functions and at the end of loop iterations, one run for each place.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dis
 import sys
 import threading
 from collections.abc import Callable
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import psyclone_storage.storage as gt
+from interrupts import traced
 from psyclone_storage.storage.accessors import DeviceAccessor, HostAccessor
 from psyclone_storage.storage.accessors.tasks import GpuTask
 from psyclone_storage.storage.core import replicas
@@ -28,9 +26,6 @@ from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 
 READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY
-SOURCES = (str(Path(gt.__file__).parent), str(threading.__file__), str(contextlib.__file__))
-CHECKED = {"CALL", "CALL_FUNCTION_EX", "JUMP_BACKWARD", "RESUME"}
-PLACES: dict[Any, frozenset[int]] = {}
 ROUNDS = 30
 
 pytestmark = [
@@ -40,61 +35,6 @@ pytestmark = [
 ]
 
 Scenario = Callable[[], tuple[list[CoherentBuffer], Callable[[], Any]]]
-
-
-def places_of(code: Any) -> frozenset[int]:
-    """Return the offsets where an interrupt has the effect that it has right after a check."""
-    if code not in PLACES:
-        steps = list(dis.get_instructions(code))
-        table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
-
-        def handler(offset: int) -> Any:
-            return next((e.target for e in table if e.start <= offset < e.end), None)
-
-        PLACES[code] = frozenset(
-            after.offset
-            for step, after in pairwise(steps)
-            if step.opname in CHECKED and handler(step.offset) == handler(after.offset)
-        )
-    return PLACES[code]
-
-
-class Interrupter:
-    """Raise at place number `at` of what is traced; count the places."""
-
-    def __init__(self, at: int) -> None:
-        self.at = at
-        self.count = 0
-
-    def __call__(self, frame: Any, _: str, __: Any) -> Any:
-        if not frame.f_code.co_filename.startswith(SOURCES):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        places = places_of(frame.f_code)
-
-        def local(frame: Any, event: str, _: Any) -> Any:
-            if event == "opcode" and frame.f_lasti in places and self.count < self.at:
-                self.count += 1
-                if self.count == self.at:
-                    sys.settrace(None)
-                    raise KeyboardInterrupt
-            return local
-
-        return local
-
-
-def places_met(work: Callable[[], Any], at: int) -> int:
-    """Do `work`, interrupted at place `at`; return the number of places met."""
-    interrupter = Interrupter(at)
-    before = sys.gettrace()
-    sys.settrace(interrupter)
-    try:
-        work()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        sys.settrace(before)
-    return interrupter.count
 
 
 def all_can_go_on(buffers: list[CoherentBuffer]) -> bool:
@@ -327,10 +267,10 @@ SCENARIOS: list[Scenario] = [
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_an_interrupt_leaves_nothing_behind(scenario: Scenario) -> None:
     _, work = scenario()
-    number = places_met(work, sys.maxsize)
+    number = traced(work, sys.maxsize)[1]
     for at in range(1, number + 1, max(1, number // ROUNDS)):
         buffers, work = scenario()
-        places_met(work, at)
+        traced(work, at)
         # In Python, an exit that did not begin leaves a block entered, until it is gone.
         del work
         assert all_can_go_on(buffers), at

@@ -12,6 +12,7 @@ import pytest
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import accessors
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
+from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.memory.registry import device_count
 from storage_devices import GPUS, device_in_place
@@ -152,3 +153,26 @@ def test_the_host_goes_on_while_a_device_works(
     if late(cp):
         assert not streams[1].done
     assert on_host(buffer) == {4.0}
+
+
+def test_a_copy_whose_call_is_interrupted_does_not_overwrite_later_values(
+    cp: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = cp.cuda.runtime
+    copy = runtime.memcpyAsync
+
+    def copy_and_interrupt(*words: Any) -> None:
+        copy(*words)
+        raise KeyboardInterrupt
+
+    buffer = CoherentBuffer(SIZE, "f8", BufferOptions("u", hints=Hints(pinned=True)))
+    with buffer.acquire("gpu", WRONLY) as access:
+        access.array[...] = 1.0
+    with monkeypatch.context() as patched:
+        patched.setattr(runtime, "memcpyAsync", copy_and_interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            buffer.make_valid("host")
+    with buffer.acquire("host", WRONLY) as access:
+        access.array[...] = 5.0
+    cp.cuda.runtime.deviceSynchronize()
+    assert on_host(buffer) == {5.0}
