@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 
-from psyclone_storage.analysis.bodies.affine import difference
 from psyclone_storage.analysis.schedules.check_columns import fills_columns
 from psyclone_storage.analysis.schedules.check_devices import DeviceFault
 from psyclone_storage.analysis.schedules.same_objects import same_objects
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.affine import difference
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name
 from psyclone_storage.ir.holding import (

@@ -174,7 +174,7 @@ def _passed(arg: KernelArg, number: int) -> str:
         ("from_0(-1)", True),
         ("from_0(3)", True),
         ("sized(4)", False),
-        ("sized(5)", False),
+        ("sized(5)", True),
         ("sized(last)", False),
         ("open_end(99)", False),
         ("assumed(99)", False),
