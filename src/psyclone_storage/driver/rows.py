@@ -78,12 +78,12 @@ class Language:
     whether it may change what outlives its calls, `check_syntax` what of a file is none of the
     language. `emit_unit` prints a module, with procedures that are printed already,
     `emit_algorithm` an algorithm with its invokes replaced, `emit_kernel` a module of changed
-    subroutines under new names, `emit_code` one of them, and `emit_interface` a name for several. `within_limit` breaks long lines,
-    `without_indentation` leaves out the blanks before them. `heads` are the subroutines of a text
-    and their arguments, by which what was printed is read back. `read_code` is told what metadata
-    say of the arguments, and may be told where files are that a file imports. Files of the language
-    end in one of `suffixes`; an algorithm imports the module `words`, where a language has one for
-    an API. One that `prints_kernels` has the code of
+    subroutines under new names, `emit_code` one of them, and `emit_interface` a name for several.
+    `within_limit` breaks long lines, `without_indentation` leaves out the blanks before them.
+    `heads` are the subroutines of a text and their arguments, by which what was printed is read
+    back. `read_code` is told what metadata say of the arguments, and may be told where files are
+    that a file imports. Files of the language end in one of `suffixes`; an algorithm imports the
+    module `words`, where a language has one for an API. One that `prints_kernels` has the code of
     all kernels in the module that calls them, or in what `emit_beside` prints to stand beside it:
     what each name ends in, and a text. `import_form` is how it imports a name, `{}`.
     """
