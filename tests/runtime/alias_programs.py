@@ -116,7 +116,7 @@ FORMS = {
         "flying": "setval_X(c(3), c(kk)), gather_type(c(ii), a(1)), "
         "blur_cross_type(c(3), c(jj), 1)",
         "scalars": "sum_X(s(ii), c(1)), inc_a_plus_X(s(jj), c(2)), sum_X(s(3), c(2))",
-        "discontinuous": "gather_type(c(ii), c(3)), blur_cross_type(c(3), c(jj), 1)",
+        "computed": "gather_type(c(5 - 2*ii), c(1)), blur_cross_type(c(2), c(5 - 2*jj), 1)",
         "operators": "assemble_type(m(2), c(3)), assemble_type(m(ii), a(1)), "
         "apply_type(a(2), c(1), m(jj))",
         "constant": "gather_type(c(k1), a(1)), blur_cross_type(c(3), c(jj), 1)",
