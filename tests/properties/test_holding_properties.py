@@ -44,7 +44,9 @@ from psyclone_storage.ir.holding import (
 from psyclone_storage.ir.schedule import Loop, Schedule
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.openacc import AccKernels
+from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.transfers import with_derived
 from psyclone_storage.transform.workbench import Workbench
 
@@ -53,6 +55,7 @@ LEAST = 60
 """Schedules of a batch in any run."""
 STEPS_TRIED = 8
 ON_DEVICE = 0.5
+WITH_BOUNDS = 0.3
 CONTRACTS = (
     HoldingContract(directives_act=True),
     HoldingContract(home=Side.DEVICE),
@@ -77,7 +80,8 @@ def with_places(schedule: Schedule, rng: random.Random, knowledge: KernelKnowled
     """Return the schedule after steps that storages go together with, some loops on a device."""
     bench = Workbench(with_derived(schedule, knowledge.rules), knowledge.rules)
     loops = [item.uid for item in schedule.body if isinstance(item, Loop)]
-    steps = [AccKernels(uid, uid) for uid in loops if rng.random() < ON_DEVICE]
+    steps: list[Step] = [ConstantLoopBounds(uid) for uid in loops if rng.random() < WITH_BOUNDS]
+    steps += [AccKernels(uid, uid) for uid in loops if rng.random() < ON_DEVICE]
     for number in range(STEPS_TRIED):
         step = steps[number] if number < len(steps) else random_step(rng, bench.schedule)
         if step is None or bench.check(step):

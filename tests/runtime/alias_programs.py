@@ -116,6 +116,12 @@ FORMS = {
         "flying": "setval_X(c(3), c(kk)), gather_type(c(ii), a(1)), "
         "blur_cross_type(c(3), c(jj), 1)",
         "scalars": "sum_X(s(ii), c(1)), inc_a_plus_X(s(jj), c(2)), sum_X(s(3), c(2))",
+        "computed": "gather_type(c(5 - 2*ii), c(1)), blur_cross_type(c(2), c(5 - 2*jj), 1)",
+        "operators": "assemble_type(m(2), c(3)), assemble_type(m(ii), a(1)), "
+        "apply_type(a(2), c(1), m(jj))",
+        "constant": "gather_type(c(k1), a(1)), blur_cross_type(c(3), c(jj), 1)",
+        "constants": "gather_type(c(k1), a(1)), blur_cross_type(c(3), c(k2), 1)",
+        "next": "gather_type(c(ii), a(1)), blur_cross_type(c(3), c(ii + 1), 1)",
         "apart": "gather_type(c(1), a(1)), blur_cross_type(c(3), c(2), 1)",
     },
     "gocean": {
@@ -125,10 +131,15 @@ FORMS = {
         "early": "smooth(t(3), t(jj)), decay(t(ii), 0.5_go_wp)",
         "staggered": "decay(t(ii), 0.5_go_wp), flux_u(u(1), t(jj), u(2))",
         "writers": "smooth(t(ii), t(3)), smooth_far(t(jj), t(3)), add_heights(t(3), t(1), t(2))",
+        "constant": "copy_height(t(k1), t(3)), smooth(t(3), t(jj))",
+        "constants": "copy_height(t(k1), t(3)), smooth(t(3), t(k2))",
+        "next": "copy_height(t(ii), t(3)), smooth(t(3), t(ii + 1))",
         "apart": "copy_height(t(1), t(3)), smooth(t(3), t(2))",
     },
 }
-"""Invokes with fields that are one object by each form of name; `apart` has none."""
+"""Invokes with data that are one object by each form of name."""
+NEVER_ALIASED = ("constants", "next", "apart")
+"""Forms whose data are never one object."""
 RECIPES = {
     "lfric": (
         "fuse",
@@ -340,6 +351,16 @@ def lfric_text(program: AliasProgram) -> str:
         for at, (array, space) in enumerate(spaces.items())
     ]
     chosen = sorted({continuous, discontinuous})
+    operators = any("m(" in call for call in program.calls)
+    if operators:
+        space = "function_space_collection%get_fs(fine, 0, 0, {})"
+        ends = ", ".join(map(space.format, (continuous, discontinuous)))
+        new.append(f"call m(n)%initialise({ends})")
+        uses += [
+            "use function_space_collection_mod, only: function_space_collection",
+            "use operator_mod, only: operator_type",
+            "use world_mod, only: fine",
+        ]
     return "\n".join(
         (
             f"module {program.name}_alg_mod",
@@ -360,8 +381,10 @@ def lfric_text(program: AliasProgram) -> str:
             "integer(i_def), intent(in) :: run, ii, jj, kk",
             f"type(field_type) :: a({SIZE}), c({SIZE}), v({SIZE})",
             f"type(box_type) :: b({SIZE})",
+            *([f"type(operator_type) :: m({SIZE})"] if operators else ()),
             f"real(r_def) :: s({SIZE})",
             "integer(i_def) :: n",
+            "integer(i_def), parameter :: k1 = 1, k2 = k1 + 1",
             "s = [1.0_r_def, 2.0_r_def, 3.0_r_def]",
             f"do n = 1, {SIZE}",
             *new,
@@ -406,6 +429,7 @@ def gocean_text(program: AliasProgram) -> str:
             "integer, intent(in) :: run, ii, jj, kk",
             f"type(r2d_field) :: t({SIZE}), u({SIZE})",
             "integer :: n",
+            "integer, parameter :: k1 = 1, k2 = k1 + 1",
             f"do n = 1, {SIZE}",
             *(f"{name}(n) = new_field(north_east, {where}, n)" for name, where in points.items()),
             "end do",

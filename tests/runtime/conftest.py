@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from building import built_once, shared_folder
-from libraries import GOCEAN_MPI, LFRIC_EMULATED, LFRIC_MPI, Library
+from libraries import GOCEAN_EMULATED, GOCEAN_MPI, LFRIC_EMULATED, LFRIC_MPI, Library
 from runtime import gocean_suite, programs
 from runtime.generated import builds
 from runtime.generated.suite import write_suite
@@ -103,6 +103,12 @@ def suite_program(
 def gocean_library(built: Callable[[Library], Path]) -> Path:
     """Return the folder of GOcean's infrastructure for ranks."""
     return built(GOCEAN_MPI)
+
+
+@pytest.fixture(scope="session")
+def emulated_gocean(built: Callable[[Library], Path]) -> Path:
+    """Return the folder of GOcean's infrastructure with an emulated device."""
+    return built(GOCEAN_EMULATED)
 
 
 @pytest.fixture(scope="session")

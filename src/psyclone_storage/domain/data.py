@@ -13,7 +13,19 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import Expr, Index, Member, canonical, spell, whole_number
+from psyclone_storage.domain.declared import declared
+from psyclone_storage.ir.affine import sum_of, with_values
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Expr,
+    Index,
+    Member,
+    Range,
+    Unresolved,
+    canonical,
+    spell,
+    walk,
+)
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.schedule import Datum, DatumRole
 from psyclone_storage.ir.types import DataType
@@ -133,11 +145,39 @@ def _may_alias(first: Datum, second: Datum) -> bool:
         return False
     pairs = zip(_indices(first.actual), _indices(second.actual), strict=True)
     return not any(
-        None not in (numbers := (whole_number(one), whole_number(other)))
-        and numbers[0] != numbers[1]
+        _never_equal(with_values(one), with_values(other))
         for these, those in pairs
         for one, other in zip(these, those, strict=False)
     )
+
+
+def _never_equal(one: Expr, other: Expr) -> bool:
+    """Return whether two indices select nothing in common, whatever the values of variables."""
+    (first, last), (first_of_other, last_of_other) = _ends(one), _ends(other)
+    return _is_less(last, first_of_other) or _is_less(last_of_other, first)
+
+
+def _ends(index: Expr) -> tuple[Expr | None, Expr | None]:
+    """Return the least and the greatest index that are selected, where they are written."""
+    if isinstance(index, Range):
+        return (index.lower, index.upper) if index.step is None else (None, None)
+    return index, index
+
+
+def _is_less(one: Expr | None, other: Expr | None) -> bool:
+    """Return whether an index is certainly less than another: names must be those of scalars."""
+    if one is None or other is None:
+        return False
+    first, second = sum_of(one), sum_of(other)
+    apart = second.minus(first).known
+    return apart is not None and apart > 0 and all(map(_is_scalar, first.terms.values()))
+
+
+def _is_scalar(term: Expr) -> bool:
+    """Return whether a part of an index is an integer that is the same wherever it is written."""
+    known = declared(term)
+    calls = any(isinstance(part, CallFunction | Unresolved) for part in walk(term))
+    return known is not None and known.rank == 0 and not calls
 
 
 def _can_change(first: Datum, second: Datum) -> bool:

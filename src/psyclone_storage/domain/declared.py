@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.affine import integer_constant
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -25,7 +26,6 @@ from psyclone_storage.ir.expr import (
     Sort,
     Symbol,
     Unary,
-    integer_value,
     spell,
     walk,
 )
@@ -95,45 +95,54 @@ def outside_of_arrays(invoke: ParsedInvoke) -> Iterator[Diagnostic]:
     for call in invoke.calls:
         for given in call.args:
             for part in walk(given.expr):
-                if isinstance(part, Element):
+                if isinstance(part, Element | Section):
                     yield from _outside(part, given)
 
 
-def _outside(element: Element, given: ParsedArgument) -> Iterator[Diagnostic]:
-    array = declared(element.base)
-    if array is None or array.rank != len(element.items):
+def _outside(part: Element | Section, given: ParsedArgument) -> Iterator[Diagnostic]:
+    array = declared(part.base)
+    if array is None or array.rank != len(part.items):
         return
-    for item, extent in zip(element.items, array.symbol.shape, strict=True):
-        value, (lower, upper) = _constant(item), _bounds(extent)
-        if value is None:
-            continue
-        if (lower is not None and value < lower) or (upper is not None and value > upper):
-            limits = [f"at least {lower}"] if lower is not None else []
-            limits += [f"at most {upper}"] if upper is not None else []
+    for item, extent in zip(part.items, array.symbol.shape, strict=True):
+        lower, upper = _bounds(extent)
+        for value in _subscripts(item):
+            if (lower is None or value >= lower) and (upper is None or value <= upper):
+                continue
             yield Diagnostic(
                 "S106",
-                f"The subscript {value} in '{spell(element)}' is outside of the bounds of"
-                f" '{spell(element.base)}'.",
+                f"The subscript {value} in '{spell(part)}' is outside of the bounds of"
+                f" '{spell(part.base)}'.",
                 given.span,
-                hint=f"Pass an element with a subscript of {' and '.join(limits)}.",
+                hint=f"Write a subscript {_limits(lower, upper)}.",
                 related=array.places,
             )
+            break
+
+
+def _subscripts(item: Expr) -> tuple[int, ...]:
+    """Return the known ends of what a subscript selects, none where that may be nothing."""
+    if not isinstance(item, Range):
+        value = integer_constant(item)
+        return () if value is None else (value,)
+    ends = [integer_constant(end) for end in (item.lower, item.upper) if end is not None]
+    known = [end for end in ends if end is not None]
+    is_all = item.upper is not None and item.step is None and known == ends
+    return tuple(known) if is_all and known == sorted(known) else ()
+
+
+def _limits(lower: int | None, upper: int | None) -> str:
+    if lower is None or upper is None:
+        return f"of at most {upper}" if lower is None else f"of at least {lower}"
+    return f"from {lower} to {upper}"
 
 
 def _bounds(extent: Expr) -> tuple[int | None, int | None]:
     """Return the declared bounds of a dimension, None for each one that is not known."""
     if isinstance(extent, Range):
-        lower = _constant(extent.lower) if extent.lower else 1 if extent.upper else None
-        return lower, _constant(extent.upper) if extent.upper else None
-    upper = _constant(extent)
+        lower = integer_constant(extent.lower) if extent.lower else 1 if extent.upper else None
+        return lower, integer_constant(extent.upper) if extent.upper else None
+    upper = integer_constant(extent)
     return (None if upper is None else 1), upper
-
-
-def _constant(expr: Expr) -> int | None:
-    match expr:
-        case Name(symbol=Symbol(sort=Sort.CONSTANT, value=value)) if value is not None:
-            return integer_value(value)
-    return integer_value(expr)
 
 
 def is_variable(expr: Expr) -> bool:

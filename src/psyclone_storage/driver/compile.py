@@ -124,8 +124,7 @@ class Compiler:
 
     def compile_text(self, source: SourceText, numbering: KernelNumbering | None = None) -> Build:
         """Compile an algorithm that was read already, as `compile_algorithm` does."""
-        language = self.target.language
-        algorithm = language.link_algorithm(language.read_algorithm(source), self.api.structures)
+        algorithm = self.kernels.read_algorithm(source)
         notes = _notes(algorithm, self.includes, self.kernels.index)
         try:
             return self._compiled(algorithm, notes, numbering or LocalNumbering())

@@ -300,8 +300,7 @@ def _read_algorithm(made: Compiler, path: Path) -> tuple[ParsedAlgorithm, Called
         CompileError: all that is wrong with the algorithm, its imports, or the kernels.
     """
     source = read_checked(made.kernels.index, path, made.kernels.line_limit)
-    language = made.target.language
-    algorithm = language.link_algorithm(language.read_algorithm(source), made.api.structures)
+    algorithm = made.kernels.read_algorithm(source)
     called = find_kernels(algorithm, made.kernels)
     if called.problems:
         raise CompileError(*called.problems)

@@ -70,6 +70,16 @@ class Kernels:
         """Look for modules where kernels are."""
         self._modules = ModuleFinder(self.index, frozenset(self.settings.ignore_modules))
 
+    def read_algorithm(self, source: SourceText) -> ParsedAlgorithm:
+        """Return an algorithm with the names in its invokes looked up.
+
+        Raises:
+            CompileError: it cannot be read.
+        """
+        algorithm = self.language.read_algorithm(source)
+        constant = self._modules.constant
+        return self.language.link_algorithm(algorithm, self.api.structures, constant)
+
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
         """Return the kernel that an algorithm imports, and the file that defines it.
 

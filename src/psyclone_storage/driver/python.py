@@ -161,7 +161,9 @@ def _of_numpy_columns(name: str, *given: Any, **named: Any) -> Any:
     return getattr(columns, name)(*given, **named)
 
 
-def _link(algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol]) -> ParsedAlgorithm:
+def _link(
+    algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol], _imported: object = None
+) -> ParsedAlgorithm:
     """Return `algorithm` as it is: nothing in it is declared."""
     return algorithm
 

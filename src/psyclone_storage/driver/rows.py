@@ -23,7 +23,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRoutine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program
-from psyclone_storage.ir.unit import Declare, Unit
+from psyclone_storage.ir.unit import Declare, Unit, Use
 
 
 class ReadsKernel(Protocol):
@@ -38,6 +38,19 @@ class ReadsKernel(Protocol):
         wanted_by: Span | None = None,
     ) -> ParsedKernel:
         """Return the kernel `type_name`, whose subroutines must be there if it `needs_code`."""
+
+
+class LinksAlgorithm(Protocol):
+    """Looks up the names in arguments of invokes."""
+
+    def __call__(
+        self,
+        algorithm: ParsedAlgorithm,
+        structures: Mapping[str, Symbol],
+        imported: Callable[[Iterable[Use], str], Symbol | None] = ...,
+        /,
+    ) -> ParsedAlgorithm:
+        """Return the algorithm; `imported` has the constants that `use` statements give names."""
 
 
 class ReadsCode(Protocol):
@@ -61,23 +74,23 @@ class Language:
     `read_algorithm`, `read_kernel` and `kernel_types`, `read_routine` and `read_code` give an
     algorithm, the metadata of kernels, the head and all of a subroutine, whose names `resolve`
     looks up where modules are found; `link_algorithm` looks up those in invokes, where some derived
-    types are known anyway. `state` tells from the text of a procedure whether it may change what
-    outlives its calls, `check_syntax` what of a file is none of the language. `emit_unit` prints a
-    module, with procedures that are printed already, `emit_algorithm` an algorithm with its invokes
-    replaced, `emit_kernel` a module of changed subroutines under new names, `emit_code` one of
-    them, and `emit_interface` a name for several. `within_limit` breaks long lines,
-    `without_indentation` leaves out the blanks before them. `heads` are the subroutines of a text
-    and their arguments, by which what was printed is read back. `read_code` is told what metadata
-    say of the arguments, and may be told where files are that a file imports. Files of the language
-    end in one of `suffixes`; an algorithm imports the module `words`, where a language has one for
-    an API. One that `prints_kernels` has the code of
+    types are known anyway and imported constants may be. `state` tells from the text of a procedure
+    whether it may change what outlives its calls, `check_syntax` what of a file is none of the
+    language. `emit_unit` prints a module, with procedures that are printed already,
+    `emit_algorithm` an algorithm with its invokes replaced, `emit_kernel` a module of changed
+    subroutines under new names, `emit_code` one of them, and `emit_interface` a name for several.
+    `within_limit` breaks long lines, `without_indentation` leaves out the blanks before them.
+    `heads` are the subroutines of a text and their arguments, by which what was printed is read
+    back. `read_code` is told what metadata say of the arguments, and may be told where files are
+    that a file imports. Files of the language end in one of `suffixes`; an algorithm imports the
+    module `words`, where a language has one for an API. One that `prints_kernels` has the code of
     all kernels in the module that calls them, or in what `emit_beside` prints to stand beside it:
     what each name ends in, and a text. `import_form` is how it imports a name, `{}`.
     """
 
     name: str
     read_algorithm: Callable[[SourceText], ParsedAlgorithm]
-    link_algorithm: Callable[[ParsedAlgorithm, Mapping[str, Symbol]], ParsedAlgorithm]
+    link_algorithm: LinksAlgorithm
     read_kernel: ReadsKernel
     kernel_types: Callable[[SourceText], tuple[str, ...]]
     read_routine: Callable[[SourceText, str], ParsedRoutine | None]

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from psyclone_storage.base.compilers import NoCompilerError
 from psyclone_storage.embedded.kernel import RequestedCall
 
 _CHOSEN: dict[str, Any] = {}
@@ -60,11 +61,12 @@ def _invoke_for(api: str) -> Callable[..., None]:
 def _show_without_own_lines(error: Exception) -> None:
     """Raise what is wrong with the program again, so that it shows the program's lines alone.
 
-    Of all other errors each line counts.
+    A compiler that is not found is the user's to install or name. Of all other errors each line
+    counts.
     """
     from psyclone_storage.base.diagnostic import CompileError  # noqa: PLC0415
 
-    if isinstance(error, CompileError):
+    if isinstance(error, (CompileError, NoCompilerError)):
         raise error.with_traceback(None) from None
 
 

@@ -7,17 +7,22 @@ it imports. Where a module or an included file is not found, what it might offer
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.module_symbols import read_module_symbols
 from psyclone_storage.frontend.search import SourceIndex
-from psyclone_storage.ir.expr import Origin, Sort, Symbol
+from psyclone_storage.ir.expr import Expr, Name, Origin, Sort, Symbol
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
+from psyclone_storage.ir.rewrite import with_parts
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.unit import Use
+
+_CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|define)", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -115,6 +120,31 @@ class ModuleFinder:
     def imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
         """Return what `uses` give the name `name`, None if they do not."""
         return self._imported(uses, name.lower(), frozenset())
+
+    def constant(self, uses: Iterable[Use], name: str) -> Symbol | None:
+        """Return what `uses` give the name `name`, with the value of a constant; None if nothing.
+
+        All names in the value are joined with their symbols. A file that the preprocessor changes
+        has no values.
+        """
+        found = self.imported(uses, name)
+        return None if found is None else self._with_value(found, frozenset())
+
+    def _with_value(self, symbol: Symbol, within: frozenset[tuple[str, str]]) -> Symbol:
+        """Return a symbol of a module with its value, None where it is found `within` itself."""
+        place = symbol.module.lower(), symbol.name.lower()
+        is_constant = symbol.sort is Sort.CONSTANT and symbol.value is not None
+        source = self.source_of(symbol.module) if is_constant and place not in within else None
+        if symbol.value is None or source is None or _CONDITIONAL.search(source.text):
+            return replace(symbol, value=None)
+
+        def linked(part: Expr) -> Expr:
+            if not isinstance(part, Name):
+                return with_parts(part, linked)
+            found = self.seen_in_submodule(symbol.module, part.key)
+            return Name(part.text, found and self._with_value(found, within | {place}))
+
+        return replace(symbol, value=linked(symbol.value))
 
     def structure(self, module: str | None, name: str) -> Symbol | None:
         """Return the definition of the derived type `name` of `module`, None if it is not found."""

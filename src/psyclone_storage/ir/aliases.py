@@ -45,10 +45,12 @@ class Aliases:
 
     def described(self, first: Actual, second: Actual) -> str:
         """Return what two arguments that overlap have in common, as messages have it."""
-        if first.datum is None or second.datum is None or first.datum == second.datum:
+        if first.datum is None or second.datum is None:
             return f"'{spell(second.value)}'"
-        written, met = (spell(self.data[name].actual) for name in (second.datum, first.datum))
-        return f"'{written}', which may be '{met}'"
+        met, written = (spell(self.data[name].actual) for name in (first.datum, second.datum))
+        if first.datum != second.datum:
+            return f"'{written}', which may be '{met}'"
+        return f"'{written}'" if second.component is None else f"'{written}({second.component})'"
 
     def hint(self, first: Actual, second: Actual) -> str:
         """Return what to do about two arguments that overlap, if they are in fact different."""

@@ -12,6 +12,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.devices import MOVED
+from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
@@ -190,7 +191,8 @@ def _about_calls(schedule: Schedule, loop: Loop) -> Iterator[_Reason]:
                 yield f"'{kernel.name}' changes a scalar", ""
             elif described.kind not in passed:
                 yield f"'{kernel.name}' takes what is no field and no single number", ""
-    for one, other in _shared(schedule, calls):
+    for pair in _shared(schedule, calls):
+        one, other = (spell(schedule.datum(name).actual) for name in pair)
         yield f"'{one}' and '{other}' may be the same object, and one is written", ""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lfric_schedules import (
@@ -24,7 +26,7 @@ from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lfric.table import lfric_infrastructure
 from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.ir.expr import Expr, Literal, Name, Unary
+from psyclone_storage.ir.expr import Element, Expr, Literal, Name, Unary, whole
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import Depth
@@ -177,6 +179,14 @@ def test_a_field_must_be_on_the_space_that_metadata_name() -> None:
     text = checks((field("f1"), field("f2")), loop(call(made, "f1", "f2")))
     assert "if (f1%which_function_space() /= W3) then call log_event(" in text
     assert "'f1' is not on the function space w3 that kernel work_type asks for." in text
+
+
+def test_a_check_names_a_field_as_the_algorithm_does() -> None:
+    made = kernel(field_arg("w3", Access.WRITE))
+    element = replace(field("a_1"), actual=Element(Name("a"), (whole(1),)))
+    text = checks((element,), loop(call(made, "a_1")))
+    assert "field 'a(1)' is not on the function space w3" in text
+    assert "field 'a(1)' is written by work_type but read-only." in text
     assert "f2%which" not in text
 
 

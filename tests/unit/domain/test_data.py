@@ -83,6 +83,53 @@ def test_elements_at_unknown_places_may_be_one(first: str, second: str, may: boo
     assert (found[one], found[two]) == (((two,), (one,)) if may else ((), ()))
 
 
+INDICES = """
+integer, parameter :: k1 = 1, k2 = k1 + 1, last = 2*k2 - 1
+integer :: i, j, start = 1, some(3)
+real :: x
+type(box_type) :: box
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "may"),
+    [
+        ("f(k1)", "f(k2)", False),
+        ("f(K1)", "f(1)", True),
+        ("f(k2)", "f(last - 1)", True),
+        ("f(k2)", "f(last)", False),
+        ("f(1 + 1)", "f(3 - 1)", True),
+        ("f(1 + 1)", "f(3)", False),
+        ("f(-1)", "f(0)", False),
+        ("f(start)", "f(2)", True),
+        ("f(i)", "f(i + 1)", False),
+        ("f(i + k1)", "f(i + 1)", True),
+        ("f(2*i + 1)", "f(i + i - k1)", False),
+        ("f(i)", "f(j + 1)", True),
+        ("f(some(i))", "f(some(i) + 1)", False),
+        ("f(some)", "f(some + 1)", True),
+        ("f(some(1:2))", "f(some(1:2) + 1)", True),
+        ("f(number(i))", "f(number(i) + 1)", True),
+        ("f(some(number(i)))", "f(some(number(i)) + 1)", True),
+        ("f(unknown)", "f(unknown + 1)", True),
+        ("f(i/2)", "f(i/2 + 1)", True),
+        ("f(box%i)", "f(box%i + 1)", True),
+        ("f(1:2)", "f(3)", False),
+        ("f(1:2)", "f(k2)", True),
+        ("f(i:i+1)", "f(i+2:i+3)", False),
+        ("f(i:i+2)", "f(i+2)", True),
+        ("f(:2)", "f(3)", False),
+        ("f(2:)", "f(3)", True),
+        ("f(5:1:-1)", "f(3)", True),
+        ("s(k1)%f", "s(k2)%f", False),
+        ("s(i)%f", "s(i + 1)%f", False),
+    ],
+)
+def test_indices_that_always_differ_are_told_apart(first: str, second: str, may: bool) -> None:
+    found = bound(f"setval_c({first}, 0.0), setval_c({second}, 0.0)", INDICES).data.in_order()
+    assert [bool(datum.may_alias) for datum in found] == [may, may]
+
+
 @pytest.mark.parametrize("kind", [ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR])
 @pytest.mark.parametrize(
     ("first", "second", "may"),

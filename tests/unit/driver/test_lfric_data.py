@@ -8,8 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from psyclone_storage.base.compilers import find_c_compiler, find_fortran_compiler
+from psyclone_storage.base.compilers import (
+    NoCompilerError,
+    find_c_compiler,
+    find_fortran_compiler,
+)
 from psyclone_storage.lfric import *
+from psyclone_storage.runtime import compiling
 from psyclone_storage.runtime.lfric import Field, Mesh, Operator
 from psyclone_storage.storage import RDWR
 from psyclone_storage.storage.core.errors import PoisonedDataError
@@ -118,3 +123,18 @@ def test_what_a_failed_call_was_to_write_is_written_anew() -> None:
         invoke(inc_a_times_X(2.0, a))
     invoke(setval_c(b, 3.0), setval_X(a, b))
     assert a.values[-1] == b.values[-1] == 3.0
+
+
+def test_without_a_compiler_an_error_shows_the_lines_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @kernel(operates_on=CELL_COLUMN)
+    def never_compiled(a: field[GH_WRITE, W3]):
+        for k in layers():
+            a[0, k] = 0.7315
+
+    a = Field(Mesh.planar((4, 4), layers=2).space("W3"), "a")
+    monkeypatch.setattr(compiling, "find_c_compiler", lambda: None)
+    with pytest.raises(NoCompilerError, match="Install one, name it in the variable CC") as caught:
+        invoke(never_compiled(a))
+    assert {frame.path.name for frame in caught.traceback} == {"test_lfric_data.py", "invoke.py"}

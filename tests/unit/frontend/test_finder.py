@@ -11,7 +11,8 @@ from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import CompileRequest, make_compiler
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
-from psyclone_storage.ir.expr import Sort, Symbol
+from psyclone_storage.ir.affine import integer_constant
+from psyclone_storage.ir.expr import Name, Sort, Symbol
 from psyclone_storage.ir.unit import Imported, Use
 
 
@@ -131,3 +132,86 @@ def test_what_a_module_of_the_language_offers(module: str, name: str, sort: Sort
     found = finder.imported((Use(module, (Imported(name, name),)),), name)
     assert found is not None
     assert (found.sort, found.module) == (sort, module)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("one", 1),
+        ("Two", 2),
+        ("five", 5),
+        ("minus", -7),
+        ("there", 2),
+        ("hidden", None),
+        ("array", None),
+        ("variable", None),
+        ("half", None),
+        ("turns", None),
+        ("absent", None),
+        ("lost", None),
+        ("chosen", None),
+        ("nothing", None),
+    ],
+)
+def test_values_of_integer_constants_are_found(
+    tmp_path: Path, name: str, value: int | None
+) -> None:
+    integers = "integer, parameter ::"
+    lines = (
+        "use base_mod, only: one, there => two",
+        "use chosen_mod",
+        "use lost_mod, only: lost",
+        "private hidden",
+        f"{integers} two = 2*one, five = two + 3, minus = -(hidden)",
+        f"{integers} hidden = 7, array(2) = [1, 2], absent = lost + 1",
+        f"{integers} turns = round, round = turns",
+        "integer :: variable = 3",
+        "real, parameter :: half = 0.5",
+    )
+    written(tmp_path, "index_mod.f90", module("index_mod", *lines))
+    written(tmp_path, "base_mod.f90", module("base_mod", f"{integers} one = 1, two = one + one"))
+    choice = ("#ifdef LARGE", f"{integers} chosen = 1", "#else", f"{integers} chosen = 2", "#endif")
+    written(tmp_path, "chosen_mod.F90", module("chosen_mod", *choice))
+    found = finder(tmp_path).constant([Use("index_mod", (), whole=True)], name)
+    assert (None if found is None else integer_constant(Name(name, found))) == value
+
+
+def test_constants_of_an_algorithm_are_those_that_it_imports(tmp_path: Path) -> None:
+    """Two indices differ if their values do; what the preprocessor chooses has no value."""
+    numbers = "integer, parameter :: i_v = 1, i_c = 2"
+    written(tmp_path, "indices_mod.f90", module("indices_mod", numbers))
+    chosen = "\n".join(
+        (
+            "use indices_mod, only: i_v",
+            "#ifdef OTHER",
+            "use other_mod, only: i_c",
+            "#else",
+            "use indices_mod, only: i_c",
+            "#endif",
+        )
+    )
+    request = CompileRequest("lfric", directories=(tmp_path,))
+    made = make_compiler(default_settings(), request)
+    for use, options, apart in (
+        ("use indices_mod, only: i_v, i_c", "", True),
+        ("use indices_mod, only: i_c => i_v, i_v => i_c", "", True),
+        ("use indices_mod", "", True),
+        ("use indices_mod, only: i_v", "integer :: i_c", False),
+        ("use other_mod, only: i_v, i_c", "", False),
+        ("use other_mod", "", False),
+        ("use indices_mod, only: i_v, i_c", "include 'more.inc'", False),
+        (chosen, "", False),
+    ):
+        lines = (
+            use,
+            "use field_mod, only: field_type",
+            "contains",
+            "subroutine step(f)",
+            "type(field_type), intent(inout) :: f(2)",
+            options,
+            "call invoke(setval_c(f(i_v), 0.0), setval_X(f(i_c), f(i_v)))",
+            "end subroutine step",
+        )
+        built = made.compile_text(SourceText("step_mod.X90", module("step_mod", *lines)))
+        data = built.program.invokes[0].schedule.data
+        assert [bool(datum.may_alias) for datum in data] == [not apart] * 2, use

@@ -23,13 +23,13 @@ from psyclone_storage.analysis.bodies.accesses import (
     unknown_procedures,
     written_names,
 )
-from psyclone_storage.analysis.bodies.affine import sum_of
 from psyclone_storage.analysis.bodies.flow import Flow, flow_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import sum_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.interface import Dummy, Role

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from psyclone_storage.analysis.bodies.affine import simplified
 from psyclone_storage.analysis.bodies.shapes import Triplet, rank_of, type_of
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,

@@ -8,12 +8,12 @@ an imported variable is what its module says, and a name that is not resolved ma
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.bodies.affine import (
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.affine import (
     difference,
     simplified,
 )
-from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,

@@ -22,6 +22,7 @@ from psyclone_storage.analysis.schedules.check_devices import DeviceFault
 from psyclone_storage.analysis.schedules.same_objects import same_objects
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.affine import difference
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name
 from psyclone_storage.ir.holding import (
@@ -34,7 +35,13 @@ from psyclone_storage.ir.holding import (
     TouchData,
 )
 from psyclone_storage.ir.interface import Dummy, Role
-from psyclone_storage.ir.kernel import Access, ArgKind
+from psyclone_storage.ir.kernel import (
+    FIRST_INTERNAL,
+    LAST_INTERNAL,
+    Access,
+    ArgKind,
+    GridBounds,
+)
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.schedule import (
     Datum,
@@ -364,14 +371,30 @@ def _parts_written(
             return frozenset(ValuePart) if sets else nothing
         filled = bool(codes) and all(fills_columns(code, call.dummies, arg) for code in codes)
         return frozenset({ValuePart.INSIDE, ValuePart.AROUND}) if filled else nothing
-    if loop.parts or loop.bounds is not None:
+    if loop.parts or points.bounds is not None:
         return nothing
     if not codes or not all(_always(code, arg) for code in codes):
         return nothing
-    if points.bounds is not None:
-        return nothing
+    if loop.bounds is not None:
+        return _parts_within(loop.bounds)
     around = {ValuePart.AROUND} if points.name == all_points else set()
     return frozenset({ValuePart.INSIDE, *around})
+
+
+def _parts_within(bounds: GridBounds) -> frozenset[ValuePart]:
+    """Return the parts of a field of which all points lie within `bounds`.
+
+    No field has an internal point outside of the internal region of its grid, nor a boundary point
+    further than one point outside of it.
+    """
+    outside = (
+        difference(FIRST_INTERNAL, bounds.outer_start),
+        difference(FIRST_INTERNAL, bounds.inner_start),
+        difference(bounds.outer_stop, LAST_INTERNAL),
+        difference(bounds.inner_stop, LAST_INTERNAL),
+    )
+    least = min(-1 if points is None else points for points in outside)
+    return frozenset([ValuePart.INSIDE, ValuePart.AROUND][: max(least + 1, 0)])
 
 
 def _sets_dof(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> bool:

@@ -37,6 +37,7 @@ from psyclone_storage.ir.expr import (
     Member,
     Name,
     intrinsic,
+    spell,
     whole,
 )
 from psyclone_storage.ir.halo_depths import FieldPart, depths_of_steps, fields_of_loop
@@ -98,18 +99,18 @@ def _field_checks(
     context: LoweringContext, call: KernelCall, position: int, arg: KernelArg
 ) -> Iterator[Check]:
     datum = context.datum(call, position)
-    name = context.schedule.name
+    name, text = context.schedule.name, spell(datum.actual)
     allowed = tuple(SPACES[name].constant for name in spaces_meant(arg.space))
     if allowed:
         words = (
-            f"{name}: field '{datum.name}' is not on the function space {arg.space} that "
+            f"{name}: field '{text}' is not on the function space {arg.space} that "
             f"kernel {call.kernel.name} asks for."
         )
         yield (datum.name, arg.space), (_is_elsewhere(context, datum, allowed), words)
     yield from _number_checks(context, call, position, arg)
     if arg.access.writes:
         space = space_object(context, space_of(context, call, position))
-        words = f"{name}: field '{datum.name}' is written by {call.kernel.name} but read-only."
+        words = f"{name}: field '{text}' is written by {call.kernel.name} but read-only."
         yield (datum.name, "read-only"), (bound(space, abi.SpaceProcedure.IS_READONLY), words)
 
 
@@ -125,8 +126,8 @@ def _number_checks(
         if stated.isdecimal():
             condition = Binary(Operator.NOT_EQUAL, context.value(asked), whole(int(stated)))
             words = (
-                f"{context.schedule.name}: field '{datum.name}' has not {stated} {what}, which "
-                f"kernel {call.kernel.name} asks for."
+                f"{context.schedule.name}: field '{spell(datum.actual)}' has not {stated} {what},"
+                f" which kernel {call.kernel.name} asks for."
             )
             yield (datum.name, what, stated), (condition, words)
 
@@ -190,7 +191,7 @@ def _step_checks(context: LoweringContext) -> Iterator[Check]:
         condition = Binary(Operator.LESS, least_depth(context, parts), least)
         words = (
             f"{context.schedule.name}: redundant computation needs {_levels(depth)} of halo, which"
-            f" one of these fields does not have: {_names(parts)}."
+            f" one of these fields does not have: {_names(context, parts)}."
         )
         yield ("steps", depth), (condition, words)
 
@@ -204,8 +205,9 @@ def _assertion_checks(context: LoweringContext) -> Iterator[Check]:
             space = space_of(context, calls[part.call], part.bounds_from)
             ends = [last_dof(context, loop.computed, one) for one in (first, space)]
             words = (
-                f"{context.schedule.name}: '{first.datum.name}' and '{space.datum.name}' are not on"
-                " the same function space, although their loops were fused with 'same_space'."
+                f"{context.schedule.name}: '{spell(first.datum.actual)}' and"
+                f" '{spell(space.datum.actual)}' are not on the same function space, although their"
+                " loops were fused with 'same_space'."
             )
             yield (
                 ("same space", loop.uid, part.call),
@@ -239,7 +241,8 @@ def _depths(
         if isinstance(item, HaloExchange):
             components = parts_of(schedule.datum(item.datum), item.component)
             parts = [FieldPart(item.datum, component) for component in components]
-            yield f"the exchange of field '{item.datum}'", "the field", item.depth, parts
+            what = f"the exchange of field '{_names(context, parts)}'"
+            yield what, "the field", item.depth, parts
     for loop in outer_loops(schedule):
         if not loop.computed.reach.in_halo or loop.extent.extended:
             continue
@@ -248,7 +251,8 @@ def _depths(
             needed[depth].append(part)
         name = kernel_calls(loop)[0].kernel.name
         for depth, parts in needed.items():
-            yield f"the loop over {name}", f"one of the fields {_names(parts)}", depth, parts
+            owner = f"one of the fields {_names(context, parts)}"
+            yield f"the loop over {name}", owner, depth, parts
 
 
 def _levels(depth: Depth) -> str:
@@ -257,5 +261,6 @@ def _levels(depth: Depth) -> str:
     return f"{describe_depth(depth)} levels"
 
 
-def _names(parts: Iterable[FieldPart]) -> str:
-    return ", ".join(dict.fromkeys(part.datum for part in parts))
+def _names(context: LoweringContext, parts: Iterable[FieldPart]) -> str:
+    data = (context.schedule.datum(part.datum) for part in parts)
+    return ", ".join(dict.fromkeys(spell(datum.actual) for datum in data))

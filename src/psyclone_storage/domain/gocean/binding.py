@@ -151,7 +151,7 @@ def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
     """Yield every way in which an argument is not what the metadata ask for: `S104` to `S106`."""
     is_field = given.arg.kind is ArgKind.FIELD
     wish = "a field" if is_field else f"a scalar of type {given.arg.intrinsic.value}"
-    start = f"'{kernel.name}' wants {wish} here, but '{given.text}'"
+    start = f"'{kernel.name}' expects {wish}, but '{given.text}'"
     place, known = given.passed.span, given.known
     if is_field and not is_variable(given.passed.expr):
         hint = f"Pass a variable of type '{FIELD_TYPE}'."

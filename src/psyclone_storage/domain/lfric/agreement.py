@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.declared import (
     Declared,
@@ -168,7 +170,7 @@ def _check_object(
     if not is_variable(given.expr):
         yield Diagnostic(
             "S104",
-            f"'{kernel.name}' wants a {wish} here, but '{given.span.text}' is not a variable.",
+            f"'{kernel.name}' expects a {wish}, but '{given.span.text}' is not a variable.",
             given.span,
             hint=f"Pass the name of a {wish}.",
         )
@@ -203,7 +205,7 @@ def _wrong_rank(
 ) -> Diagnostic:
     return Diagnostic(
         "S106",
-        f"'{kernel.name}' wants {wish} here, but '{given.span.text}' {has}.",
+        f"'{kernel.name}' expects {wish}, but '{given.span.text}' {has}.",
         given.span,
         related=known.places,
     )
@@ -237,7 +239,7 @@ def _with_article(noun: str) -> str:
 
 
 def _contrast(kernel: Kernel, wish: str, given: ParsedArgument, has: str) -> str:
-    return f"'{kernel.name}' wants {_with_article(wish)} here, but '{given.span.text}' {has}."
+    return f"'{kernel.name}' expects {_with_article(wish)}, but '{given.span.text}' {has}."
 
 
 def _wrong_type(
@@ -267,31 +269,48 @@ def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iter
     if arg.kind is ArgKind.SCALAR_ARRAY and not is_variable(given.expr):
         yield Diagnostic(
             "S104",
-            f"'{kernel.name}' wants an array here, but '{given.span.text}' is not a variable.",
+            f"'{kernel.name}' expects an array, but '{given.span.text}' is not a variable.",
             given.span,
         )
         return
     wish = f"{arg.intrinsic.value} {arg.kind.value}"
     literal = _literal(given.expr)
     if literal is not None and literal.intrinsic is not arg.intrinsic:
-        has = f"is {_with_article(literal.intrinsic.value)} constant"
+        has = f"is {_with_article(literal.intrinsic.value)} literal"
         if given.span.text.lstrip("+-").isdigit() and literal.intrinsic is Intrinsic.REAL:
             has = "is too large for one of 32 bits"
-        yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span)
+        remedy = _remedy(arg, given, kernel, literal.intrinsic)
+        yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span, hint=remedy)
         return
     known = declared(given.expr)
     if known is None:
         found = intrinsic_of(given.expr)
         if found not in (None, arg.intrinsic):
             has = f"is {_with_article(found.value)} expression"
-            yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span)
+            remedy = _remedy(arg, given, kernel, found)
+            yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span, hint=remedy)
         return
     if isinstance(known.type, DerivedType) or known.type.intrinsic is not arg.intrinsic:
-        yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
+        type_ = None if isinstance(known.type, DerivedType) else known.type.intrinsic
+        wrong = _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
+        yield replace(wrong, hint=_remedy(arg, given, kernel, type_))
     elif known.rank != arg.rank:
         has = "is an array" if arg.rank == 0 else _rank_text(known)
         text = "a scalar" if arg.rank == 0 else f"an array of {counted(arg.rank, 'dimension')}"
         yield _wrong_rank(given, kernel, known, text, has)
+
+
+_PLAIN = regex(r"(?P<digits>[+-]?\d+)(?:_\w+)?")
+
+
+def _remedy(arg: KernelArg, given: ParsedArgument, kernel: Kernel, has: Intrinsic | None) -> str:
+    """Return how to pass a built-in a scalar of its type; nothing where metadata may be changed."""
+    if not kernel.is_builtin:
+        return ""
+    if (has, arg.intrinsic) != (Intrinsic.INTEGER, Intrinsic.REAL):
+        return f"Pass {_with_article(arg.intrinsic.value)} scalar."
+    plain = _PLAIN.fullmatch(given.span.text)
+    return f"Write {plain['digits']}.0." if plain else f"Write real({given.span.text}, r_def)."
 
 
 def _literal(expr: Expr) -> Literal | None:
@@ -307,7 +326,7 @@ def _check_quadrature(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iter
     if not is_variable(given.expr):
         yield Diagnostic(
             "S104",
-            f"'{kernel.name}' wants a quadrature rule of type '{wanted}' here, "
+            f"'{kernel.name}' expects a quadrature rule of type '{wanted}', "
             f"but '{given.span.text}' is not a variable.",
             given.span,
         )

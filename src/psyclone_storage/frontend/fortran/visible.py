@@ -1,16 +1,20 @@
 """Names in arguments of invokes, and in extents of dummy arguments, with their symbols.
 
 A name is looked up in the scopes around the invoke, the innermost first, among what the file
-defines, and in the language. What another module declares is not read: a name that is imported
-says so and no more, and one that nothing declares is `UNRESOLVED`.
+defines, and in the language. What another module declares is not read, but for the values of
+constants in subscripts and extents of arrays: a name that is imported says so and no more, and one
+that nothing declares is `UNRESOLVED`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.frontend.fortran.module_symbols import symbol_of
+from psyclone_storage.base.regex import regex
+from psyclone_storage.frontend.fortran.module_symbols import symbol_of, uses_of
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Origin, Range, Sort, Symbol
 from psyclone_storage.ir.intrinsics import FUNCTIONS
 from psyclone_storage.ir.linking import Linker
@@ -25,18 +29,33 @@ from psyclone_storage.ir.parsed import (
     ScopeKind,
     UsedName,
 )
+from psyclone_storage.ir.rewrite import with_parts
 from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.unit import Use
 
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 _SORTS = {ScopeKind.SUBROUTINE: Sort.SUBROUTINE, ScopeKind.FUNCTION: Sort.FUNCTION}
+_CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|define)", re.MULTILINE)
+
+ImportedConstant = Callable[[Iterable[Use], str], Symbol | None]
+"""Gives the constant of a name that is imported, with its value; None if it is not imported."""
 
 
-def link_algorithm(algorithm: ParsedAlgorithm, structures: Mapping[str, Symbol]) -> ParsedAlgorithm:
+def no_constant(_uses: Iterable[Use], _name: str) -> Symbol | None:
+    """Return None: no module is read."""
+    return None
+
+
+def link_algorithm(
+    algorithm: ParsedAlgorithm,
+    structures: Mapping[str, Symbol],
+    imported: ImportedConstant = no_constant,
+) -> ParsedAlgorithm:
     """Return `algorithm` with the names in arguments of its invokes linked with their symbols.
 
     `structures` are derived types that are known wherever they are imported from, by their keys.
     """
-    file = _FileNames(algorithm, structures)
+    file = _FileNames(algorithm, structures, imported)
     return replace(algorithm, invokes=tuple(_linked(each, file) for each in algorithm.invokes))
 
 
@@ -56,14 +75,12 @@ def link_declarations(declarations: tuple[Declaration, ...]) -> tuple[Declaratio
 
 
 def _linked(invoke: ParsedInvoke, file: _FileNames) -> ParsedInvoke:
-    linker = file.inside(invoke.scopes).linker
-    calls = (
-        replace(
-            call,
-            args=tuple(ParsedArgument(linker.expr(given.expr), given.span) for given in call.args),
-        )
-        for call in invoke.calls
-    )
+    names = file.inside(invoke.scopes)
+
+    def linked(given: ParsedArgument) -> ParsedArgument:
+        return ParsedArgument(names.with_subscripts(names.linker.expr(given.expr)), given.span)
+
+    calls = (replace(call, args=tuple(map(linked, call.args))) for call in invoke.calls)
     return replace(invoke, calls=tuple(calls))
 
 
@@ -82,6 +99,29 @@ class _SeenNames:
             self._known[key] = self._found(key)
         return self._known[key]
 
+    def with_subscripts(self, expr: Expr) -> Expr:
+        """Return a linked expression with the values of constants that its subscripts import."""
+        expr = with_parts(expr, self.with_subscripts)
+        if not isinstance(expr, Index):
+            return expr
+        return replace(expr, items=tuple(map(self.with_values, expr.items)))
+
+    def with_values(self, expr: Expr) -> Expr:
+        """Return a linked expression with the values of constants that are imported."""
+        match expr:
+            case Name(symbol=Symbol(origin=Origin.IMPORTED | Origin.UNRESOLVED) as symbol):
+                found = self.constant(expr.key)
+                return Name(expr.text, replace(symbol, value=found.value)) if found else expr
+        return with_parts(expr, self.with_values)
+
+    def constant(self, key: str) -> Symbol | None:
+        """Return the constant that is imported as `key`, None if that is not known."""
+        raise NotImplementedError
+
+    def is_declared(self, key: str) -> bool:
+        """Return whether `key` may be declared or imported by its name here."""
+        raise NotImplementedError
+
     def _found(self, key: str) -> Symbol:
         raise NotImplementedError
 
@@ -89,7 +129,14 @@ class _SeenNames:
 class _FileNames(_SeenNames):
     """What an algorithm file defines, and the places in it."""
 
-    def __init__(self, algorithm: ParsedAlgorithm, structures: Mapping[str, Symbol]) -> None:
+    def __init__(
+        self,
+        algorithm: ParsedAlgorithm,
+        structures: Mapping[str, Symbol],
+        imported: ImportedConstant,
+    ) -> None:
+        self.imported = imported
+        self.is_conditional = bool(_CONDITIONAL.search(algorithm.source.text))
         own = {one.key: _structure(one) for one in algorithm.types}
         self._structures = {**structures, **own}
         self._components: dict[str, list[Symbol]] = {}
@@ -120,6 +167,14 @@ class _FileNames(_SeenNames):
         alike = len({(item.type, item.rank) for item in found}) == 1
         return found[0] if alike else None
 
+    def constant(self, key: str) -> Symbol | None:
+        """Return None: outside of all scopes nothing is imported."""
+        return None
+
+    def is_declared(self, key: str) -> bool:
+        """Return whether `key` is a procedure or type of the file."""
+        return key in self._names
+
     def _found(self, key: str) -> Symbol:
         return self._names.get(key) or _beyond(key)
 
@@ -134,6 +189,9 @@ class _ScopeNames(_SeenNames):
         self._origin = Origin.HOST if scope.kind in _MODULES else Origin.LOCAL
         self._own: dict[str, Association | Declaration | UsedName] = {}
         self._modules: dict[str, str] = {}
+        self._uses = uses_of(scope.uses)
+        self._includes = scope.includes
+        self._times: Counter[str] = Counter(one.key for one in scope.declarations)
         for association in scope.associations:
             self._own[association.key] = association
         for declaration in scope.declarations:
@@ -142,19 +200,44 @@ class _ScopeNames(_SeenNames):
             for item in (*(use.only or ()), *use.renames):
                 self._modules[item.key] = use.module_key
                 self._own.setdefault(item.key, item)
+                self._times[item.key] += 1
 
     def _found(self, key: str) -> Symbol:
         match self._own.get(key):
             case Association() as item:
                 return self._associated(item)
             case Declaration() as item:
-                return symbol_of(item, self._origin)
+                return self._declared(symbol_of(item, self._origin))
             case UsedName() as item:
                 module = self._modules[key]
                 return Symbol(key, item.original, Origin.IMPORTED, module=module)
         if key in self._others:
             return Symbol(key, key, self._origin)
         return self._outer.symbol(key)
+
+    def constant(self, key: str) -> Symbol | None:
+        """Return the constant that is imported as `key`, None if that is not known."""
+        is_declared = isinstance(self._own.get(key), Association | Declaration)
+        if is_declared or key in self._others or self._includes or self._is_ambiguous(key):
+            return None
+        return self.file.imported(self._uses, key) or self._outer.constant(key)
+
+    def is_declared(self, key: str) -> bool:
+        """Return whether `key` may be declared or imported by its name here."""
+        return key in self._own or key in self._others or self._outer.is_declared(key)
+
+    def _is_ambiguous(self, key: str) -> bool:
+        """Return whether the preprocessor chooses which of several things a name is."""
+        several = self._times[key] > 1 or (key in self._own and self._outer.is_declared(key))
+        return several and self.file.is_conditional
+
+    def _declared(self, symbol: Symbol) -> Symbol:
+        """Return the symbol of a declaration with the names in its extents and value linked."""
+        self._known[symbol.key] = replace(symbol, value=None)
+        shape = tuple(self.with_values(self.linker.expr(extent)) for extent in symbol.shape)
+        if symbol.value is None or self._includes or self._is_ambiguous(symbol.key):
+            return replace(symbol, shape=shape, value=None)
+        return replace(symbol, shape=shape, value=self.with_values(self.linker.expr(symbol.value)))
 
     def _associated(self, item: Association) -> Symbol:
         """Return what a name stands for that an `associate` construct gives to an expression."""

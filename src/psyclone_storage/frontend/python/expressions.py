@@ -132,8 +132,11 @@ def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
         return TypedExpression(nodes.real(value, scope.real), _REAL)
     what = f"'{scope.text(node)}' is not known to a kernel."
     hint = "Assign it to a name of the module, as a number, or pass it."
-    if dotted(node.value) in scope.modules:
-        hint = f"Say what it is: '{node.attr}: float = {scope.text(node)}', or int or bool."
+    if (module := scope.modules.get(dotted(node.value) or "")) is not None:
+        hint = (
+            f"Write 'from {module} import {node.attr}' at the top of the file, and '{node.attr}'"
+            f" here; or declare it here: '{node.attr}: float = {scope.text(node)}', or int or bool."
+        )
     return scope.refuse("P053", what, node, hint)
 
 

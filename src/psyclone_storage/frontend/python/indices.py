@@ -28,7 +28,8 @@ def read_index(scope: KernelScope, node: ast.expr) -> Expr | None:
         scope.refuse("P051", what, node, "Write 'len(...) - 1' for the last.")
         return None
     if found.type is Intrinsic.INTEGER and (least := lowest(scope, found.expr)) < 0:
-        what = f"'{scope.text(node)}' is out of range: it reaches {least}, and indices begin at 0."
+        where = f"its lowest value is {least}; indices start at 0"
+        what = f"'{scope.text(node)}' is out of range: {where}."
         scope.refuse("P051", what, node, _IN_RANGE)
         return None
     return found.expr if found.type is Intrinsic.INTEGER else None

@@ -12,14 +12,14 @@ from itertools import dropwhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import written_names
-from psyclone_storage.analysis.bodies.affine import (
-    simplified,
-)
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir.affine import (
+    simplified,
+)
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,

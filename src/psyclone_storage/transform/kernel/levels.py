@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.analysis.bodies.affine import simplified
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.shapes import (
     Triplet,
@@ -22,6 +21,7 @@ from psyclone_storage.analysis.bodies.shapes import (
     type_of,
 )
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import (
     Binary,

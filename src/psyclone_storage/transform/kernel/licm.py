@@ -11,11 +11,11 @@ from psyclone_storage.analysis.bodies.accesses import (
     read_names,
     written_names,
 )
-from psyclone_storage.analysis.bodies.affine import difference, sum_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.affine import difference, sum_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.operators import Operator

@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.affine import (
-    simplified,
-)
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.nests import (
     inner_loop,
@@ -25,6 +22,9 @@ from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import (
+    simplified,
+)
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,

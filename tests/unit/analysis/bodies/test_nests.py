@@ -6,11 +6,11 @@ import pytest
 
 from kernel_bodies import code_of
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures
-from psyclone_storage.analysis.bodies.affine import difference, simplified
 from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.nests import may_parallelise
 from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.ir.affine import difference, simplified
 from psyclone_storage.ir.expr import spell
 
 DECLARED = (

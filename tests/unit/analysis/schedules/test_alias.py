@@ -11,9 +11,9 @@ from psyclone_storage.analysis.schedules.order import may_fuse
 from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.domain.lfric.builtins import builtin
 from psyclone_storage.domain.lfric.rules import LfricRules
-from psyclone_storage.ir.aliases import APART
+from psyclone_storage.ir.aliases import APART, Aliases
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.expr import Literal, Name
+from psyclone_storage.ir.expr import Element, Literal, Member, Name
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, StencilShape
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
@@ -144,6 +144,16 @@ def test_loops_whose_fields_may_be_one_object_do_not_share_an_iteration_too_earl
         assert [reason.code for reason in reasons] == expected
     assert "'f_i', which may be 'f_j'" in reasons[0].message
     assert reasons[0].hint == APART
+
+
+def test_messages_name_an_object_as_the_user_does() -> None:
+    element = Datum("c_i", Element(Name("c"), (Name("i"),)), FIELD)
+    vector = Datum("self_v", Member(Name("self"), "v"), FIELD, vector=3)
+    aliases = Aliases({datum.name: datum for datum in (element, vector)})
+    one, part = Actual("c_i", Name("c_i")), Actual("self_v", Name("self_v"), 2)
+    assert aliases.described(one, one) == "'c(i)'"
+    assert aliases.described(part, part) == "'self%v(2)'"
+    assert aliases.described(one, part) == "'self%v', which may be 'c(i)'"
 
 
 def test_a_fused_loop_does_not_race_with_itself_under_two_names() -> None:

@@ -174,8 +174,18 @@ def _passed(arg: KernelArg, number: int) -> str:
         ("from_0(-1)", True),
         ("from_0(3)", True),
         ("sized(4)", False),
-        ("sized(5)", False),
+        ("sized(5)", True),
         ("sized(last)", False),
+        ("sized(last + 1)", True),
+        ("sized(more)", True),
+        ("sized(more - 1)", False),
+        ("many(2:7)", True),
+        ("many(2:3)", False),
+        ("many(:last)", True),
+        ("many(last:)", False),
+        ("many(7:2)", False),
+        ("sized(2:more)", True),
+        ("sized(n:more)", False),
         ("open_end(99)", False),
         ("assumed(99)", False),
         ("assumed(0)", False),
@@ -194,7 +204,7 @@ def _passed(arg: KernelArg, number: int) -> str:
 def test_constant_subscripts_are_within_declared_bounds(text: str, refused: bool) -> None:
     """A subscript is refused only where both it and the bound are known."""
     declarations = """
-integer, parameter :: last = 4
+integer, parameter :: last = 4, more = last + 1
 integer :: n, size, numbers(2)
 type(field_type) :: many(3), grid(3, 3), from_0(0:2), sized(last), open_end(2:*), assumed(:)
 type(field_type), allocatable :: allocated(:)

@@ -392,6 +392,6 @@ def test_a_message_says_how_an_index_is_out_of_range() -> None:
         code_of("a = np.zeros((3, 3))\nfor i in range(3):\n    a[0, i + 2] = wind[0, i - 2]",
                 head=WITH_NUMPY)  # fmt: skip
     assert [one.message for one in caught.value.problems] == [
-        "'i - 2' is out of range: it reaches -2, and indices begin at 0.",
+        "'i - 2' is out of range: its lowest value is -2; indices start at 0.",
         "'i + 2' is out of range: it exceeds the length 3 by 1.",
     ]

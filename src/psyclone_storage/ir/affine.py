@@ -2,6 +2,7 @@
 
 Two such sums can be compared and subtracted without knowing the values of their names. What is
 no sum of products with constants, as `map(df)` or `n/2`, is one term of its own, equal to itself.
+Named constants are names like others until `with_values` has put their values in their place.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
+    Name,
+    Sort,
+    Symbol,
     Unary,
     canonical,
+    integer_value,
     whole,
     whole_number,
 )
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import with_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,26 @@ def _added(text: Expr | None, term: Expr, negative: bool) -> Expr:
 def simplified(expr: Expr) -> Expr:
     """Return a whole-number expression with its constants and equal terms put together."""
     return expr_of(sum_of(expr))
+
+
+def integer_constant(expr: Expr) -> int | None:
+    """Return the value of an expression of integer constants, named ones too, else None."""
+    return integer_value(with_values(expr))
+
+
+def with_values(expr: Expr) -> Expr:
+    """Return `expr` with the values of the integer constants in it, and of operations on them.
+
+    The initial value of a variable is not its value.
+    """
+    known = None
+    match expr:
+        case Name(symbol=Symbol(sort=sort, value=value)) if value is not None:
+            known = None if sort is Sort.VARIABLE else integer_constant(value)
+        case _:
+            expr = with_parts(expr, with_values)
+            known = integer_value(expr)
+    return expr if known is None else expr_of(Sum({}, known, {}))
 
 
 def difference(first: Expr, second: Expr) -> int | None:
