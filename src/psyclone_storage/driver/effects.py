@@ -7,17 +7,15 @@ Results are cached per procedure and reused for the next kernel.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.effects import (
     ACTIONS,
     ASSIGNMENT,
     ProcedureCall,
-    base_of,
     call_sites,
     continuing,
-    names_behind,
 )
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field, replace
@@ -36,9 +34,7 @@ from psyclone_storage.frontend.search import index_with
 from psyclone_storage.infrastructures.lfric import MESSAGE_PROCEDURES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
-    CallFunction,
     Index,
-    Keyword,
     Member,
     Name,
     Origin,
@@ -47,14 +43,14 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.intrinsics import DEFINED
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.scopes import WORDS
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DataType, DerivedType
-from psyclone_storage.ir.unit import Call, PointerAssign, Use
-from psyclone_storage.transform.kernel.state import changed_state, ends_program, kept_variables
+from psyclone_storage.ir.unit import Use
+from psyclone_storage.transform.kernel.passed import PassingCall, changed_by_calls
+from psyclone_storage.transform.kernel.state import changed_state, ends_program
 
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
 """Procedures that may change shared data, and the names of procedures that are not found."""
@@ -102,6 +98,9 @@ class SharedEffects:
     trusted: frozenset[str]
     _states: dict[ProcedurePlace, StateInText] = field(default_factory=dict)
     _kernels: dict[tuple[ProcedurePlace, ...], Effects] = field(default_factory=dict)
+    _changed: dict[tuple[int, ...], tuple[tuple[KernelCode, ...], Effects]] = field(
+        default_factory=dict
+    )
     _interfaces: dict[SourceText, frozenset[str]] = field(default_factory=dict)
     _overloaded: dict[str, bool] = field(default_factory=dict)
     _found: dict[ProcedurePlace, _Known] = field(default_factory=dict)
@@ -125,7 +124,11 @@ class SharedEffects:
         """
         places = tuple(ProcedurePlace(source, key_of(module), key_of(name)) for name in names)
         if codes:
-            return self._closed(kernel, [self._read(codes, None)], places)
+            key = tuple(map(id, codes))
+            if key not in self._changed:
+                found = self._closed(kernel, [self._read(codes, None)], places)
+                self._changed[key] = codes, found
+            return self._changed[key][1]
         if places not in self._kernels:
             self._kernels[places] = self._closed(kernel, map(self._of, places), places)
         return self._kernels[places]
@@ -318,20 +321,20 @@ class SharedEffects:
         calls: list[ProcedurePlace] = []
         unknown: list[str] = []
         for code in codes:
-            sites: list[_Site] = []
+            sites: list[PassingCall] = []
             for call in call_sites(continuing(code.body, ends_program(code)), code):
                 symbol = _symbol_of(call, code)
                 if symbol is not None and symbol.key in own:
-                    sites.append(_Site(call, (own[symbol.key],)))
+                    sites.append(PassingCall(call, (own[symbol.key],)))
                 elif symbol is not None and symbol.key in code.dummy_keys and not symbol.is_data:
-                    sites.append(_Site(call, ((),)))
+                    sites.append(PassingCall(call, ((),)))
                 elif symbol is None or not self._is_harmless(symbol):
                     found = self._called(call, symbol, code)
                     calls += found
                     if (not found or self._is_open(call, code)) and not _is_assignment(call):
                         unknown.append(_spelled(call))
-                    sites.append(_Site(call, tuple(self._code(one) for one in found)))
-            one = SharedProcedure(code, *_changed_by_calls(code, sites))
+                    sites.append(PassingCall(call, tuple(self._code(one) for one in found)))
+            one = SharedProcedure(code, *changed_by_calls(code, sites))
             if any(changed_state(code, passed=one.passed, aimed=one.aimed)):
                 shared.append(one)
         return _Known(tuple(shared), self._untrusted(calls),
@@ -442,30 +445,6 @@ class SharedEffects:
         return tuple(one for one in places if _may_take(self._code(one), kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """A call, and the bodies of the procedures that it may call; an empty one is not known."""
-
-    call: ProcedureCall
-    bodies: tuple[tuple[KernelCode, ...], ...]
-
-
-def _changed_by_calls(
-    code: KernelCode, sites: list[_Site]
-) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
-    """Return what the calls in `code` change: variables that outlive it, and pointers.
-
-    The pointers are those that calls associate with shared data. The result has no callers.
-    """
-    aimed = {name for site in sites for name in _aimed(code, site)}
-    behind = names_behind(code)
-    aimed |= {name for name, others in behind.items() if aimed & others}
-    owners = kept_variables(code).keys()
-    passed = {name for site in sites for name in _passed(site, owners, behind, _changes)}
-    passed |= {name for site in sites for name in _passed(site, aimed, behind, _changes_target)}
-    return frozenset(passed), (), frozenset(aimed)
-
-
 def _symbol_of(site: ProcedureCall, code: KernelCode) -> Symbol | None:
     """Return the symbol of a called name, or None for a type-bound procedure."""
     return code.symbol(site.procedure.key) if isinstance(site.procedure, Name) else None
@@ -506,89 +485,3 @@ def _may_take(codes: tuple[KernelCode, ...], kinds: list[DataType | None]) -> bo
 
 def _sort_of(kind: DataType) -> object:
     return kind.name if isinstance(kind, DerivedType) else kind.intrinsic
-
-
-def _passed(
-    site: _Site,
-    owners: Collection[str],
-    behind: Mapping[str, frozenset[str]],
-    changes: Callable[[tuple[KernelCode, ...], object, int], bool],
-) -> Iterator[str]:
-    """Yield those of `owners` that a call passes to what changes them."""
-    for at, arg in enumerate(site.call.args):
-        base = base_of(arg)
-        kept = ({base} | behind.get(base, frozenset())).intersection(owners)
-        positions = range(at, at + 1 + isinstance(site.call.procedure, Member))
-        if kept and any(changes(codes, arg, one) for codes in site.bodies for one in positions):
-            yield from kept
-
-
-def _aimed(code: KernelCode, site: _Site) -> Iterator[str]:
-    """Yield the pointers, and objects with pointers, that a call associates with shared data."""
-    if not any(map(_points_at_shared, site.bodies)):
-        return
-    for line in walk_lines(code.body):
-        match line:
-            case PointerAssign(target, Index(base)) if base is site.call.procedure:
-                yield base_of(target)
-    for at, arg in enumerate(site.call.args):
-        positions = range(at, at + 1 + isinstance(site.call.procedure, Member))
-        if any(_sets_pointer(codes, arg, one) for codes in site.bodies for one in positions):
-            yield base_of(arg)
-
-
-def _points_at_shared(codes: tuple[KernelCode, ...]) -> bool:
-    """Return whether a procedure associates a pointer with data that outlive its call.
-
-    What it passes its pointers to may do so, too.
-    """
-    for code in codes[:1]:
-        owners = kept_variables(code)
-        for line in walk_lines(code.body):
-            match line:
-                case PointerAssign(_, CallFunction(Name() as function)):
-                    if code.symbol(function.key).origin is not Origin.INTRINSIC:
-                        return True
-                case PointerAssign(_, value) if base_of(value) in owners:
-                    return True
-                case Call(_, args) if any(_is_pointer(code, base_of(arg)) for arg in args):
-                    return True
-    return False
-
-
-def _is_pointer(code: KernelCode, key: str) -> bool:
-    declared = code.declared(key)
-    return declared is not None and "pointer" in declared.words
-
-
-def _sets_pointer(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
-    """Return whether a procedure may associate the argument at a position, or its components."""
-    key = _dummy(codes, arg, at)
-    if not key or "intent(in)" in getattr(codes[0].declared(key), "words", ()):
-        return False
-    return _is_pointer(codes[0], key) or any(
-        isinstance(line, PointerAssign) and base_of(line.target) == key
-        for line in walk_lines(codes[0].body)
-    )
-
-
-def _changes_target(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
-    return _changes(codes, arg, at) and not _sets_pointer(codes, arg, at)
-
-
-def _dummy(codes: tuple[KernelCode, ...], arg: object, at: int) -> str:
-    """Return the dummy argument for the argument at a position, or nothing."""
-    keys = codes[0].dummy_keys if codes else ()
-    key = arg.key if isinstance(arg, Keyword) else next(iter(keys[at : at + 1]), "")
-    return key if key in keys else ""
-
-
-def _changes(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
-    """Return whether a procedure may change the argument at a position, or of a keyword."""
-    if not codes:
-        return True
-    key = _dummy(codes, arg, at)
-    if not key:
-        return False
-    declared = codes[0].declared(key)
-    return declared is None or not {"intent(in)", "value"} & declared.words

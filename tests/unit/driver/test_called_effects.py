@@ -389,8 +389,8 @@ def test_effects_that_are_not_known_are_reported_once(
 
 
 REGIONS = {
-    "acc": "acc-loop; acc-parallel; acc-enter-data",
-    "omp target": "openmp-teams-do; openmp-target; openmp-enter-data",
+    "acc": "acc-routine{force=true}; acc-loop; acc-parallel; acc-enter-data",
+    "omp target": "omp-declare-target{force=true}; openmp-teams-do; openmp-target",
 }
 
 

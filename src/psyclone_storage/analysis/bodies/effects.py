@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
@@ -226,6 +227,7 @@ def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCal
     derived types are calls of `operator(+)` and the like, and of `assignment(=)`.
     """
     typing = Typing(code.symbol, code.structure) if _has_structures(code) else None
+    is_function = cache(lambda key: _is_function(code.symbol(key)))
     for line in lines:
         place = place_of_line(line)
         parts = expressions_of(line)
@@ -238,7 +240,7 @@ def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCal
             yield ProcedureCall(Name(ASSIGNMENT), (line.target, line.value), place)
         for expr in parts:
             for part in walk(expr):
-                yield from _called_by(part, code, typing, place)
+                yield from _called_by(part, is_function, typing, place)
     for item in code.declarations:
         if isinstance(item, Opaque):
             for key in sorted(item.names):
@@ -258,12 +260,12 @@ def _of_structures(typing: Typing, *operands: Expr) -> bool:
 
 
 def _called_by(
-    part: Expr, code: KernelCode, typing: Typing | None, place: Span | None
+    part: Expr, is_function: Callable[[str], bool], typing: Typing | None, place: Span | None
 ) -> Iterator[ProcedureCall]:
     match part:
         case CallFunction(base, items) | Unresolved(base, items):
             yield ProcedureCall(base, items, place)
-        case Name() if _is_function(code.symbol(part.key)):
+        case Name() if is_function(part.key):
             yield ProcedureCall(part, (), place)
         case Unary(op, operand) if _is_called(op, typing, operand):
             yield ProcedureCall(Name(f"operator({op.spelling})"), (operand,), place)
