@@ -353,7 +353,7 @@ class SharedEffects:
         if symbol is None:
             return self._bound(site, code)
         if _is_overload(symbol.key):
-            return self._behind_operator(site, symbol.key, code)
+            return self._of_operator(site, symbol.key, code)
         if symbol.origin is Origin.UNRESOLVED and symbol.module:
             symbol = self.finder.offered(symbol.module, symbol.name) or symbol
         if symbol.sort not in (Sort.SUBROUTINE, Sort.FUNCTION, Sort.PROCEDURE):
@@ -424,10 +424,10 @@ class SharedEffects:
             for target in read_bound(source, name, binding)
         )
 
-    def _behind_operator(
+    def _of_operator(
         self, site: ProcedureCall, name: str, code: KernelCode
     ) -> tuple[ProcedurePlace, ...]:
-        """Return the procedures of an operator or an assignment, in all modules that may say so."""
+        """Return the procedures that a defined operator or assignment may call."""
         typing = Typing(code.symbol, code.structure)
         kinds = [typing.type_of(arg) for arg in site.args]
         homes = [_module_of(one, code) for one in kinds if isinstance(one, DerivedType)]

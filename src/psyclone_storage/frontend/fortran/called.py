@@ -124,7 +124,7 @@ def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, .
 
 
 def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the procedures behind `operator(...)` and `assignment(=)`, by these names.
+    """Return the procedures of `operator(...)` and `assignment(=)`, by these names.
 
     Each is a pair: a procedure name in lower case and nothing, or a binding and the name of its
     type.
