@@ -6,23 +6,25 @@ Results are cached per procedure and reused for the next kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.effects import (
+    ACTIONS,
+    ASSIGNMENT,
     ProcedureCall,
-    base_of,
     call_sites,
     continuing,
-    names_behind,
 )
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.called import (
     read_bound,
+    read_operators,
     read_specifics,
     read_with_internal,
 )
@@ -31,19 +33,33 @@ from psyclone_storage.frontend.fortran.state import StateInText
 from psyclone_storage.frontend.search import index_with
 from psyclone_storage.infrastructures.lfric import MESSAGE_PROCEDURES
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Keyword, Member, Name, Origin, Sort, Symbol
+from psyclone_storage.ir.expr import (
+    Index,
+    Member,
+    Name,
+    Origin,
+    Sort,
+    Symbol,
+)
+from psyclone_storage.ir.intrinsics import DEFINED
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import SharedProcedure
+from psyclone_storage.ir.scopes import WORDS
+from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.typed import Typing
-from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.types import DataType, DerivedType
 from psyclone_storage.ir.unit import Use
-from psyclone_storage.transform.kernel.state import changed_state, ends_program, kept_variables
+from psyclone_storage.transform.kernel.passed import PassingCall, changed_by_calls
+from psyclone_storage.transform.kernel.state import changed_state, ends_program
 
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
 """Procedures that may change shared data, and the names of procedures that are not found."""
 
 _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
-_ACTS = frozenset({"random_seed", "random_init"})
+_OVERLOAD = regex(
+    r"^\s*(?:interface|generic\b[^:\n]*::)\s*(?:operator|assignment)\s*\(",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +75,11 @@ class ProcedurePlace:
 class _Known:
     """The effects of one procedure.
 
-    `codes` are its subroutine and internal procedures where they may change what threads share,
-    each with the variables that it passes to procedures that change them. `calls` are the
-    procedures that it calls, and `unknown` the names of those that are not found.
+    `shared` are its subroutine and internal procedures where they may change what threads share.
+    `calls` are the procedures that it calls, and `unknown` the names of those that are not found.
     """
 
-    codes: tuple[tuple[KernelCode, frozenset[str]], ...] = ()
+    shared: tuple[SharedProcedure, ...] = ()
     calls: tuple[ProcedurePlace, ...] = ()
     unknown: tuple[str, ...] = ()
 
@@ -83,7 +98,11 @@ class SharedEffects:
     trusted: frozenset[str]
     _states: dict[ProcedurePlace, StateInText] = field(default_factory=dict)
     _kernels: dict[tuple[ProcedurePlace, ...], Effects] = field(default_factory=dict)
+    _changed: dict[tuple[int, ...], tuple[tuple[KernelCode, ...], Effects]] = field(
+        default_factory=dict
+    )
     _interfaces: dict[SourceText, frozenset[str]] = field(default_factory=dict)
+    _overloaded: dict[str, bool] = field(default_factory=dict)
     _found: dict[ProcedurePlace, _Known] = field(default_factory=dict)
     _codes: dict[ProcedurePlace, tuple[KernelCode, ...]] = field(default_factory=dict)
 
@@ -105,7 +124,11 @@ class SharedEffects:
         """
         places = tuple(ProcedurePlace(source, key_of(module), key_of(name)) for name in names)
         if codes:
-            return self._closed(kernel, [self._read(codes, None)], places)
+            key = tuple(map(id, codes))
+            if key not in self._changed:
+                found = self._closed(kernel, [self._read(codes, None)], places)
+                self._changed[key] = codes, found
+            return self._changed[key][1]
         if places not in self._kernels:
             self._kernels[places] = self._closed(kernel, map(self._of, places), places)
         return self._kernels[places]
@@ -119,7 +142,7 @@ class SharedEffects:
         queue: list[tuple[_Known, str, tuple[str, ...]]] = [(root, kernel, ()) for root in roots]
         done: set[ProcedurePlace] = set(places)
         for found, name, callers in queue:
-            shared += [SharedProcedure(code, passed, callers) for code, passed in found.codes]
+            shared += [replace(one, callers=callers) for one in found.shared]
             unknown |= dict.fromkeys(found.unknown)
             for place in found.calls:
                 if place not in done:
@@ -141,7 +164,8 @@ class SharedEffects:
             return _Known(unknown=(place.name,))
         if state.pure:
             return _Known()
-        known = None if state.may_change else self._by_text(place, state)
+        needs_body = state.may_change or (state.has_structures and self._overloads(place, state))
+        known = None if needs_body else self._by_text(place, state)
         return known or self._read(self._code(place), place)
 
     def _state(self, place: ProcedurePlace) -> StateInText:
@@ -157,7 +181,9 @@ class SharedEffects:
             symbol = self._symbol(place, state.uses, key)
             if symbol.sort in (Sort.VARIABLE, Sort.CONSTANT, Sort.TYPE) or _is_message(symbol):
                 continue
-            if symbol.origin is Origin.INTRINSIC and key not in _ACTS:
+            if key in ACTIONS or (key in DEFINED and self._variables(place, state, passed)):
+                return None
+            if symbol.origin is Origin.INTRINSIC:
                 continue
             found = self._places(symbol, place)
             if not found and (symbol.is_resolved or not symbol.module):
@@ -167,15 +193,57 @@ class SharedEffects:
             changes = symbol.sort is not Sort.FUNCTION or any(
                 self._state(one).changes_arguments for one in found
             )
-            if changes and any(
-                self._symbol(place, state.uses, name).sort is Sort.VARIABLE for name in passed
-            ):
+            if changes and self._variables(place, state, passed):
                 return None
+            for name in passed - state.called.keys():
+                given = self._symbol(place, state.uses, name)
+                if given.is_called and given.origin is not Origin.INTRINSIC:
+                    calls += (procedures := self._places(given, place))
+                    unknown += () if procedures else (name,)
         left = tuple(one for one in unknown if one not in self.trusted)
         return _Known(calls=self._untrusted(calls), unknown=left)
 
+    def _variables(
+        self, place: ProcedurePlace, state: StateInText, names: Iterable[str]
+    ) -> frozenset[str]:
+        """Return those of `names` that are variables around a procedure."""
+        return frozenset(
+            name for name in names if self._symbol(place, state.uses, name).sort is Sort.VARIABLE
+        )
+
+    def _overloads(self, place: ProcedurePlace, state: StateInText) -> bool:
+        """Return whether operators or assignments of derived types may be procedures."""
+        around = self.finder.of_source(place.source, place.module)
+        uses = (*state.uses, *(around.uses if around else ()))
+        if _OVERLOAD.search(place.source.text):
+            return True
+        return any(self._has_overloads(one) for one in self._imported_modules(uses))
+
+    def _has_overloads(self, module: str) -> bool:
+        if module not in self._overloaded:
+            paths = self.finder.index.module_candidates(module)
+            texts = (self.finder.index.read(path).text for path in paths)
+            self._overloaded[module] = any(map(_OVERLOAD.search, texts))
+        return self._overloaded[module]
+
+    def _imported_modules(self, uses: Iterable[Use]) -> tuple[str, ...]:
+        """Return the modules that `uses` name, and those that these offer as a whole."""
+        found = dict.fromkeys(key_of(use.module) for use in uses)
+        queue = list(found)
+        for name in queue:
+            scope = self.finder.module(name)
+            offered = [] if scope is None else [use for use in scope.uses if use.whole]
+            new = [key_of(use.module) for use in offered if key_of(use.module) not in found]
+            found |= dict.fromkeys(new)
+            queue += new
+        return tuple(found)
+
     def _symbol(self, place: ProcedurePlace, uses: tuple[Use, ...], key: str) -> Symbol:
-        """Return the symbol of a name in a procedure that does not declare it."""
+        """Return the symbol of a name in a procedure that does not declare it.
+
+        A name of the language is that of another procedure only if that is found, or if an import
+        lists it.
+        """
         found = self.finder.imported(uses, key)
         if found is not None and found.is_resolved:
             return found
@@ -184,7 +252,14 @@ class SharedEffects:
             return around.symbols[key]
         if around is not None and found is None:
             found = self.finder.imported(around.uses, key)
-        return found or intrinsic_symbol(key) or Symbol(key, key, Origin.UNRESOLVED)
+        if found is not None and found.is_resolved:
+            return found
+        uses = (*uses, *(around.uses if around is not None else ()))
+        if not any(name.key == key for use in uses for name in use.names):
+            if key in WORDS:
+                return Symbol(key, key, Origin.INTRINSIC)
+            found = intrinsic_symbol(key) or found
+        return found or Symbol(key, key, Origin.UNRESOLVED)
 
     def _places(self, symbol: Symbol, place: ProcedurePlace) -> tuple[ProcedurePlace, ...]:
         """Return the procedures that a name refers to in the procedure at `place`."""
@@ -241,31 +316,33 @@ class SharedEffects:
         """Return the effects in the bodies of a procedure and its internal ones, or of a kernel."""
         if not codes and place is not None:
             return _Known(unknown=(place.name,))
-        own = {code.key for code in codes}
-        kept: list[tuple[KernelCode, frozenset[str]]] = []
+        own = {code.key: (code,) for code in codes}
+        shared: list[SharedProcedure] = []
         calls: list[ProcedurePlace] = []
         unknown: list[str] = []
         for code in codes:
-            passed: set[str] = set()
-            owners = kept_variables(code)
-            behind = names_behind(code)
-            for site in call_sites(continuing(code.body, ends_program(code)), code):
-                symbol = _symbol_of(site, code)
-                if symbol is not None and (symbol.key in own or self._is_harmless(symbol)):
-                    continue
-                found = self._called(site, symbol, code)
-                calls += found
-                if not found:
-                    unknown.append(_spelled(site))
-                passed.update(_passed(site, found, owners, behind, self._code))
-            if any(changed_state(code, passed=frozenset(passed))):
-                kept.append((code, frozenset(passed)))
-        return _Known(tuple(kept), self._untrusted(calls),
+            sites: list[PassingCall] = []
+            for call in call_sites(continuing(code.body, ends_program(code)), code):
+                symbol = _symbol_of(call, code)
+                if symbol is not None and symbol.key in own:
+                    sites.append(PassingCall(call, (own[symbol.key],)))
+                elif symbol is not None and symbol.key in code.dummy_keys and not symbol.is_data:
+                    sites.append(PassingCall(call, ((),)))
+                elif symbol is None or not self._is_harmless(symbol):
+                    found = self._called(call, symbol, code)
+                    calls += found
+                    if (not found or self._is_open(call, code)) and not _is_assignment(call):
+                        unknown.append(_spelled(call))
+                    sites.append(PassingCall(call, tuple(self._code(one) for one in found)))
+            one = SharedProcedure(code, *changed_by_calls(code, sites))
+            if any(changed_state(code, passed=one.passed, aimed=one.aimed)):
+                shared.append(one)
+        return _Known(tuple(shared), self._untrusted(calls),
                       tuple(one for one in unknown if one not in self.trusted))  # fmt: skip
 
     def _is_harmless(self, symbol: Symbol) -> bool:
         """Return whether a name refers to data, or to a procedure without relevant effects."""
-        if symbol.origin is Origin.DUMMY or symbol.is_data or symbol.sort is Sort.TYPE:
+        if symbol.is_data or symbol.sort is Sort.TYPE:
             return True
         return symbol.origin is Origin.INTRINSIC or _is_message(symbol)
 
@@ -275,6 +352,8 @@ class SharedEffects:
         source = code.module.source
         if symbol is None:
             return self._bound(site, code)
+        if _is_overload(symbol.key):
+            return self._of_operator(site, symbol.key, code)
         if symbol.origin is Origin.UNRESOLVED and symbol.module:
             symbol = self.finder.offered(symbol.module, symbol.name) or symbol
         if symbol.sort not in (Sort.SUBROUTINE, Sort.FUNCTION, Sort.PROCEDURE):
@@ -287,25 +366,83 @@ class SharedEffects:
         if not isinstance(member, Member):
             return ()
         kind = Typing(code.symbol, code.structure).type_of(member.base)
+        overrides: tuple[ProcedurePlace, ...] = ()
         while isinstance(kind, DerivedType):
-            module = key_of(kind.module or code.symbol(kind.name).module or code.module.name)
-            is_own = module == code.module.key
-            source = code.module.source if is_own else self.finder.source_of(module)
-            if source is None:
+            module = _module_of(kind, code)
+            source = self._source(module, code)
+            around = None if source is None else self.finder.of_source(source, module)
+            if source is None or around is None:
                 return ()
-            targets = read_bound(source, kind.name, member.key)
-            if targets:
+            if self._is_open(site, code):
+                overrides += self._overriding(around, source, kind, member.key)
+            if targets := read_bound(source, kind.name, member.key):
                 places = tuple(ProcedurePlace(source, module, one) for one in targets)
-                return places if all(self._state(one).found for one in places) else ()
-            around = self.finder.of_source(source, module)
-            own = None if around is None else around.symbols.get(kind.name)
-            if own is None or not own.extends or around is None:
+                found = all(self._state(one).found for one in places)
+                return (*places, *overrides) if found else ()
+            own = around.symbols.get(kind.name)
+            if own is None or not own.extends:
                 return ()
             parent = around.symbols.get(own.extends) or self.finder.imported(
                 around.uses, own.extends
             )
             kind = DerivedType(key_of(parent.name), parent.module_key) if parent else None
         return ()
+
+    def _source(self, module: str, code: KernelCode) -> SourceText | None:
+        is_own = module == code.module.key
+        return code.module.source if is_own else self.finder.source_of(module)
+
+    def _is_open(self, site: ProcedureCall, code: KernelCode) -> bool:
+        """Return whether extensions of the declared type may bind another procedure."""
+        member = site.procedure
+        if not isinstance(member, Member):
+            return False
+        typing = Typing(code.symbol, code.structure)
+        base = member.base
+        while isinstance(base, Index):
+            base = base.base
+        symbol = code.symbol(base.key) if isinstance(base, Name) else None
+        if isinstance(base, Member):
+            symbol = typing.component(base)
+        kind = typing.type_of(member.base)
+        if symbol is None or "class" not in symbol.attributes or not isinstance(kind, DerivedType):
+            return False
+        source = self._source(_module_of(kind, code), code)
+        fixed = rf"\bprocedure\b.*\bnon_overridable\b.*::.*\b{re.escape(member.key)}\b"
+        return source is None or re.search(fixed, source.text, re.IGNORECASE) is None
+
+    def _overriding(
+        self, around: ModuleSymbols, source: SourceText, kind: DerivedType, binding: str
+    ) -> tuple[ProcedurePlace, ...]:
+        """Return what the extensions of a type in its module bind to a name."""
+        extending = {kind.name}
+        for _ in around.symbols:
+            extending |= {key for key, one in around.symbols.items() if one.extends in extending}
+        return tuple(
+            ProcedurePlace(source, key_of(around.name), target)
+            for name in sorted(extending - {kind.name})
+            for target in read_bound(source, name, binding)
+        )
+
+    def _of_operator(
+        self, site: ProcedureCall, name: str, code: KernelCode
+    ) -> tuple[ProcedurePlace, ...]:
+        """Return the procedures that a defined operator or assignment may call."""
+        typing = Typing(code.symbol, code.structure)
+        kinds = [typing.type_of(arg) for arg in site.args]
+        homes = [_module_of(one, code) for one in kinds if isinstance(one, DerivedType)]
+        uses = (*code.uses, *code.module.uses)
+        modules = dict.fromkeys((code.module.key, *homes, *self._imported_modules(uses)))
+        found: list[ProcedurePlace] = []
+        for module in modules:
+            source = self._source(module, code)
+            if source is None or not _OVERLOAD.search(source.text):
+                continue
+            for procedure, bound_to in read_operators(source).get(name, ()):
+                targets = read_bound(source, bound_to, procedure) if bound_to else (procedure,)
+                found += (ProcedurePlace(source, module, one) for one in targets)
+        places = (one for one in dict.fromkeys(found) if self._state(one).found)
+        return tuple(one for one in places if _may_take(self._code(one), kinds))
 
 
 def _symbol_of(site: ProcedureCall, code: KernelCode) -> Symbol | None:
@@ -321,33 +458,30 @@ def _is_message(symbol: Symbol) -> bool:
     return (symbol.module_key, key_of(symbol.name)) in MESSAGE_PROCEDURES
 
 
-def _passed(
-    site: ProcedureCall,
-    places: tuple[ProcedurePlace, ...],
-    owners: Mapping[str, str],
-    behind: Mapping[str, frozenset[str]],
-    code_of: Callable[[ProcedurePlace], tuple[KernelCode, ...]],
-) -> Iterator[str]:
-    """Yield the variables that outlive calls and that a call passes to what changes them."""
-    bound = isinstance(site.procedure, Member)
-    for at, arg in enumerate(site.args):
-        base = base_of(arg)
-        kept = ({base} | behind.get(base, frozenset())) & owners.keys()
-        if kept and any(
-            _changes(code_of(place), arg, position)
-            for place in places
-            for position in range(at, at + 1 + bound)
-        ):
-            yield from kept
+def _module_of(kind: DerivedType, code: KernelCode) -> str:
+    return key_of(kind.module or code.symbol(kind.name).module or code.module.name)
 
 
-def _changes(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
-    """Return whether a procedure may change the argument at a position, or of a keyword."""
+def _is_overload(key: str) -> bool:
+    return key == ASSIGNMENT or key.startswith("operator(")
+
+
+def _is_assignment(call: ProcedureCall) -> bool:
+    return isinstance(call.procedure, Name) and call.procedure.key == ASSIGNMENT
+
+
+def _may_take(codes: tuple[KernelCode, ...], kinds: list[DataType | None]) -> bool:
+    """Return whether a procedure may have arguments of these types, as far as they are known."""
     if not codes:
         return True
-    keys = codes[0].dummy_keys
-    key = arg.key if isinstance(arg, Keyword) else next(iter(keys[at : at + 1]), "")
-    if key not in keys:
-        return False
-    declared = codes[0].declared(key)
-    return declared is None or not {"intent(in)", "value"} & declared.words
+    for key, kind in zip(codes[0].dummy_keys, kinds, strict=False):
+        declared = codes[0].declared(key)
+        if declared is None or declared.polymorphic or kind is None:
+            continue
+        if _sort_of(declared.type) != _sort_of(kind):
+            return False
+    return True
+
+
+def _sort_of(kind: DataType) -> object:
+    return kind.name if isinstance(kind, DerivedType) else kind.intrinsic

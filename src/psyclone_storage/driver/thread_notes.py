@@ -71,8 +71,9 @@ def unknown_effects(program: Program, kernels: Kernels) -> Iterator[Diagnostic]:
             f"Threads call procedures whose effects are not known: {names}.",
             first.span,
             label=f"'{first.kernel.procedure}' calls {listed(_called_by(first, unknown), 'and')}",
-            hint="Give the folder of their modules with '-d'; files have the names of modules."
-            f" If threads may call them, set 'THREAD_SAFE_PROCEDURES = {setting}' in the settings.",
+            hint="Pass the directory of their modules with '-d'; each file must be named after its"
+            f" module. If threads may call them, set 'THREAD_SAFE_PROCEDURES = {setting}' in the"
+            " settings.",
             severity=Severity.WARNING,
         )
 
@@ -87,9 +88,9 @@ def _is_trusted(call: KernelCall, kernels: Kernels) -> bool:
 
 
 def _shared_calls(body: tuple[Statement, ...]) -> Iterator[KernelCall]:
-    """Yield the calls that threads share."""
+    """Yield the calls that threads share, on the host or on a device."""
     for item in body:
-        if isinstance(item, DirectiveRegion) and item.directive.value.startswith("omp "):
+        if isinstance(item, DirectiveRegion) and not item.directive.holds_data:
             yield from kernel_calls(item)
         elif isinstance(item, Compound):
             yield from _shared_calls(item.body)
@@ -107,7 +108,7 @@ def _of_call(call: KernelCall, kernels: Kernels) -> Iterator[str]:
 
     for one in kernels.shared_procedures(call.kernel, call.codes):
         trusted = kernels.is_thread_safe(call.kernel, one.code)
-        if trusted and any(changed_state(one.code, passed=one.passed)):
+        if trusted and any(changed_state(one.code, passed=one.passed, aimed=one.aimed)):
             yield (
                 f"Threads share '{one.code.name}', which changes what it keeps from call to call:"
                 " THREAD_SAFE_PROCEDURES of the settings says that they may."

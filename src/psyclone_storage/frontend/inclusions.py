@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
+from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
@@ -24,11 +24,16 @@ class Inclusion:
     place: Span
 
 
-def inclusions(source: SourceText) -> Iterator[Inclusion]:
-    """Yield each line of `source` that includes a file."""
-    for found in _INCLUDE.finditer(source.text):
-        start = found.start() + len(found[0]) - len(found[0].lstrip())
-        yield Inclusion(found[1] or found[2] or found[3], source.span(start, found.end()))
+@kept_with_first
+def inclusions(source: SourceText) -> tuple[Inclusion, ...]:
+    """Return each line of `source` that includes a file."""
+    return tuple(
+        Inclusion(
+            found[1] or found[2] or found[3],
+            source.span(found.end() - len(found[0].lstrip()), found.end()),
+        )
+        for found in _INCLUDE.finditer(source.text)
+    )
 
 
 def included_file(found: Inclusion, folders: tuple[Path, ...]) -> Path | None:

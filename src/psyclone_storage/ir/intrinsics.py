@@ -31,18 +31,34 @@ datan2 dcos dcosh ddim dexp dint dlog dlog10 dmax1 dmin1 dmod dnint dsign dsin d
 dtanh float iabs idim idint idnint ifix isign max0 max1 min0 min1 sngl
 """
 _SUBROUTINES = """
-atomic_define atomic_ref cpu_time date_and_time execute_command_line get_command
-get_command_argument get_environment_variable move_alloc mvbits random_init random_number
-random_seed system_clock
+atomic_define *atom value *stat
+atomic_ref *value atom *stat
+cpu_time *time
+date_and_time *date *time *zone *values
+execute_command_line command wait *exitstat *cmdstat *cmdmsg
+get_command *command *length *status *errmsg
+get_command_argument number *value *length *status *errmsg
+get_environment_variable name *value *length *status trim_name *errmsg
+move_alloc *from *to *stat *errmsg
+mvbits from frompos len *to topos
+random_init repeatable image_distinct
+random_number *harvest
+random_seed *size put *get
+system_clock *count *count_rate *count_max
 """
+# A line has a name and its dummy arguments; a star marks those that the subroutine may define.
+_LINES = tuple(line.split() for line in _SUBROUTINES.strip().splitlines())
 
 FUNCTIONS = frozenset(_GENERIC.split() + _OF_DEGREES.split() + _SPECIFIC.split())
 """Intrinsic functions, generic and specific."""
 
-SUBROUTINES = frozenset(_SUBROUTINES.split())
-"""Intrinsic subroutines."""
+SUBROUTINES = {name: tuple(word.strip("*") for word in words) for name, *words in _LINES}
+"""The dummy arguments of intrinsic subroutines."""
 
-PROCEDURES = FUNCTIONS | SUBROUTINES
+DEFINED = {name: frozenset(word[1:] for word in words if word[0] == "*") for name, *words in _LINES}
+"""The dummy arguments that intrinsic subroutines may define."""
+
+PROCEDURES = FUNCTIONS.union(SUBROUTINES)
 """All intrinsic procedures."""
 
 ELEMENTAL = frozenset(

@@ -147,13 +147,15 @@ class Rules(Protocol):
 class SharedProcedure:
     """A procedure that may change what threads share: a kernel's own, or one that it calls.
 
-    `passed` are variables that it passes to procedures that change them. `callers` are the names of
-    the kernel and of the procedures through which it is called, nothing for the kernel's own.
+    `passed` are variables that it passes to procedures that change them, and `aimed` pointers that
+    procedures associate with shared data. `callers` are the names of the kernel and of the
+    procedures through which it is called, nothing for the kernel's own.
     """
 
     code: KernelCode
     passed: frozenset[str] = frozenset()
     callers: tuple[str, ...] = ()
+    aimed: frozenset[str] = frozenset()
 
 
 class KernelSource(Protocol):

@@ -216,9 +216,8 @@ class Workbench:
                 continue
             for one in self._shared(call):
                 mentioned = None if one.callers else self._mentioned
-                found.update(
-                    dict.fromkeys(changed_state(one.code, mentioned, one.passed, one.callers))
-                )
+                races = changed_state(one.code, mentioned, one.passed, one.callers, one.aimed)
+                found.update(dict.fromkeys(races))
         return tuple(found)
 
     def _shared(self, call: KernelCall) -> Iterator[SharedProcedure]:

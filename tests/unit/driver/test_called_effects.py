@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,128 @@ EFFECTS = {
     "write to a unit": ("", "", "write(17, *) x"),
     "allocation": ("real(r_def), allocatable :: state(:)", "", "allocate(state(3))"),
     "passed on": ("real(r_def) :: state", "", "call bump(state)"),
+    "intrinsic subroutine": ("real(r_def) :: state", "", "call cpu_time(state)"),
+    "intrinsic with keywords": ("integer :: state", "", "call system_clock(count_rate=state)"),
+    "moved allocation": (
+        "real(r_def), allocatable :: one(:), state(:)", "", "call move_alloc(one, state)",
+    ),
+    "status of an allocation": (
+        "integer :: state", "real(r_def), allocatable :: t(:)", "allocate(t(3), stat=state)",
+    ),
+    "second allocation": (
+        "real(r_def), allocatable :: state(:)", "real(r_def), allocatable :: t(:)",
+        "allocate(t(2), state(3))",
+    ),
+    "status of a transfer": (
+        "integer :: state", "character(20) :: buffer", "write(buffer, *, iostat=state) x",
+    ),
+    "intrinsic's name": ("", "", "x = scale(x)"),
+    "intrinsic's name in a message": ("", "", "write(*, *) scale(x)"),
+    "keyword's name": ("", "", "x = inquire(x)"),
+    "keyword's name in a message": ("", "", "write(*, *) inquire(x)"),
+    "passed procedure": ("", "", "call apply_to(count_one, x)"),
+    "variable with an intrinsic's name": ("real(r_def) :: index", "", "call bump(index)"),
+    "passed to a dummy procedure": ("real(r_def) :: state", "", "call apply_state(bump)"),
+    "overloaded operator": ("", "type(box_type) :: a, b, c", "a%n = 1; c = a + b; x = x + c%n"),
+    "defined operator": ("", "type(box_type) :: a, b", "x = x + (a .dot. b)"),
+    "defined assignment": ("", "type(box_type) :: a", "a = x"),
+    "pointer of a function": ("", "real(r_def), pointer :: p", "p => target_of(); p = x"),
+    "pointer of a subroutine": ("", "real(r_def), pointer :: p", "call aim(p); p = x"),
+    "pointer passed on": ("", "real(r_def), pointer :: p", "call aim(p); call bump(p)"),
+    "second pointer": ("", "real(r_def), pointer :: p, q", "call aim(p); q => p; q = x"),
+    "pointer component": ("", "type(box_type) :: a", "call aim_part(a); a%p = x"),
+    "overriding procedure": ("", "class(box_type), pointer :: a", "call a%act(x)"),
 }  # fmt: skip
+SHARED = """integer :: calls = 0
+real(r_def), target :: aimed_at
+interface operator(+)
+  module procedure add_boxes
+end interface
+interface operator(.dot.)
+  module procedure dot_boxes
+end interface
+interface assignment(=)
+  module procedure set_box
+end interface
+interface operator(-)
+  module procedure subtract_boxes
+end interface
+type :: box_type
+  integer :: n = 0
+  real(r_def), pointer :: p => null()
+contains
+  procedure, nopass :: act => look_at
+  procedure, nopass, non_overridable :: fixed => look_at
+end type
+type, extends(box_type) :: counting_type
+contains
+  procedure, nopass :: act => count_one
+end type"""
+TOOLS = """  function scale(z) result(y)
+    real(r_def), intent(in) :: z
+    real(r_def) :: y
+    calls = calls + 1; y = z
+  end function scale
+  function inquire(z) result(y)
+    real(r_def), intent(in) :: z
+    real(r_def) :: y
+    calls = calls + 1; y = z
+  end function inquire
+  subroutine look_at(y)
+    real(r_def), intent(inout) :: y
+    y = 2 * y
+  end subroutine look_at
+  subroutine count_one(y)
+    real(r_def), intent(inout) :: y
+    calls = calls + 1; y = calls
+  end subroutine count_one
+  subroutine apply_to(f, y)
+    external :: f
+    real(r_def), intent(inout) :: y
+    call f(y)
+  end subroutine apply_to
+  subroutine apply_state(f)
+    external :: f
+    call f(aimed_at)
+  end subroutine apply_state
+  function add_boxes(a, b) result(c)
+    type(box_type), intent(in) :: a, b
+    type(box_type) :: c
+    calls = calls + 1; c%n = a%n + b%n
+  end function add_boxes
+  function dot_boxes(a, b) result(c)
+    type(box_type), intent(in) :: a, b
+    integer :: c
+    calls = calls + 1; c = a%n * b%n
+  end function dot_boxes
+  function subtract_boxes(a, b) result(c)
+    type(box_type), intent(in) :: a, b
+    integer :: c
+    c = a%n - b%n
+  end function subtract_boxes
+  function same(t) result(p)
+    real(r_def), target, intent(in) :: t
+    real(r_def), pointer :: p
+    p => t
+  end function same
+  subroutine set_box(a, z)
+    type(box_type), intent(inout) :: a
+    real(r_def), intent(in) :: z
+    calls = calls + 1; a%n = int(z)
+  end subroutine set_box
+  function target_of() result(p)
+    real(r_def), pointer :: p
+    p => aimed_at
+  end function target_of
+  subroutine aim(p)
+    real(r_def), pointer, intent(out) :: p
+    p => aimed_at
+  end subroutine aim
+  subroutine aim_part(a)
+    type(box_type), intent(inout) :: a
+    a%p => aimed_at
+  end subroutine aim_part
+"""
 PURE = {
     "argument": ("", "", "x = 2 * x"),
     "module variable read": ("real(r_def) :: state = 2", "", "x = state * x"),
@@ -86,7 +208,31 @@ PURE = {
     "error stop": ("", "", "if (x < 0) error stop 'negative'"),
     "passed to be read": ("real(r_def) :: state", "", "call look(state, x)"),
     "of each thread": ("real(r_def) :: state\n!$omp threadprivate(state)", "", "state = x"),
-}
+    "intrinsic subroutine": ("real(r_def) :: state", "real(r_def) :: t", "call cpu_time(t)"),
+    "intrinsic that reads": ("integer :: state", "integer :: t", "call mvbits(state, 0, 1, t, 0)"),
+    "intrinsic function": ("real(r_def) :: state", "", "x = max(x, abs(state))"),
+    "status of an allocation": (
+        "integer :: state", "real(r_def), allocatable :: t(:)\ninteger :: n",
+        "allocate(t(3), source=x, stat=n)",
+    ),
+    "passed procedure": ("", "", "call apply_to(look_at, x)"),
+    "operator of numbers": ("", "integer :: i, j", "i = 1; j = i + i; x = x + j"),
+    "operator of another type": ("", "type(box_type) :: a", "a%n = 2; x = x + a%n"),
+    "other operator of the type": (
+        "", "type(box_type) :: a, b\ninteger :: j", "b = a; j = a - b; x = x + j",
+    ),
+    "pointer to a local": (
+        "", "real(r_def), target :: t\nreal(r_def), pointer :: p",
+        "t = x; p => t; p = 2 * p; x = t",
+    ),
+    "pointer to an argument": (
+        "", "real(r_def), target :: t\nreal(r_def), pointer :: p", "p => same(t); p = x",
+    ),
+    "allocated pointer": ("", "real(r_def), pointer :: p", "allocate(p); call bump(p)"),
+    "pointer that is read": ("", "real(r_def), pointer :: p", "call aim(p); x = x + p"),
+    "binding of a type": ("", "type(box_type) :: a", "call a%act(x)"),
+    "final binding": ("", "class(box_type), pointer :: a", "call a%fixed(x)"),
+}  # fmt: skip
 BUMP = """  subroutine bump(y)
     real(r_def), intent(inout) :: y
     y = y + 1
@@ -119,18 +265,26 @@ def function(name: str, declared: str, body: str) -> str:
             f"  end function {name}\n")  # fmt: skip
 
 
+def needs_tools(effect: tuple[str, str, str]) -> bool:
+    """Return whether an effect uses a procedure or a type of `TOOLS`."""
+    names = re.findall(r"(?:subroutine|function) (\w+)", TOOLS)
+    return any(re.search(rf"\b{name}\b|box_type", " ".join(effect)) for name in names)
+
+
 def texts(way: str, effect: tuple[str, str, str]) -> tuple[str, str]:
     """Return the texts of the kernel's module, and of the module of its helper."""
     outer, declared, body = effect
+    outer = f"{SHARED}\n{outer}" if needs_tools(effect) else outer
+    tools = BUMP + TOOLS if needs_tools(effect) else BUMP
     kernel = {"uses": "", "specification": "", "declared": "", "procedures": ""}
     kernel["statement"] = "call helper(theta(map(1)))"
     one = subroutine("helper", declared, body)
     if way == "same module":
-        kernel |= {"specification": outer, "procedures": one + BUMP}
+        kernel |= {"specification": outer, "procedures": one + tools}
         return KERNEL.format(**kernel), ""
     if way == "internal":
         outside = f"{outer}\n" if outer else ""
-        kernel |= {"specification": outside, "procedures": BUMP}
+        kernel |= {"specification": outside, "procedures": tools}
         text = KERNEL.format(**kernel)
         inner = "  contains\n" + one
         return text.replace("  end subroutine work_code", inner + "  end subroutine work_code"), ""
@@ -158,7 +312,7 @@ def texts(way: str, effect: tuple[str, str, str]) -> tuple[str, str]:
         one = one.replace("subroutine helper(", "recursive subroutine helper(", 1)
         one = one.replace("  end subroutine", "    if (x > 1e9) call again(x)\n  end subroutine")
         one += subroutine("again", "", "call helper(x)").replace("sub", "recursive sub", 1)
-    return KERNEL.format(**kernel), HELPER.format(specification=outer, procedures=one + BUMP)
+    return KERNEL.format(**kernel), HELPER.format(specification=outer, procedures=one + tools)
 
 
 def compiled(folder: Path, texts: tuple[str, str], steps: str, *words: str) -> Outcome:
@@ -232,6 +386,42 @@ def test_effects_that_are_not_known_are_reported_once(
         trusting = ("--warnings", "error", "--config-opts", f"THREAD_SAFE_PROCEDURES={name}")
         done = compiled(tmp_path, (text, ""), STEPS[0], *trusting)
         assert (done.status, done.err) == (0, "")
+
+
+REGIONS = {
+    "acc": "acc-routine{force=true}; acc-loop; acc-parallel; acc-enter-data",
+    "omp target": "omp-declare-target{force=true}; openmp-teams-do; openmp-target",
+}
+
+
+@pytest.mark.parametrize("steps", REGIONS.values(), ids=REGIONS)
+def test_unknown_effects_are_reported_for_devices_too(steps: str, tmp_path: Path) -> None:
+    text = KERNEL.format(
+        uses="  use elsewhere_mod, only : helper", specification="", declared="",
+        statement="call helper(theta(map(1)))", procedures="",
+    )  # fmt: skip
+    done = compiled(tmp_path, (text, ""), steps)
+    assert "warning[S016]" in done.err
+    assert "each file must be named after its module" in done.err
+
+
+LISTED = {
+    "listed": ("use elsewhere_mod, only : max", True),
+    "renamed": ("use elsewhere_mod, only : max => other", True),
+    "used as a whole": ("use elsewhere_mod", False),
+}
+
+
+@pytest.mark.parametrize(("use", "reported"), LISTED.values(), ids=LISTED)
+def test_an_intrinsic_is_unknown_only_if_an_import_lists_its_name(
+    use: str, reported: bool, tmp_path: Path
+) -> None:
+    words = {"specification": "", "declared": "", "procedures": ""}
+    text = KERNEL.format(uses=f"  {use}", statement="theta(map(1)) = max(theta(map(1)), 1.0_r_def)",
+                         **words)  # fmt: skip
+    done = compiled(tmp_path, (text, ""), STEPS[0])
+    assert is_shared(done)
+    assert ("warning[S016]" in done.err) is reported
 
 
 @pytest.mark.parametrize("name", ["helper", "work_code", "work_kernel_type"])

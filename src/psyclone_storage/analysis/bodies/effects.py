@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
@@ -28,14 +29,18 @@ from psyclone_storage.ir.expr import (
     Unresolved,
     walk,
 )
+from psyclone_storage.ir.intrinsics import DEFINED, SUBROUTINES
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import DefinedOperator
+from psyclone_storage.ir.operators import AnyOperator, DefinedOperator
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line, walk_lines
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typed import Typing
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
+    Assign,
     Associate,
     Call,
     Cycle,
+    Declare,
     Exit,
     Goto,
     InputOutput,
@@ -49,10 +54,21 @@ from psyclone_storage.ir.unit import (
 Ends = Callable[[Line], bool]
 """Whether a statement certainly ends the program."""
 
+ASSIGNMENT = "assignment(=)"
 _JUMPS = (Return, Cycle, Exit, Goto, Opaque)
 _MESSAGE_UNITS = frozenset({"output_unit", "error_unit"})
-_RANDOM_STATE = frozenset({"random_seed", "random_init"})
+_GENERATOR = "it changes the state of the random number generator"
+ACTIONS = {
+    "random_seed": _GENERATOR,
+    "random_init": _GENERATOR,
+    "execute_command_line": "it runs a command of the operating system",
+}
+"""The effects of intrinsic subroutines on something other than their arguments."""
 _OPAQUE_CALL = regex(r"\bcall\s+([a-z]\w*)", re.IGNORECASE)
+_OPAQUE_OPERATOR = regex(
+    r"(?<![\d.])\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true|false)\.)[a-z]+\.",
+    re.IGNORECASE,
+)
 _OPAQUE_FILE = regex(
     r"^\s*(?:if\s*\(.*\)\s*)?(read|open|close|rewind|backspace|endfile)\s*\(",
     re.IGNORECASE | re.MULTILINE,
@@ -134,8 +150,27 @@ def other_effects(lines: Iterable[Line], code: KernelCode) -> Iterator[Effect]:
             yield Effect(f"it uses a file ('{line.word}')", place)
         elif isinstance(line, Opaque) and (found := _OPAQUE_FILE.search(line.text)):
             yield Effect(f"it uses a file ('{key_of(found[1])}')", place)
-        elif isinstance(line, Call) and base_of(line.procedure) in _RANDOM_STATE:
-            yield Effect("it changes the state of the random number generator", place)
+        elif isinstance(line, Call) and (name := intrinsic_subroutine(line, code)) in ACTIONS:
+            yield Effect(ACTIONS[name], place)
+
+
+def intrinsic_subroutine(line: Call, code: KernelCode) -> str:
+    """Return the name of the intrinsic subroutine that a statement calls, or nothing."""
+    if not isinstance(line.procedure, Name):
+        return ""
+    symbol = code.symbol(line.procedure.key)
+    return symbol.key if symbol.origin is Origin.INTRINSIC else ""
+
+
+def defined_arguments(line: Call, code: KernelCode) -> Iterator[Expr]:
+    """Yield the arguments that the call of an intrinsic subroutine may define."""
+    name = intrinsic_subroutine(line, code)
+    if name not in DEFINED:
+        return
+    for dummy, arg in zip(SUBROUTINES[name], line.args, strict=False):
+        key = arg.key if isinstance(arg, Keyword) else dummy
+        if key in DEFINED[name]:
+            yield arg.value if isinstance(arg, Keyword) else arg
 
 
 def _uses_file(line: InputOutput, code: KernelCode) -> bool:
@@ -188,8 +223,11 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
 def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCall]:
     """Yield the calls in `lines` of `code`: subroutines, functions in expressions, operators.
 
-    A procedure that is passed as an argument counts as called.
+    A procedure that is passed as an argument counts as called. Operators and assignments of
+    derived types are calls of `operator(+)` and the like, and of `assignment(=)`.
     """
+    typing = Typing(code.symbol, code.structure) if _has_structures(code) else None
+    is_function = cache(lambda key: _is_function(code.symbol(key)))
     for line in lines:
         place = place_of_line(line)
         parts = expressions_of(line)
@@ -198,9 +236,11 @@ def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCal
             parts = parts[1:]
         elif isinstance(line, Opaque):
             yield from _in_opaque(line, code)
+        elif isinstance(line, Assign) and typing and _of_structures(typing, *parts):
+            yield ProcedureCall(Name(ASSIGNMENT), (line.target, line.value), place)
         for expr in parts:
             for part in walk(expr):
-                yield from _called_by(part, code, place)
+                yield from _called_by(part, is_function, typing, place)
     for item in code.declarations:
         if isinstance(item, Opaque):
             for key in sorted(item.names):
@@ -208,14 +248,36 @@ def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCal
                     yield ProcedureCall(Name(key))
 
 
-def _called_by(part: Expr, code: KernelCode, place: Span | None) -> Iterator[ProcedureCall]:
+def _has_structures(code: KernelCode) -> bool:
+    """Return whether any variable in `code` has a derived type."""
+    types = [symbol.type for symbol in code.module.symbols.symbols.values()]
+    types += [item.type for item in code.declarations if isinstance(item, Declare)]
+    return any(isinstance(one, DerivedType) for one in types)
+
+
+def _of_structures(typing: Typing, *operands: Expr) -> bool:
+    return any(isinstance(typing.type_of(operand), DerivedType) for operand in operands)
+
+
+def _called_by(
+    part: Expr, is_function: Callable[[str], bool], typing: Typing | None, place: Span | None
+) -> Iterator[ProcedureCall]:
     match part:
         case CallFunction(base, items) | Unresolved(base, items):
             yield ProcedureCall(base, items, place)
-        case Name() if _is_function(code.symbol(part.key)):
+        case Name() if is_function(part.key):
             yield ProcedureCall(part, (), place)
-        case Unary(DefinedOperator() as op) | Binary(DefinedOperator() as op):
-            yield ProcedureCall(Name(op.spelling), (), place)
+        case Unary(op, operand) if _is_called(op, typing, operand):
+            yield ProcedureCall(Name(f"operator({op.spelling})"), (operand,), place)
+        case Binary(op, left, right) if _is_called(op, typing, left, right):
+            yield ProcedureCall(Name(f"operator({op.spelling})"), (left, right), place)
+
+
+def _is_called(op: AnyOperator, typing: Typing | None, *operands: Expr) -> bool:
+    """Return whether an operator is a procedure."""
+    if isinstance(op, DefinedOperator):
+        return True
+    return typing is not None and _of_structures(typing, *operands)
 
 
 def _is_function(symbol: Symbol) -> bool:
@@ -226,5 +288,6 @@ def _is_function(symbol: Symbol) -> bool:
 def _in_opaque(line: Opaque, code: KernelCode) -> Iterator[ProcedureCall]:
     called = {key_of(name) for name in _OPAQUE_CALL.findall(line.text)}
     called |= {key for key in line.names if _is_function(code.symbol(key))}
+    called |= {f"operator({key_of(word)})" for word in _OPAQUE_OPERATOR.findall(line.text)}
     for key in sorted(called):
         yield ProcedureCall(Name(key), (), place_of_line(line))

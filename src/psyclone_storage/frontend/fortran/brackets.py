@@ -12,7 +12,7 @@ from psyclone_storage.base.regex import regex
 
 _MARK = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"()\[\],]|=>|::|[=/<>]=|=")
 _BRACKET = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()\[\]]")
-_NESTED = regex(r"[()\[\]'\"]")
+_LISTED = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()\[\],]")
 
 
 def punctuation(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
@@ -61,12 +61,17 @@ def list_items(text: str, start: int, stop: int) -> list[tuple[int, int]]:
     Blank text has no items; between two commas there is one, perhaps empty: then it lies at the
     second comma.
     """
-    if _NESTED.search(text, start, stop):
-        commas = [
-            at for at, depth, mark in punctuation(text, start, stop) if mark == "," and not depth
-        ]
-    else:
-        commas = [at for at in range(start, stop) if text[at] == ","]
+    commas: list[int] = []
+    depth = 0
+    for found in _LISTED.finditer(text, start, stop):
+        mark = found.group()
+        if mark == ",":
+            if not depth:
+                commas.append(found.start())
+        elif mark in "([":
+            depth += 1
+        elif mark in ")]":
+            depth -= 1
     firsts = [start, *(comma + 1 for comma in commas)]
     items = [_trimmed(text, *ends) for ends in zip(firsts, [*commas, stop], strict=True)]
     return [] if len(items) == 1 and items[0][0] == items[0][1] else items

@@ -27,6 +27,12 @@ _TYPE = regex(r"type\b(?!\s*\()(?:.*::|\s)\s*(?P<name>[a-z]\w*)\s*$", re.IGNOREC
 _GENERIC = regex(
     r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE
 )
+_OVERLOAD = regex(
+    r"(?:interface|generic\b[^:]*::)\s*(?P<word>operator|assignment)\s*"
+    r"\(\s*(?P<operator>[^\s()]+)\s*\)\s*(?:=>\s*(?P<names>[\w\s,]+))?$"
+)
+_LISTED = regex(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$")
+_DOTTED = {".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">="}
 _PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 
 
@@ -115,6 +121,30 @@ def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, .
                 targets[generic["name"].lower()] = tuple(names)
     found = targets.get(binding, ())
     return tuple(dict.fromkeys(one for name in found for one in targets.get(name, (name,))))
+
+
+def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return the procedures of `operator(...)` and `assignment(=)`, by these names.
+
+    Each is a pair: a procedure name in lower case and nothing, or a binding and the name of its
+    type.
+    """
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    type_name = name = ""
+    for statement in scan(source):
+        text = statement.text.lower()
+        if head := _TYPE.match(text):
+            type_name = head["name"]
+        if opened := _OVERLOAD.match(text):
+            name = f"{opened['word']}({_DOTTED.get(opened['operator'], opened['operator'])})"
+            names = re.findall(r"\w+", opened["names"] or "")
+            found[name] = (*found.get(name, ()), *((one, type_name) for one in names))
+        elif name and (listed := _LISTED.match(text)):
+            names = re.findall(r"\w+", listed["names"])
+            found[name] = (*found[name], *((one, "") for one in names))
+        elif text.startswith("end"):
+            name = "" if "interface" in text else name
+    return found
 
 
 def _specifics(module: OpenScope, name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.syntax import SyntaxCheck
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.units import OpenScope, read_units
 
 
 def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagnostic, ...]:
@@ -19,9 +19,9 @@ def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagn
 
     The arguments are those of `procedures`, where `implicit none` asks for their declaration.
     """
-    reader = UnitReader(source)
+    reader, others = read_units(source)
     check = SyntaxCheck(source)
-    for statement, scope in reader.others():
+    for statement, scope in others:
         check.look_at(statement, scope)
     names = {name.lower() for name in procedures}
     heads = [scope for scope in reader.opened if scope.name.lower() in names]

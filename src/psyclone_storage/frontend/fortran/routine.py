@@ -1,8 +1,4 @@
-"""The interface of a subroutine: its dummy arguments and what it declares about them.
-
-Reads up to the first executable statement of the subroutine and no further, so that the size of
-a kernel does not matter.
-"""
+"""The interface of a subroutine: its dummy arguments and what it declares about them."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.specification import read_procedure
 from psyclone_storage.frontend.fortran.statements import scan
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.units import OpenScope, Standing, UnitReader, read_units
 from psyclone_storage.frontend.fortran.visible import link_declarations
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine, ScopeKind
 
@@ -35,8 +31,8 @@ def read_routine(source: SourceText, name: str) -> ParsedRoutine:
     The uses and the constants of the module around it follow its own uses and declarations.
     Raises `CompileError` if the file has no such subroutine or a declaration cannot be read.
     """
-    reader = UnitReader(source)
-    scope = _read_up_to_body(reader, name.lower())
+    reader, others = read_units(source)
+    scope, body = _subroutine(reader, others, name.lower())
     if scope is None:
         raise CompileError(
             Diagnostic(
@@ -46,9 +42,10 @@ def read_routine(source: SourceText, name: str) -> ParsedRoutine:
                 hint=did_you_mean(name, sorted(subroutine_names(source))),
             )
         )
-    raise_if_any([problem for problem in reader.problems if _concerns(problem, scope)])
+    raise_if_any([problem for problem in reader.problems if _concerns(problem, scope, body)])
     span = scope.opening.whole()
-    declarations = (*reader.scope(scope).declarations, *_constants(reader, scope))
+    own = (item for item in reader.scope(scope).declarations if item.span.start < body)
+    declarations = (*own, *_constants(reader, scope))
     return ParsedRoutine(
         scope.name,
         scope.dummies,
@@ -67,25 +64,31 @@ def subroutine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
     return {head.name.lower(): head.dummies for head in heads if head and head.kind == "subroutine"}
 
 
-def _read_up_to_body(reader: UnitReader, wanted: str) -> OpenScope | None:
-    """Return the subroutine `wanted` once all that it declares has been read."""
-    for statement, scope in reader.others():
+def _subroutine(
+    reader: UnitReader, others: tuple[Standing, ...], wanted: str
+) -> tuple[OpenScope | None, int]:
+    """Return the subroutine `wanted`, and the offset of its first executable statement.
+
+    Of several subroutines of this name, it is the first one with such a statement.
+    """
+    for statement, scope in others:
         if scope is None or SPECIFIES.match(statement.text):
             continue
         if _is_wanted(scope, wanted):
-            return scope
-    return next((scope for scope in reader.opened if _is_wanted(scope, wanted)), None)
+            return scope, statement.offset(0)
+    found = next((scope for scope in reader.opened if _is_wanted(scope, wanted)), None)
+    return found, found.stop if found else 0
 
 
 def _is_wanted(scope: OpenScope, wanted: str) -> bool:
     return scope.kind is ScopeKind.SUBROUTINE and scope.name.lower() == wanted
 
 
-def _concerns(problem: Diagnostic, scope: OpenScope) -> bool:
-    """Return whether a problem stands in the scope or in one around it."""
+def _concerns(problem: Diagnostic, scope: OpenScope, body: int) -> bool:
+    """Return whether a problem is in the specification part of the scope."""
     if problem.span is None:
         return True
-    return problem.span.start >= scope.opening.offset(0)
+    return scope.opening.offset(0) <= problem.span.start < body
 
 
 def _constants(reader: UnitReader, scope: OpenScope) -> Iterator[Declaration]:

@@ -17,9 +17,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.module_symbols import uses_of
 from psyclone_storage.frontend.fortran.specification import read_use
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
-from psyclone_storage.ir.intrinsics import FUNCTIONS
 from psyclone_storage.ir.parsed import ParsedUse
-from psyclone_storage.ir.scopes import WORDS
 from psyclone_storage.ir.unit import Use
 
 _STRING = regex(r"'[^']*'|\"[^\"]*\"")
@@ -34,18 +32,23 @@ _MODULE = regex(r"(?:module\s+|submodule\s*\([^)]*\)\s*)(?P<name>[a-z]\w*)$", re
 _CLOSING = regex(r"end\s*(?:(?:subroutine|function)\b.*)?$", re.IGNORECASE)
 _INTERFACE = regex(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
 _END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
-_KEPT = regex(r"\bsave\b|^(?:data|common|equivalence|namelist)\b", re.IGNORECASE)
+_KEPT = regex(
+    r"\bsave\b|^(?:data|common|equivalence|namelist|external|pointer)\b",
+    re.IGNORECASE,
+)
 _DECLARATION = regex(
     r"(?:integer|real|logical|character|complex|double\s*precision|type|class)\b"
     r"\s*(?:\*\s*\d+)?\s*@?(?P<attributes>\s*,[^:=]*(?=::))?\s*(?:::)?(?P<entities>\s*\w.*)",
     re.IGNORECASE,
 )
+_STRUCTURE = regex(r"(?:type|class)\b", re.IGNORECASE)
 _ASSIGNMENT = regex(
     r"(?:(?:else\s*)?(?:if|where|forall)\s*@?\s*)?"
     r"(?:do\s+(?:concurrent\s*)?)?(?P<name>[a-z]\w*)\s*@?\s*(?:%[\w%@\s]*)?=(?!=)",
     re.IGNORECASE,
 )
-_ALLOCATION = regex(r"(?:de)?allocate\s*\(\s*(?P<name>\w+)|nullify\s*\(\s*(\w+)", re.IGNORECASE)
+_ALLOCATION = regex(r"\b(?:(?:de)?allocate|nullify)\s*\((?P<items>.*)", re.IGNORECASE)
+_ALLOCATED = regex(r"(?:^|[(,=]|::)\s*(?P<name>[a-z]\w*)(?!\s*=)\b", re.IGNORECASE)
 _CALL = regex(r"\bcall\s+(?P<name>[a-z]\w*)\s*(?P<more>%)?", re.IGNORECASE)
 _REFERENCE = regex(r"(?<![\w%.])(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _COMPONENT = regex(r"%\s*[a-z]\w*\s*\(", re.IGNORECASE)
@@ -57,8 +60,6 @@ _TRANSFER = regex(
 )
 _POINTS = regex(r"[\w)%]\s*=>|\bassociate\s*\(|\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true"
                 r"|false)\.)[a-z]+\.|^block$|^entry\b", re.IGNORECASE)  # fmt: skip
-_OTHER_WORDS = frozenset({"elseif", "class", "dimension", "goto", "read", "open", "inquire"})
-_NO_FUNCTIONS = FUNCTIONS | WORDS | _OTHER_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +68,18 @@ class StateInText:
 
     With `may_change` it may itself change a variable that it saves, or one that it does not
     declare, or do something else that a closer analysis must judge. `called` are the names that it
-    may call, each with the names in its arguments that it does not declare. `uses` are its own
-    imports. With `changes_arguments` it may assign to a dummy argument. `found` is false if the
-    file does not contain the procedure; `pure` is true if it is declared `pure` or `elemental`.
+    may call, each with the names in its arguments that it does not declare; keywords of statements
+    are among them, because a procedure may have the name of one. `uses` are its own imports. With
+    `has_structures` it declares objects of derived types, or accesses components. With
+    `changes_arguments` it may assign to a dummy argument. `found` is false if the file does not
+    contain the procedure; `pure` is true if it is declared `pure` or `elemental`.
     """
 
     may_change: bool = False
     called: Mapping[str, frozenset[str]] = field(default_factory=dict)
     uses: tuple[Use, ...] = ()
     changes_arguments: bool = False
+    has_structures: bool = False
     found: bool = False
     pure: bool = False
 
@@ -131,6 +135,7 @@ class _Reading:
         self._called: dict[str, set[str]] = {}
         self._uses: list[ParsedUse] = []
         self._may_change = self._changes_arguments = self._found = self._pure = False
+        self._has_structures = False
 
     def take(self, statement: SourceStatement) -> None:
         """Record the declarations, calls and assignments of one statement."""
@@ -180,7 +185,8 @@ class _Reading:
         attributes = (found["attributes"] or "").lower()
         if "external" in attributes:
             return True
-        if "parameter" not in attributes and "=" in found["entities"]:
+        self._has_structures |= _STRUCTURE.match(short) is not None
+        if "pointer" in attributes or ("parameter" not in attributes and "=" in found["entities"]):
             self._may_change = True
         self._declared[-1].update(re.findall(r"\w+", found["entities"].lower()))
         return True
@@ -188,31 +194,35 @@ class _Reading:
     def _act(self, plain: str) -> None:
         short = _without_brackets(plain)
         self._changed[-1].update(_changed(plain, short))
+        self._has_structures |= "%" in plain
         if _TRANSFER.match(short) or _POINTS.search(plain) or _COMPONENT.search(plain):
             self._may_change = True
         call = _CALL.search(plain)
         if call is not None:
             self._may_change |= call["more"] is not None
+            self._may_change |= call["name"].lower() in self._declared[-1]
             self._note(call["name"], plain[call.end() :])
             plain = plain[: call.start()] + plain[call.end() :]
         for found in _REFERENCE.finditer(plain):
             key = found["name"].lower()
-            if key not in _NO_FUNCTIONS and key not in self._declared[-1]:
+            if key not in self._declared[-1]:
                 self._note(key, plain[found.end() :])
 
     def _note(self, name: str, arguments: str) -> None:
         """Note a call of `name` with all names in the text of its arguments."""
-        names = {one.lower() for one in _NAME.findall(arguments)} - _NO_FUNCTIONS
+        names = {one.lower() for one in _NAME.findall(arguments)}
         self._called.setdefault(name.lower(), set()).update(names - self._declared[-1])
 
     def result(self) -> StateInText:
         """Return the result for all statements."""
         while self._declared:
             self._close()
+        self._may_change |= any(self._called.get(name) for name in self._internal)
         called = {name: frozenset(passed - self._internal) for name, passed in self._called.items()
                   if name not in self._internal}  # fmt: skip
         return StateInText(self._may_change, called, uses_of(tuple(self._uses)),
-                           self._changes_arguments, self._found, self._pure)  # fmt: skip
+                           self._changes_arguments, self._has_structures, self._found,
+                           self._pure)  # fmt: skip
 
 
 def _use(statement: SourceStatement) -> ParsedUse | None:
@@ -233,5 +243,8 @@ def _changed(plain: str, short: str) -> Iterable[str]:
     assignment = _ASSIGNMENT.match(short)
     if assignment is not None:
         yield assignment["name"].lower()
-    for allocation in _ALLOCATION.finditer(plain):
-        yield (allocation["name"] or allocation[2]).lower()
+    allocation = _ALLOCATION.search(plain)
+    if allocation is not None:
+        items = allocation["items"].rpartition("::")[2]
+        for name in _ALLOCATED.findall(_without_brackets(items)):
+            yield name.lower()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Generator, Iterator
 from functools import lru_cache
+from itertools import islice
 from threading import Lock
 
 from psyclone_storage.base.records import dataclass
@@ -38,6 +39,7 @@ _HEAD = regex(r"\s*(?:(\d{1,5})[ \t]+(?=[A-Za-z]))?")
 _COMMENT = regex(r"[ \t]*!")
 _REMEMBERED = 64
 """How many texts keep their statements: more than an algorithm has kernels."""
+_AHEAD = 16
 _OPENING = frozenset({"if", "ifdef", "ifndef"})
 
 
@@ -108,10 +110,10 @@ class _Statements:
             at += 1
 
     def _goes_on(self, at: int) -> bool:
-        """Find the statement at position `at`, unless another reader has, and say if there is."""
+        """Return whether there is a statement at position `at`; scan up to it if necessary."""
         with self._lock:
-            if at == len(self._found) and (found := next(self._rest, None)) is not None:
-                self._found.append(found)
+            if at == len(self._found):
+                self._found += islice(self._rest, _AHEAD)
             return at < len(self._found)
 
 
@@ -140,11 +142,19 @@ class _Scanner:
             if code is None:
                 self._goes_on = self._goes_on or more is not None
                 continue
+            if more is None and not self._pieces and not code[0].isdigit():
+                self._goes_on = False
+                yield self._simple(code.rstrip(), line.start("code"))
+                continue
             self._add(line.start("code"), line.end("code"), joined=lead is not None)
             self._goes_on = more is not None
             if not self._goes_on:
                 yield from self._finish()
         yield from self._finish()
+
+    def _simple(self, text: str, offset: int) -> SourceStatement:
+        """Return a statement without a label that is all of its line."""
+        return SourceStatement(self._source, text, (0,), (offset,), "", self._conditional, False)
 
     def _tricky_line(self, position: int) -> Generator[SourceStatement, None, int]:
         """Yield what ends on the line at `position`; return where the next line starts."""

@@ -40,6 +40,7 @@ _TOKEN = regex(
 )
 _PREPROCESSED = regex(r"^[ \t]*#", re.MULTILINE)
 _LABELLED = regex(r"[a-z]\w*\s*:(?!:)\s*", re.IGNORECASE)
+_BALANCED = regex(r"[^'\"()\[\]]*(?:\([^'\"()\[\]]*\)[^'\"()\[\]]*)*$")
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _IF = regex(r"(?:else\s*)?if\s*\(", re.IGNORECASE)
 _THEN = regex(r"\s*then(?:\s+\w+)?$", re.IGNORECASE)
@@ -163,6 +164,8 @@ def _unlabelled(text: str) -> str:
 
 
 def _unbalanced(text: str) -> _Problem | None:
+    if _BALANCED.match(text):
+        return None
     open_at: list[int] = []
     for at, _, mark in punctuation(text, 0, len(text)):
         if mark in "'\"":

@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from psyclone_storage.analysis.bodies.effects import (
     base_of,
     continuing,
+    defined_arguments,
     is_internal,
     names_behind,
     other_effects,
@@ -102,17 +103,21 @@ def changed_state(
     mentioned: Mentioned | None = None,
     passed: frozenset[str] = frozenset(),
     callers: tuple[str, ...] = (),
+    aimed: frozenset[str] = frozenset(),
 ) -> Iterator[Diagnostic]:
     """Yield what `code` changes that threads share (S015), unless each thread has its own.
 
-    `passed` are variables that it passes to procedures that change them. `callers` are the kernel
-    and the procedures through which it calls `code`, which is the kernel's own if there are none.
+    `passed` are variables that it passes to procedures that change them, and `aimed` pointers that
+    procedures associate with shared data. `callers` are the kernel and the procedures through which
+    it calls `code`, which is the kernel's own if there are none.
     A variable to which one constant is stored, whoever comes first, is left out if nothing reads
     it: not the subroutine, and not what else `mentioned` knows of; without that, it is counted.
     """
     lines = tuple(continuing(code.body, ends_program(code)))
-    owners = kept_variables(code)
-    for name in sorted((_changed(code, lines) | passed) & owners.keys()):
+    owners = {**kept_variables(code), **dict.fromkeys(aimed, "a pointer that a procedure sets")}
+    found, written = _assigned(code, lines)
+    changed = _with_targets(code, found - aimed, written) | (written & aimed) | passed
+    for name in sorted(changed & owners.keys()):
         if mentioned is not None and not passed and _is_switch(code, name, mentioned):
             continue
         place = place_of_name(code, name)
@@ -297,23 +302,35 @@ def _opaque(code: KernelCode) -> Iterator[Opaque]:
 
 
 def _changed(code: KernelCode, lines: Iterable[Line]) -> frozenset[str]:
+    return _with_targets(code, *_assigned(code, lines))
+
+
+def _with_targets(
+    code: KernelCode, found: frozenset[str], written: frozenset[str]
+) -> frozenset[str]:
+    """Return `found` and what the names that are `written` may refer to."""
+    behind = names_behind(code)
+    return found.union(*(behind.get(name, frozenset()) for name in written))
+
+
+def _assigned(code: KernelCode, lines: Iterable[Line]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the variables that `lines` change, and those whose values or targets change."""
     says_so = (item for item in code.declarations if isinstance(item, Declare) and _says_save(item))
     saved = _sharing_memory(code.declarations, {item.key for item in says_so})
     found: set[str] = set()
-    pointed: set[str] = set()
+    written: set[str] = set()
     for line in lines:
         targets = {base_of(target) for target in _targets(line, code)}
         found |= targets
         if not isinstance(line, PointerAssign | Nullify | Allocate):
-            pointed |= targets
+            written |= targets
         if isinstance(line, Call):
             found.update(saved & {base_of(arg) for arg in line.args})
         if isinstance(line, Opaque):
             found.update(_set_in(line.text))
         if isinstance(line, InputOutput) and names_namelist(line):
             found.update(_of_namelists(code))
-    behind = names_behind(code)
-    return frozenset(found).union(*(behind.get(name, frozenset()) for name in pointed))
+    return frozenset(found), frozenset(written)
 
 
 def _passed(code: KernelCode) -> Iterator[str]:
@@ -341,8 +358,10 @@ def _targets(line: Line, code: KernelCode) -> tuple[Expr, ...]:
     match line:
         case Assign(target, _) | PointerAssign(target, _):
             return (target,)
-        case Allocate(arrays) | Deallocate(arrays):
-            return arrays
+        case Allocate(items) | Deallocate(items):
+            return tuple(item for item in items if not _is_template(item))
+        case Call():
+            return tuple(defined_arguments(line, code))
         case Nullify(pointers):
             return pointers
         case InputOutput():
@@ -352,6 +371,11 @@ def _targets(line: Line, code: KernelCode) -> tuple[Expr, ...]:
         case Do():
             return (line.variable,)
     return ()
+
+
+def _is_template(item: Expr) -> bool:
+    """Return whether an item of `allocate` is read."""
+    return isinstance(item, Keyword) and item.key in ("source", "mold")
 
 
 def _of_namelists(code: KernelCode) -> frozenset[str]:

@@ -1,0 +1,127 @@
+"""Changes of the variables of a procedure by the calls in its body.
+
+A call may change a variable that it passes to another procedure. It may also associate a pointer
+with data that outlive the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from psyclone_storage.analysis.bodies.effects import ProcedureCall, base_of, names_behind
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import CallFunction, Index, Keyword, Member, Name, Origin
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.unit import Call, PointerAssign
+from psyclone_storage.transform.kernel.state import kept_variables
+
+
+@dataclass(frozen=True, slots=True)
+class PassingCall:
+    """A call, and the bodies of the procedures that it may call; an empty one is not known."""
+
+    call: ProcedureCall
+    bodies: tuple[tuple[KernelCode, ...], ...]
+
+
+def changed_by_calls(
+    code: KernelCode, sites: list[PassingCall]
+) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
+    """Return what the calls in `code` change: variables that outlive it, and pointers.
+
+    The pointers are those that calls associate with shared data. The result has no callers.
+    """
+    aimed = {name for site in sites for name in _aimed(code, site)}
+    behind = names_behind(code)
+    aimed |= {name for name, others in behind.items() if aimed & others}
+    owners = kept_variables(code).keys()
+    passed = {name for site in sites for name in _passed(site, owners, behind, _changes)}
+    passed |= {name for site in sites for name in _passed(site, aimed, behind, _changes_target)}
+    return frozenset(passed), (), frozenset(aimed)
+
+
+def _passed(
+    site: PassingCall,
+    owners: Collection[str],
+    behind: Mapping[str, frozenset[str]],
+    changes: Callable[[tuple[KernelCode, ...], object, int], bool],
+) -> Iterator[str]:
+    """Yield those of `owners` that a call passes to what changes them."""
+    for at, arg in enumerate(site.call.args):
+        base = base_of(arg)
+        kept = ({base} | behind.get(base, frozenset())).intersection(owners)
+        positions = range(at, at + 1 + isinstance(site.call.procedure, Member))
+        if kept and any(changes(codes, arg, one) for codes in site.bodies for one in positions):
+            yield from kept
+
+
+def _aimed(code: KernelCode, site: PassingCall) -> Iterator[str]:
+    """Yield the pointers, and objects with pointers, that a call associates with shared data."""
+    if not any(map(_points_at_shared, site.bodies)):
+        return
+    for line in walk_lines(code.body):
+        match line:
+            case PointerAssign(target, Index(base)) if base is site.call.procedure:
+                yield base_of(target)
+    for at, arg in enumerate(site.call.args):
+        positions = range(at, at + 1 + isinstance(site.call.procedure, Member))
+        if any(_sets_pointer(codes, arg, one) for codes in site.bodies for one in positions):
+            yield base_of(arg)
+
+
+def _points_at_shared(codes: tuple[KernelCode, ...]) -> bool:
+    """Return whether a procedure associates a pointer with data that outlive its call.
+
+    What it passes its pointers to may do so, too.
+    """
+    for code in codes[:1]:
+        owners = kept_variables(code)
+        for line in walk_lines(code.body):
+            match line:
+                case PointerAssign(_, CallFunction(Name() as function)):
+                    if code.symbol(function.key).origin is not Origin.INTRINSIC:
+                        return True
+                case PointerAssign(_, value) if base_of(value) in owners:
+                    return True
+                case Call(_, args) if any(_is_pointer(code, base_of(arg)) for arg in args):
+                    return True
+    return False
+
+
+def _is_pointer(code: KernelCode, key: str) -> bool:
+    declared = code.declared(key)
+    return declared is not None and "pointer" in declared.words
+
+
+def _sets_pointer(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
+    """Return whether a procedure may associate the argument at a position, or its components."""
+    key = _dummy(codes, arg, at)
+    if not key or "intent(in)" in getattr(codes[0].declared(key), "words", ()):
+        return False
+    return _is_pointer(codes[0], key) or any(
+        isinstance(line, PointerAssign) and base_of(line.target) == key
+        for line in walk_lines(codes[0].body)
+    )
+
+
+def _changes_target(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
+    return _changes(codes, arg, at) and not _sets_pointer(codes, arg, at)
+
+
+def _dummy(codes: tuple[KernelCode, ...], arg: object, at: int) -> str:
+    """Return the dummy argument for the argument at a position, or nothing."""
+    keys = codes[0].dummy_keys if codes else ()
+    key = arg.key if isinstance(arg, Keyword) else next(iter(keys[at : at + 1]), "")
+    return key if key in keys else ""
+
+
+def _changes(codes: tuple[KernelCode, ...], arg: object, at: int) -> bool:
+    """Return whether a procedure may change the argument at a position, or of a keyword."""
+    if not codes:
+        return True
+    key = _dummy(codes, arg, at)
+    if not key:
+        return False
+    declared = codes[0].declared(key)
+    return declared is None or not {"intent(in)", "value"} & declared.words
