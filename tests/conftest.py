@@ -171,15 +171,34 @@ def let_ranks_sleep(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let workers begin with what takes longest; one process alone keeps the usual order.
 
-    What `--matrix` alone runs is no test of a run without it.
+    Tests that only `--matrix` runs are deselected without it, as are tests of a GPU without one.
     """
-    if not config.getoption("--matrix"):
-        others = [item for item in items if item.get_closest_marker("matrix")]
-        if others:
-            config.hook.pytest_deselected(items=others)
-            items[:] = [item for item in items if item not in others]
+    absent = set() if config.getoption("--matrix") else {"matrix"}
+    absent |= {"gpu"} if lacks_gpu(config) else set()
+    selected: list[pytest.Item] = []
+    deselected: list[pytest.Item] = []
+    for item in items:
+        is_absent = any(item.get_closest_marker(name) for name in absent)
+        (deselected if is_absent else selected).append(item)
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = selected
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: length_rank(item.path))
+
+
+def lacks_gpu(config: pytest.Config) -> bool:
+    """Return whether tests that need a GPU are deselected because there is none."""
+    is_requested = "gpu" in config.option.markexpr or "gpu" in required_markers(config)
+    return not is_requested and not has_gpu()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Report in one line that tests of a GPU were deselected."""
+    if lacks_gpu(config):
+        terminalreporter.line("Tests that need a GPU are deselected: no CuPy with a GPU.")
 
 
 def pytest_collection_finish() -> None:
