@@ -53,7 +53,7 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 def begin_carefully(
     tokens: Sequence[AccessToken], invalidations: list[Invalidation], *, later: bool = False
 ) -> None:
-    """Begin accesses that the short way refused, as one transaction.
+    """Begin accesses that the fast path refused, as one transaction.
 
     The transaction covers locks, validity and replicas: after any exception, or an interrupt
     (Ctrl-C) after the return, the caller calls `roll_back`. `invalidations` receives what
@@ -179,7 +179,7 @@ def _check_arrived(token: AccessToken) -> None:
     were made is lost.
     """
     replicas, allocation = token.buffer.replicas, token.replica.allocation_there()
-    # Who still writes there makes it good, or spoils it anew.
+    # Work that still writes there replaces the values, or fails itself.
     if allocation.failures and not any(use.wrote for use in allocation.pending):
         spoiled = _take_failures(token)
         if spoiled:
@@ -190,8 +190,8 @@ def _check_arrived(token: AccessToken) -> None:
             if elsewhere:
                 UNTOLD.told(failure)
                 raise StorageError(
-                    f"{token.describe()} did not get its values, which are to be had all the same "
-                    f"with the next access: {failure!r}"
+                    f"{token.describe()} has no values because a transfer failed. The next access "
+                    f"repeats the transfer: {failure!r}"
                 ) from failure
             replicas.poison(failure)
             replicas.check_usable(token)

@@ -75,7 +75,7 @@ class Accessible(Protocol):
 
 
 class Spoiling(Protocol):
-    """What `Preparing.spoil_stale` reads and records of an access that invalidated replicas."""
+    """The record of an access that invalidated replicas, as `Preparing.spoil_stale` uses it."""
 
     token: AccessToken
     lost: int

@@ -131,7 +131,7 @@ def test_only_the_chunk_that_did_not_arrive_is_brought_again(
     set_on_host_part(buffer, (0, 8), 3.0)
     with monkeypatch.context() as patched:
         patched.setattr(emulated.np, "copyto", fail)
-        with pytest.raises(StorageError, match=r"with the next access.*the bus"):
+        with pytest.raises(StorageError, match=r"The next access repeats.*the bus"):
             bring_late(buffer)
     with buffer.acquire("gpu", READ) as token:
         assert token.array.get().tolist() == [3.0] * 8 + [2.0] * (SIZE - 8)
@@ -164,7 +164,7 @@ def test_a_chunk_that_did_not_arrive_does_not_undo_a_write_of_another_chunk(
         patched.setattr(emulated.np, "copyto", fail)
         patched.setattr(Validity, "distrust", note_and_distrust)
         patched.setattr(Validity, "_set", store_late)
-        with pytest.raises(StorageError, match=r"with the next access.*the bus"):
+        with pytest.raises(StorageError, match=r"The next access repeats.*the bus"):
             bring_late(buffer, (0, 8))
         writer.join()
     with buffer.acquire("gpu", READ) as token:
