@@ -320,8 +320,8 @@ def apply_random_steps(psy: Psy, seed: float, api: str) -> None:
         bench = session.bench
         for _ in range(12):
             step = random_step(rng, bench.schedule, names)
-            if step is None or getattr(step, "depth", 0) > 1:
-                continue  # stencils would look beyond the halo
+            if step is None or getattr(step, "same_space", False) or getattr(step, "depth", 0) > 1:
+                continue  # fields have several spaces, and stencils would look beyond the halo
             if not bench.check(step):
                 bench.apply(step)
         for name in CLOSING:
