@@ -14,6 +14,7 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.stopping import deferred, ending
 from psyclone_storage.cli.infrastructure import (
     CompiledModules,
     compiler_message,
@@ -39,16 +40,23 @@ def try_to_compile(
 
     A module that is not to be found is reported once, and what needs it is not compiled.
     """
+    with deferred():
+        scratch = tempfile.TemporaryDirectory()
+        with ending(scratch.cleanup):
+            return _tried_in(Path(scratch.name), file, build, compiler, options)
+
+
+def _tried_in(
+    place: Path, file: Path, build: Build, compiler: Compiler, options: Options
+) -> tuple[Diagnostic, ...]:
     names = (compiler.api.infrastructure, *_libraries(build))
-    with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        try:
-            interfaces = tuple(find_infrastructure(one, options.compiler, place) for one in names)
-        except CompileError as error:
-            return error.problems
-        warnings = dict.fromkeys(one for item in interfaces for one in item.warnings)
-        trial = _TrialCompilation(place, interfaces, options)
-        return (*warnings, *trial.run(file, build, compiler))
+    try:
+        interfaces = tuple(find_infrastructure(one, options.compiler, place) for one in names)
+    except CompileError as error:
+        return error.problems
+    warnings = dict.fromkeys(one for item in interfaces for one in item.warnings)
+    trial = _TrialCompilation(place, interfaces, options)
+    return (*warnings, *trial.run(file, build, compiler))
 
 
 @dataclass(frozen=True, slots=True)
