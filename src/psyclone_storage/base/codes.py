@@ -105,6 +105,7 @@ CODES: dict[str, str] = {
     "P030": "A directory to search for kernels does not exist.",
     "P031": "The file of a kernel's module is not found.",
     "P032": "More than one file has the name of a kernel's module.",
+    "P033": "A folder of '-d' or '-I', or below one of '-d', cannot be read (a warning).",
     "P050": "A file is not Python, or is nested too deeply.",
     "P051": "A kernel in Python has something that kernels cannot do.",
     "P052": "A kernel in Python is not declared as one can be, or a name in it cannot be one.",

@@ -147,6 +147,7 @@ CURES: dict[str, str] = {
     "P030": "Check what '-d' names.",
     "P031": "Name the folder of the file with '-d'; a module 'x_mod' is looked for in 'x_mod.f90'.",
     "P032": "Narrow the directories given by '-d', so that only one of the files is found.",
+    "P033": "Change its permissions, or give folders by '-d' that do not contain it.",
     "P040": "Check the name of the type, and that the file is the one of its module.",
     "P041": "Declare the array with the number of its entries.",
     "P042": "Give the entries in one array constructor.",

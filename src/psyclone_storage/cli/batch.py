@@ -73,6 +73,7 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     if options.verbose:
         _tell_settings(options, texts, settings, request)
     inputs = find_inputs(settings, request)
+    remarks += inputs.warnings
     results = open_results(options, tuple(texts.values()), request, inputs)
     known = _known(options, results)
     remarks += results.ignored() if results else ()

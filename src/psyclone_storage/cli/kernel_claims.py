@@ -72,6 +72,8 @@ def is_outdated(found: str, text: str, owner: str) -> bool:
 
 def owner_of(path: Path) -> str | None:
     """Return who the file at `path` belongs to, None if it does not say so or is not there."""
+    if not path.is_file():
+        return None
     with suppress(OSError), path.open("rb") as stream:
         line = stream.readline(len(_BELONGS) + _LONGEST + _DIGITS + 8).decode("utf-8", "replace")
         if line.startswith(_BELONGS):

@@ -45,8 +45,8 @@ class Workers(Generic[Given, Made]):
     """Some processes that apply `work`; a context that ends them.
 
     `lost` gives the result for an input whose worker died, from its exit status as
-    `multiprocessing` reports it: the negative number of a signal. A worker that is stopped, or whose
-    parent has died, calls `stopped`.
+    `multiprocessing` reports it: the negative number of a signal. A worker that is stopped calls
+    `stopped`, and so does one whose parent has died.
     """
 
     def __init__(
@@ -105,10 +105,10 @@ class Workers(Generic[Given, Made]):
                     if (following := next(waiting, None)) is not None:
                         idle.remove(one)
                         busy[self._sent(one, given[following])] = following
-                for one in wait(list(busy)):
-                    assert isinstance(one, Connection)
-                    done = busy.pop(one)
-                    made[done], again = self._received(one, given[done])
+                for ready in wait(list(busy)):
+                    assert isinstance(ready, Connection)
+                    done = busy.pop(ready)
+                    made[done], again = self._received(ready, given[done])
                     idle.append(again)
             yield made.pop(place)
 
@@ -200,7 +200,7 @@ def _answer(work: Callable[[Given], Made], given: Given) -> bytes:
 
 
 def _stop_with_parent(watched: Connection) -> None:
-    """Stop this process when the other end of `watched` is closed, as by the death of the parent."""
+    """Stop this process when the parent dies, which closes the other end of `watched`."""
     with suppress(EOFError, OSError):
         watched.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)

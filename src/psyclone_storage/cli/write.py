@@ -21,6 +21,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
     raise_if_any,
 )
+from psyclone_storage.base.reading import read_input
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, interruptible
 from psyclone_storage.cli.conflicts import written_twice
@@ -117,7 +118,7 @@ def given_name(temporary: Path, path: Path) -> bool:
 def check_same(path: Path, text: str) -> None:
     """Raise `CompileError` unless the file at `path` holds `text`: `L015`, or `L003`."""
     try:
-        found = path.read_bytes()
+        found = read_input(path)
     except OSError as error:
         raise CompileError(cannot_write(path, error)) from error
     if found != encoded(text):

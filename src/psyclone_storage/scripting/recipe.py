@@ -26,6 +26,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
 )
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.reading import read_text_input
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.rules import KernelSource, Rules
@@ -196,7 +197,7 @@ def read_recipe(path: Path) -> Recipe:
         CompileError: `T001`, there is no such file or it is not text.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text_input(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         problem = f"The script '{path}' cannot be read: {reason}."
