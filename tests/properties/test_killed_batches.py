@@ -112,7 +112,7 @@ def batch(tmp_path_factory: pytest.TempPathFactory) -> Batch:
 
 def finished(process: subprocess.Popen[bytes]) -> tuple[int, bytes, bytes]:
     """Return the status and the output of a process when no process holds its pipes."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=600)
     return process.returncode, out, err
 
 
@@ -161,7 +161,9 @@ def test_a_batch_that_is_killed_leaves_nothing(batch: Batch) -> None:
             assert left == [], said
             assert written.keys() in (set(), batch.expected.keys()), said
         check_whole(batch, {name: text for name, text in written.items() if "/." not in name})
-        check_next(batch, left)
+        if left or trial % 8 == 0:
+            check_next(batch, left)
+        batch.clear()
     assert sum(ended.values()) > COUNT // 3
 
 
@@ -178,4 +180,3 @@ def check_next(batch: Batch, left: list[Path]) -> None:
     assert finished(batch.start()) == (0, b"", b"")
     assert batch.written() == batch.expected
     assert batch.temporaries() == []
-    batch.clear()

@@ -270,6 +270,7 @@ CODES: dict[str, str] = {
     "L016": "An option of PSyclone changes nothing here (a warning).",
     "L017": "A page is asked for, and what makes pages is not installed.",
     "L018": "Cached files are ignored, as another user may have written them (a warning).",
+    "L020": "Memory is exhausted, or the input is nested too deeply.",
     "L019": "A process of '-j' was killed, or ended, before it had compiled its file.",
     "P014": "A statement of an algorithm file is not Fortran (a warning).",
     "P015": "An included file holds an invoke, which is not compiled (a warning).",

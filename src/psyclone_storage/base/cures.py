@@ -46,6 +46,7 @@ CURES: dict[str, str] = {
     "L016": "Leave the option out.",
     "L017": "Install what is missing: pip install 'psyclone-storage[report]'.",
     "L018": "Use a cache folder that only you can write to, or '--no-cache'.",
+    "L020": "Raise the limit of memory ('ulimit -v'), or compile fewer files at a time.",
     "L019": "If the system ran out of memory, compile fewer files at a time: lower '-j'.",
     "M001": "Give the entry the constructor that this component holds.",
     "M002": "Name a kind of argument that the API has: its guide lists them.",

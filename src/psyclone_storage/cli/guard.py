@@ -22,6 +22,7 @@ from psyclone_storage.cli.style import Style, in_colour
 
 DEFECT = "I001"
 
+_FLATTEN = "Divide long expressions and deeply nested blocks."
 _BY_SIGNAL = 128  # what a shell adds to the number of the signal that ended a command
 
 
@@ -56,14 +57,24 @@ def run_guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> in
 def failure(error: Exception, file: Path | None = None) -> Diagnostic:
     """Return what no stage expected: `L004` for the system's refusals, else `I001`, our defect.
 
+    `L020`: memory or the depth of recursion is exhausted.
+
     `file` is the input that was worked on.
     """
     if isinstance(error, OSError):
         refused = f"'{error.filename}'" if error.filename else "to read or write"
         reason = f"The operating system refuses {refused}: {error.strerror or error}."
         return Diagnostic("L004", reason, file=str(file or ""))
+    if isinstance(error, MemoryError):
+        return Diagnostic(
+            "L020", "The memory that the process may use is exhausted.", file=str(file or "")
+        )
     import traceback  # noqa: PLC0415
 
+    if isinstance(error, RecursionError):
+        message = "The input is nested too deeply, or a chain in it is too long."
+        trace = "".join(traceback.format_exception(error))
+        return Diagnostic("L020", message, file=str(file or ""), hint=_FLATTEN, trace=trace)
     what = str(error)
     if not isinstance(error, InternalError):
         last = traceback.extract_tb(error.__traceback__)[-1]
