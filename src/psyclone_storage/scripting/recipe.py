@@ -121,7 +121,7 @@ class Recipe:
         except Exception as error:
             what, guess = _parted(f"{type(error).__name__}: {_message(error)}")
             calls = calls_of(error, self.source)
-            hint = guess or _nearest_name(error)
+            hint = guess or _nearest_name(error) or _missing_module(error)
             raise self._failure(what, calls, hint, _trace(error)) from error
 
     def _placed(self, problem: Diagnostic, error: CompileError) -> Diagnostic:
@@ -246,6 +246,16 @@ def _nearest_name(error: Exception) -> str:
     if not isinstance(error, AttributeError) or not error.name:
         return ""
     return did_you_mean(error.name, [name for name in dir(error.obj) if name[:1] != "_"])
+
+
+def _missing_module(error: Exception) -> str:
+    """Return where Python searches for a module; one in a package that it has found is misspelt."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name or "." in error.name:
+        return ""
+    return (
+        f"Add the folder that contains '{error.name}' to the environment variable PYTHONPATH,"
+        " or put the module into the folder of the script."
+    )
 
 
 @contextmanager
