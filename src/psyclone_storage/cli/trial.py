@@ -8,8 +8,10 @@ is linked, and nothing is left behind but the compiled infrastructure in the use
 from __future__ import annotations
 
 import shlex
+import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
@@ -41,9 +43,9 @@ def try_to_compile(
     A module that is not to be found is reported once, and what needs it is not compiled.
     """
     with deferred():
-        scratch = tempfile.TemporaryDirectory()
-        with ending(scratch.cleanup):
-            return _tried_in(Path(scratch.name), file, build, compiler, options)
+        scratch = Path(tempfile.mkdtemp())
+        with ending(partial(shutil.rmtree, scratch, ignore_errors=True)):
+            return _tried_in(scratch, file, build, compiler, options)
 
 
 def _tried_in(
