@@ -77,6 +77,8 @@ CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "se
 # and what a user makes known to all: presets, names of types. Each is changed under a lock, or by
 # the user's word alone. The compiler has nothing of this kind.
 PROCESS_WIDE: dict[str, set[str]] = {
+    # Signals are sent to the process.
+    "base/stopping.py": {"_STATE"},
     # What a program chooses for all of its invokes.
     "embedded/invoke.py": {"_CHOSEN"},
     "storage/core/context.py": {"_CONTEXTS", "_FACTORIES"},

@@ -33,7 +33,7 @@ def test_our_message_names_place_and_cure(name: str, tmp_path: Path) -> None:
 
 
 def test_there_are_enough_and_nothing_is_wrong_without_them(tmp_path: Path) -> None:
-    assert len(CASES) == 45
+    assert len(CASES) == 54
     shutil.copytree(PROJECT, tmp_path, dirs_exist_ok=True)
     words = ["-api", "lfric", "-d", "kernels", "-s", "optimise.py", *mistakes.OUTPUTS]
     done = run_command([*words, mistakes.ALGORITHM], tmp_path)

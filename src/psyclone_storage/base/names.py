@@ -50,7 +50,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     Close is what a slip of the fingers makes: another case, another ending of the conventions, a
     prefix that was forgotten, or a few letters that are wrong, left out, doubled or exchanged.
     Names that merely share an ending, such as `_kernel_mod`, and those that differ in a number are
-    strangers.
+    strangers, unless a digit is doubled.
     """
     wanted = word.lower()
     found = {choice: _distance(wanted, choice.lower()) for choice in known}
@@ -71,6 +71,7 @@ def listed(words: Iterable[str], last: str = "or") -> str:
 
 _ENDINGS = regex(r"(?:_(?:kernel|mod|type|code))+$")
 _DIGITS = regex(r"\d+")
+_DOUBLED = regex(r"(\d)\1")
 _PREFIX_COST = 4
 
 
@@ -79,7 +80,8 @@ def _distance(word: str, other: str) -> int | None:
     if word == other:
         return 0
     if _DIGITS.sub("0", word) == _DIGITS.sub("0", other):
-        return None
+        is_doubled = _DOUBLED.sub(r"\1", word) == _DOUBLED.sub(r"\1", other)
+        return 1 if is_doubled else None
     one, two = (_ENDINGS.sub("", name) for name in (word, other))
     if one == two:
         return 1

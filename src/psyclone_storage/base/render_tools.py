@@ -12,6 +12,7 @@ from psyclone_storage.base.codes import CODES
 from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
 from psyclone_storage.base.source import Span
+from psyclone_storage.base.text import visible
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -108,7 +109,8 @@ def _annotation(problem: Diagnostic) -> str:
 
 
 def _of_message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    shown = "\n".join(map(visible, text.split("\n")))
+    return shown.replace("%", "%25").replace("\n", "%0A")
 
 
 def _of_property(text: str) -> str:

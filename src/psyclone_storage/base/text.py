@@ -1,4 +1,4 @@
-"""Small helpers on text: indenting, wrapping, joining tables."""
+"""Small helpers on text: indenting, counting, escaping."""
 
 from __future__ import annotations
 
@@ -12,3 +12,16 @@ def indented(text: str, by: int) -> str:
 def counted(number: int, noun: str) -> str:
     """Return the number with its noun, in the plural unless the number is one."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def visible(text: str) -> str:
+    """Return one line of `text` with control and format characters escaped, except tabs.
+
+    A terminal would execute them: they move the cursor, change colours or reverse the text.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or one in "\t\xa0" else one.encode("unicode_escape").decode()
+        for one in text
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.stopping import deferred, ending, interruptible
 from psyclone_storage.cli.guard import as_errors, failure
 from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme
 from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
@@ -71,6 +73,7 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     if options.verbose:
         _tell_settings(options, texts, settings, request)
     inputs = find_inputs(settings, request)
+    remarks += inputs.warnings
     results = open_results(options, tuple(texts.values()), request, inputs)
     known = _known(options, results)
     remarks += results.ignored() if results else ()
@@ -79,25 +82,24 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     compiler = None if all(known.values()) else _make_compiler(settings, request, inputs)
     problems = list(remarks)
     finished: list[FileResult] = []
-    try:
-        with (
-            Progress(len(options.files), sys.stderr) as progress,
-            _compiled(options, known, compiler, inputs) as compiled,
-        ):
-            for file in options.files:
-                done = known[file] or next(compiled)
-                progress.advance(file.name)
-                if results and done.translation:
-                    results.keep(file, done.translation)
-                print(done.printed, end="")
-                _tell_kernels(file, done, is_kept=known[file] is not None)
-                finished.append(agreeing(done, finished))
-                problems += finished[-1].problems
-        write_all(options, finished)
-    except CompileError as error:
-        raise CompileError(*problems, *error.problems) from error
-    finally:
-        release_all(options)
+    with ending(partial(release_all, options)):
+        try:
+            with (
+                Progress(len(options.files), sys.stderr) as progress,
+                _compiled(options, known, compiler, inputs) as compiled,
+            ):
+                for file in options.files:
+                    done = known[file] or next(compiled)
+                    progress.advance(file.name)
+                    if results and done.translation:
+                        results.keep(file, done.translation)
+                    print(done.printed, end="")
+                    _tell_kernels(file, done, is_kept=known[file] is not None)
+                    finished.append(agreeing(done, finished))
+                    problems += finished[-1].problems
+            write_all(options, finished)
+        except CompileError as error:
+            raise CompileError(*problems, *error.problems) from error
     return tuple(problems)
 
 
@@ -209,7 +211,9 @@ def _compiled(
         work = partial(
             _compile_in_worker, given=_WorkerTask(options, compiler, inputs), turns=turns
         )
-        with Workers(work, min(options.jobs, len(files))) as workers:
+        number = min(options.jobs, len(files))
+        lost = partial(_lost, turns=turns)
+        with Workers(work, number, lost, partial(release_all, options)) as workers:
             yield workers.each(tuple(enumerate(files)))
 
 
@@ -222,6 +226,24 @@ def _compile_in_worker(numbered: tuple[int, Path], given: _WorkerTask, turns: Tu
     finally:
         turns.finish(place)
     return replace(done, printed=printed.getvalue())
+
+
+def _lost(numbered: tuple[int, Path], status: int, turns: Turns) -> FileResult:
+    """Return that the process died that compiled a file: by a signal if `status` is negative."""
+    place, file = numbered
+    turns.finish(place)
+    end = f"was killed by signal {-status} ({_signal_name(-status)})"
+    if status >= 0:
+        end = f"ended with exit status {status}"
+    message = f"The process that compiled '{file}' {end}."
+    return FileResult((Diagnostic("L019", message, file=str(file)),))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
 
 
 def _compile_file(file: Path, given: _WorkerTask, turn: Turn = lambda: None) -> FileResult:
@@ -254,11 +276,13 @@ def _kernels(file: Path, options: Options, turn: Turn) -> Iterator[KernelFolder 
         return
     scheme = Scheme(options.kernel_renaming)
     kernels = KernelFolder(folder, layer_file(file, options), scheme, turn)
-    try:
-        yield kernels
-    except BaseException:
-        kernels.discard()
-        raise
+    with deferred():
+        try:
+            with interruptible():
+                yield kernels
+        except BaseException:
+            kernels.discard()
+            raise
 
 
 def _tried(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,18 +17,21 @@ from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.render import render_text
+from psyclone_storage.base.stopping import StoppedError, stopped_by_signals
 from psyclone_storage.cli.style import Style, in_colour
 
 DEFECT = "I001"
 
-_INTERRUPTED = 130  # what a shell reports for a command that was stopped from the keyboard
+_FLATTEN = "Divide long expressions and deeply nested blocks."
+_BY_SIGNAL = 128  # what a shell adds to the number of the signal that ended a command
 
 
 def run_guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
     """Run `command`, print the problems that it returns or raises, and return an exit status.
 
     0: everything asked for was done. 1: something was wrong with what the user gave, or whoever
-    reads the output has gone. 2: a defect of this tool. 130: stopped from the keyboard.
+    reads the output has gone. 2: a defect of this tool. 128 and the number of a signal: stopped by
+    it, as from the keyboard.
     """
     _open_streams()
     # Let standard output be the bytes that a file would get, whatever the locale.
@@ -36,19 +40,24 @@ def run_guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> in
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="backslashreplace")
     try:
-        problems = _problems_of(command)
-        problems = as_errors(problems) if style.warnings == "error" else problems
-        _print(problems, style)
+        with stopped_by_signals():
+            problems = _problems_of(command)
+            problems = as_errors(problems) if style.warnings == "error" else problems
+            _print(problems, style)
     except BrokenPipeError:
         _forget_output()
         return 1
+    except StoppedError as error:
+        return _BY_SIGNAL + error.number
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return _BY_SIGNAL + signal.SIGINT
     return _status(problems)
 
 
 def failure(error: Exception, file: Path | None = None) -> Diagnostic:
     """Return what no stage expected: `L004` for the system's refusals, else `I001`, our defect.
+
+    `L020`: memory or the depth of recursion is exhausted.
 
     `file` is the input that was worked on.
     """
@@ -56,8 +65,16 @@ def failure(error: Exception, file: Path | None = None) -> Diagnostic:
         refused = f"'{error.filename}'" if error.filename else "to read or write"
         reason = f"The operating system refuses {refused}: {error.strerror or error}."
         return Diagnostic("L004", reason, file=str(file or ""))
+    if isinstance(error, MemoryError):
+        return Diagnostic(
+            "L020", "The memory that the process may use is exhausted.", file=str(file or "")
+        )
     import traceback  # noqa: PLC0415
 
+    if isinstance(error, RecursionError):
+        message = "The input is nested too deeply, or a chain in it is too long."
+        trace = "".join(traceback.format_exception(error))
+        return Diagnostic("L020", message, file=str(file or ""), hint=_FLATTEN, trace=trace)
     what = str(error)
     if not isinstance(error, InternalError):
         last = traceback.extract_tb(error.__traceback__)[-1]

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from psyclone_storage.base.cache_folders import cache_folder
@@ -16,6 +17,7 @@ from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.stopping import deferred, ending
 from psyclone_storage.base.trusted import UntrustedError, check_folder
 from psyclone_storage.cli.write import cannot_write, ignored_cache
 from psyclone_storage.driver.modules import modules_in
@@ -127,19 +129,23 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
 
     A reader, or another process that does the same, never sees a part.
     """
-    scratch = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".building-"))
-    try:
-        for source in sources:
-            words = [compiler, *_FLAGS, "-c", str(source), f"-J{scratch}", "-o"]
-            done = run_compiler([*words, str(scratch / f"{source.stem}.o")])
-            if done.returncode:
-                raise CompileError(_rejected(compiler, source, compiler_message(done)))
-        scratch.rename(directory)
-    except OSError:
-        if not directory.is_dir():
-            raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with deferred():
+        scratch = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".building-"))
+        with ending(partial(shutil.rmtree, scratch, ignore_errors=True)):
+            _compile_in(scratch, sources, compiler)
+            try:
+                scratch.rename(directory)
+            except OSError:
+                if not directory.is_dir():
+                    raise
+
+
+def _compile_in(scratch: Path, sources: list[Path], compiler: str) -> None:
+    for source in sources:
+        words = [compiler, *_FLAGS, "-c", str(source), f"-J{scratch}", "-o"]
+        done = run_compiler([*words, str(scratch / f"{source.stem}.o")])
+        if done.returncode:
+            raise CompileError(_rejected(compiler, source, compiler_message(done)))
 
 
 def _rejected(compiler: str, source: Path, complaint: str) -> Diagnostic:

@@ -18,6 +18,7 @@ from pathlib import Path
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.stopping import deferred
 
 SUFFIXES = (".f90", ".F90")
 """What the names of changed kernels may end in: who has the one has the other as well."""
@@ -71,6 +72,8 @@ def is_outdated(found: str, text: str, owner: str) -> bool:
 
 def owner_of(path: Path) -> str | None:
     """Return who the file at `path` belongs to, None if it does not say so or is not there."""
+    if not path.is_file():
+        return None
     with suppress(OSError), path.open("rb") as stream:
         line = stream.readline(len(_BELONGS) + _LONGEST + _DIGITS + 8).decode("utf-8", "replace")
         if line.startswith(_BELONGS):
@@ -121,8 +124,10 @@ class Claims:
             return False
         self.folder.mkdir(parents=True, exist_ok=True)
         claim = self.folder / f".{module}.claim"
-        if _holder(claim) != self.owner and not self._made(claim):
-            return False
+        if _holder(claim) != self.owner:
+            with deferred():
+                if not self._made(claim):
+                    return False
         if self._is_taken(module):
             # Its owner has finished between the two looks.
             _remove(claim)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from psyclone_storage.base.diagnostic import CompileError, InternalError
+from psyclone_storage.base.reading import read_input
 from psyclone_storage.base.records import replace
 from psyclone_storage.cli.kernel_claims import (
     Claims,
@@ -126,7 +127,7 @@ class KernelFolder:
         if not output.path.exists():
             return output
         try:
-            found = decoded(output.path.read_bytes())
+            found = decoded(read_input(output.path))
         except OSError as error:
             raise CompileError(cannot_write(output.path, error)) from error
         if is_outdated(found, output.text, self.owner):

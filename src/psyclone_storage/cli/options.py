@@ -302,7 +302,7 @@ def _with_flags_joined(words: Sequence[str]) -> list[str]:
     """
     joined: list[str] = []
     for word in words:
-        if joined and joined[-1] == "--f90flags":
+        if joined and joined[-1] == "--f90flags" and "--" not in joined:
             joined[-1] = f"--f90flags={word}"
         else:
             joined.append(word)

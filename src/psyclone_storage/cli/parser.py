@@ -45,6 +45,7 @@ class Parser(argparse.ArgumentParser):
         Raises:
             CompileError: `L001`, for each word that means nothing, or for the first other mistake.
         """
+        words = _with_marked_files(words)
         if not {"-h", "--help"}.intersection(words):
             # Else argparse lays out all options, for messages that are not its own here.
             self.usage = self.prog
@@ -90,6 +91,16 @@ class Parser(argparse.ArgumentParser):
 
     def _fail(self, text: str, hint: str) -> NoReturn:
         raise CompileError(Diagnostic("L001", text, hint=hint))
+
+
+def _with_marked_files(words: Sequence[str]) -> list[str]:
+    """Return `words` in which no file after `--` looks like an option.
+
+    argparse drops the mark when options and files are mixed.
+    """
+    at = list(words).index("--") + 1 if "--" in words else len(words)
+    files = (f"./{one}" if one.startswith("-") else one for one in words[at:])
+    return [*words[:at], *files]
 
 
 def _columns() -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Self, TextIO
 
+from psyclone_storage.base.text import visible
+
 _WIDTH = 30
 _CLEAR = "\r\033[K"
 
@@ -33,7 +35,7 @@ class Progress:
         if self._shown:
             filled = _WIDTH * self._done // self._total
             cells = "#" * filled + "." * (_WIDTH - filled)
-            text = f"[{cells}] {self._done}/{self._total} {name}"
+            text = f"[{cells}] {self._done}/{self._total} {visible(name)}"
             self._put(_CLEAR + text[: self._columns() - 1])
 
     def _columns(self) -> int:

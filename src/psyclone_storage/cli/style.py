@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
-from typing import NoReturn, TextIO
+from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.cli.parser import Formatter
 
 FORMS = ("text", "json", "sarif", "github")
 COLOURS = ("auto", "always", "never")
@@ -53,17 +52,24 @@ def add_style(parser: argparse._ActionsContainer) -> None:
 
 
 def read_style(words: Sequence[str]) -> Style:
-    """Return the style that `words` ask for; whatever is wrong with them is no business of this."""
-    parser = _Silent(add_help=False, allow_abbrev=False, formatter_class=Formatter)
-    parser.add_argument("--diagnostics", default="text")
-    parser.add_argument("--colour", default="auto")
-    parser.add_argument("--warnings", default="show")
-    parser.add_argument("--traceback", action="store_true")
-    try:
-        given, _ = parser.parse_known_args(words)
-    except _MistakeError:
-        return Style()
-    return Style(given.diagnostics, given.colour, given.warnings, given.traceback)
+    """Return the style that `words` ask for; the option parser reports what is wrong with them."""
+    options = words[: words.index("--")] if "--" in words else words
+    given: dict[str, str] = {}
+    for word, following in zip(options, [*options[1:], ""], strict=False):
+        name, equals, value = word.partition("=")
+        given[name] = value if equals else following
+    return Style(
+        _chosen(given, "--diagnostics", FORMS),
+        _chosen(given, "--colour", COLOURS),
+        _chosen(given, "--warnings", WARNINGS),
+        "--traceback" in options,
+    )
+
+
+def _chosen(given: Mapping[str, str], name: str, values: tuple[str, ...]) -> str:
+    """Return the value of an option, the first of `values` where it has no valid one."""
+    value = given.get(name, "")
+    return value if value in values else values[0]
 
 
 def in_colour(wish: str, stream: TextIO) -> bool:
@@ -76,12 +82,3 @@ def in_colour(wish: str, stream: TextIO) -> bool:
         return wish == "always"
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain
-
-
-class _MistakeError(Exception):
-    """The words cannot be read."""
-
-
-class _Silent(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise _MistakeError(message)

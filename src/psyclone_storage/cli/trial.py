@@ -8,12 +8,15 @@ is linked, and nothing is left behind but the compiled infrastructure in the use
 from __future__ import annotations
 
 import shlex
+import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.stopping import deferred, ending
 from psyclone_storage.cli.infrastructure import (
     CompiledModules,
     compiler_message,
@@ -39,16 +42,23 @@ def try_to_compile(
 
     A module that is not to be found is reported once, and what needs it is not compiled.
     """
+    with deferred():
+        scratch = Path(tempfile.mkdtemp())
+        with ending(partial(shutil.rmtree, scratch, ignore_errors=True)):
+            return _tried_in(scratch, file, build, compiler, options)
+
+
+def _tried_in(
+    place: Path, file: Path, build: Build, compiler: Compiler, options: Options
+) -> tuple[Diagnostic, ...]:
     names = (compiler.api.infrastructure, *_libraries(build))
-    with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        try:
-            interfaces = tuple(find_infrastructure(one, options.compiler, place) for one in names)
-        except CompileError as error:
-            return error.problems
-        warnings = dict.fromkeys(one for item in interfaces for one in item.warnings)
-        trial = _TrialCompilation(place, interfaces, options)
-        return (*warnings, *trial.run(file, build, compiler))
+    try:
+        interfaces = tuple(find_infrastructure(one, options.compiler, place) for one in names)
+    except CompileError as error:
+        return error.problems
+    warnings = dict.fromkeys(one for item in interfaces for one in item.warnings)
+    trial = _TrialCompilation(place, interfaces, options)
+    return (*warnings, *trial.run(file, build, compiler))
 
 
 @dataclass(frozen=True, slots=True)

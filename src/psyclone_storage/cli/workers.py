@@ -1,71 +1,143 @@
-"""Processes that do the same for many things, each with what it has kept from those before.
+"""Worker processes that apply one function to many inputs, each with its own cached state.
 
-A thread of the parent waits for each process, so that whoever is free gets what is next; results
-come in the order of what was given. What a process needs is handed to it once, when it starts.
+The parent hands the next input to the first idle worker and returns results in the order of the
+inputs. A worker ends when its parent does: it watches a pipe whose other end only the parent holds.
+A worker that dies is replaced; its input gets the result that the caller has for such a loss.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from queue import SimpleQueue
+from multiprocessing.reduction import ForkingPickler
 from types import TracebackType
 from typing import Generic, TypeVar
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.stopping import StoppedError, deferred, stop_by_parent
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
+_GRACE = 5.0  # seconds in which a worker cleans up before it is killed
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """The text of an exception that a worker sends instead of a result."""
+
+    text: str
+
 
 class Workers(Generic[Given, Made]):
-    """Some processes that apply `work`; a context, at the end of which they are gone."""
+    """Some processes that apply `work`; a context that ends them.
 
-    def __init__(self, work: Callable[[Given], Made], number: int) -> None:
+    `lost` gives the result for an input whose worker died, from its exit status as
+    `multiprocessing` reports it: the negative number of a signal. A worker that is stopped calls
+    `stopped`, and so does one whose parent has died.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Given], Made],
+        number: int,
+        lost: Callable[[Given, int], Made],
+        stopped: Callable[[], object] = _nothing,
+    ) -> None:
         self._work = work
         self._number = number
-        self._idle: SimpleQueue[Connection] = SimpleQueue()
-        self._processes: list[tuple[BaseProcess, Connection]] = []
+        self._lost = lost
+        self._stopped = stopped
+        self._processes: dict[Connection, BaseProcess] = {}
+        self._watched, self._alive = multiprocessing.Pipe(duplex=False)
 
     def __enter__(self) -> Workers[Given, Made]:
-        """Start the processes, before there are threads."""
-        for _ in range(self._number):
-            ours, theirs = multiprocessing.Pipe()
-            process = multiprocessing.Process(target=_serve, args=(theirs, self._work), daemon=True)
-            process.start()
-            theirs.close()
-            self._processes.append((process, ours))
-            self._idle.put(ours)
+        """Start the processes."""
+        try:
+            for _ in range(self._number):
+                self._start()
+        except BaseException:
+            self._end(at_once=True)
+            raise
         return self
 
+    def _start(self) -> Connection:
+        # Signals are deferred so that every process that exists is known and can be ended.
+        with deferred():
+            ours, theirs = multiprocessing.Pipe()
+            is_forked = multiprocessing.get_start_method() == "fork"
+            inherited = (self._alive, ours, *self._processes) if is_forked else ()
+            process = multiprocessing.Process(
+                target=_serve,
+                args=(theirs, self._watched, inherited, self._work, self._stopped),
+                daemon=True,
+            )
+            process.start()
+            theirs.close()
+            self._processes[ours] = process
+        return ours
+
     def each(self, given: Sequence[Given]) -> Iterator[Made]:
-        """Yield what becomes of each of `given`, in their order.
+        """Yield the result for each of `given`, in their order.
 
         Raises:
-            InternalError: a process has died.
+            InternalError: `work` raised an exception.
         """
-        with ThreadPoolExecutor(self._number) as threads:
-            try:
-                yield from threads.map(self._handed_on, given)
-            except BaseException:
-                self._stop()
-                raise
+        idle = list(self._processes)
+        busy: dict[Connection, int] = {}
+        made: dict[int, Made] = {}
+        waiting = iter(range(len(given)))
+        for place in range(len(given)):
+            while place not in made:
+                for one in idle.copy():
+                    if (following := next(waiting, None)) is not None:
+                        idle.remove(one)
+                        busy[self._sent(one, given[following])] = following
+                for ready in wait(list(busy)):
+                    assert isinstance(ready, Connection)
+                    done = busy.pop(ready)
+                    made[done], again = self._received(ready, given[done])
+                    idle.append(again)
+            yield made.pop(place)
 
-    def _handed_on(self, given: Given) -> Made:
-        connection = self._idle.get()
+    def _sent(self, connection: Connection, given: Given) -> Connection:
+        """Send an input to an idle worker, or to its replacement if it has died; return which."""
         try:
             connection.send((given,))
-            made: Made = connection.recv()
-        except (EOFError, OSError) as error:
-            raise InternalError(f"The process that worked on '{given}' has died.") from error
-        finally:
-            self._idle.put(connection)
-        return made
+        except OSError:
+            self._ended(connection)
+            connection = self._start()
+            connection.send((given,))
+        return connection
+
+    def _ended(self, connection: Connection) -> int:
+        """Forget a worker that has died; return its exit status."""
+        process = self._processes.pop(connection)
+        connection.close()
+        process.join()
+        return process.exitcode or 0
+
+    def _received(self, connection: Connection, given: Given) -> tuple[Made, Connection]:
+        """Return the result that is ready, and the connection of an idle worker."""
+        try:
+            received = connection.recv()
+        except (EOFError, OSError):
+            return self._lost(given, self._ended(connection)), self._start()
+        if isinstance(received, _Failure):
+            raise InternalError(received.text)
+        return received, connection
 
     def __exit__(
         self,
@@ -73,25 +145,64 @@ class Workers(Generic[Given, Made]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the processes: those that wait when they are told, others at once."""
-        if error is not None:
-            self._stop()
-        for process, connection in self._processes:
-            with suppress(OSError):
-                connection.send(())
-            process.join()
-            connection.close()
+        """End the processes: idle ones by a message, all of them by a signal after an error."""
+        self._end(at_once=error is not None)
 
-    def _stop(self) -> None:
-        for process, _ in self._processes:
-            process.terminate()
+    def _end(self, *, at_once: bool) -> None:
+        with deferred():
+            for connection, process in self._processes.items():
+                if at_once:
+                    process.terminate()
+                with suppress(OSError):
+                    connection.send(())
+            deadline = time.monotonic() + _GRACE
+            for connection, process in self._processes.items():
+                process.join(max(0.0, deadline - time.monotonic()))
+                if process.is_alive():
+                    process.kill()
+                    process.join()
+                connection.close()
+            self._alive.close()
+            self._watched.close()
 
 
-def _serve(connection: Connection, work: Callable[[Given], Made]) -> None:
-    """Do `work` for each thing that comes, until an empty tuple does.
+def _serve(
+    connection: Connection,
+    watched: Connection,
+    inherited: Sequence[Connection],
+    work: Callable[[Given], Made],
+    stopped: Callable[[], object],
+) -> None:
+    """Apply `work` to each input that arrives, until an empty tuple does or the parent has died."""
+    for end in inherited:
+        end.close()
+    threading.Thread(target=_stop_with_parent, args=(watched,), daemon=True).start()
+    try:
+        stop_by_parent()
+        while received := connection.recv():
+            connection.send_bytes(_answer(work, received[0]))
+    except StoppedError as error:
+        with deferred():
+            stopped()
+            signal.signal(error.number, signal.SIG_DFL)
+            os.kill(os.getpid(), error.number)
+    except (EOFError, OSError):
+        with deferred():
+            stopped()
 
-    Who stops the parent from the keyboard stops this process through the parent.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while received := connection.recv():
-        connection.send(work(*received))
+
+def _answer(work: Callable[[Given], Made], given: Given) -> bytes:
+    """Return the pickled result, or the pickled reason why there is none."""
+    try:
+        return bytes(ForkingPickler.dumps(work(given)))
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        return bytes(ForkingPickler.dumps(_Failure(f"{type(error).__name__}: {error}")))
+
+
+def _stop_with_parent(watched: Connection) -> None:
+    """Stop this process when the parent dies, which closes the other end of `watched`."""
+    with suppress(EOFError, OSError):
+        watched.recv_bytes()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_GRACE)
+    os._exit(1)

@@ -21,7 +21,9 @@ from psyclone_storage.base.diagnostic import (
     Severity,
     raise_if_any,
 )
+from psyclone_storage.base.reading import read_input
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.stopping import deferred, interruptible
 from psyclone_storage.cli.conflicts import written_twice
 
 _DEAD = 60.0  # seconds, within which a file is landed even by another machine's command
@@ -55,15 +57,20 @@ def write_together(outputs: Iterable[Output], between: Callable[[], None] = lamb
             same file; `L015`, a shared file has another text.
     """
     landing = _Landing()
-    try:
-        landing.prepare(outputs)
-        between()
-        landing.land()
-    except BaseException:
-        landing.undo()
-        raise
-    finally:
-        landing.tidy()
+    with deferred():
+        try:
+            streams = landing.prepare(outputs)
+            with interruptible():
+                for output in streams:
+                    with _reported(output.path):
+                        output.path.write_bytes(encoded(output.text))
+                between()
+            landing.land()
+        except BaseException:
+            landing.undo()
+            raise
+        finally:
+            landing.tidy()
 
 
 def cannot_write(path: Path, error: OSError) -> Diagnostic:
@@ -111,7 +118,7 @@ def given_name(temporary: Path, path: Path) -> bool:
 def check_same(path: Path, text: str) -> None:
     """Raise `CompileError` unless the file at `path` holds `text`: `L015`, or `L003`."""
     try:
-        found = path.read_bytes()
+        found = read_input(path)
     except OSError as error:
         raise CompileError(cannot_write(path, error)) from error
     if found != encoded(text):
@@ -155,8 +162,11 @@ class _Landing:
         self._folders: list[Path] = []
         self._listed: dict[Path, list[str]] = {}
 
-    def prepare(self, outputs: Iterable[Output]) -> None:
-        """Write every text beside its target, or to it if that is no file."""
+    def prepare(self, outputs: Iterable[Output]) -> list[Output]:
+        """Write every text to a temporary file in the folder of its target.
+
+        Return the outputs whose targets are no files.
+        """
         problems: list[Diagnostic] = []
         streams: list[Output] = []
         seen: dict[Path, Output] = {}
@@ -175,9 +185,7 @@ class _Landing:
             except CompileError as error:
                 problems += error.problems
         raise_if_any(problems)
-        for output in streams:
-            with _reported(output.path):
-                output.path.write_bytes(encoded(output.text))
+        return streams
 
     def land(self) -> None:
         """Replace the targets; what is shared comes last, as it stays."""

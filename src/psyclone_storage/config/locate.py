@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.reading import read_text_input
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.shipped import shared_file
 
@@ -89,7 +90,7 @@ def text_of(path: Path) -> str:
         CompileError: `C001`, it cannot be read, or is not text.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text_input(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise CompileError(
@@ -99,7 +100,7 @@ def text_of(path: Path) -> str:
 
 def _named(name: str, by: str) -> Path:
     path = Path(name)
-    if path.is_file():
+    if path.exists():
         return path
     raise CompileError(
         Diagnostic(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
@@ -20,7 +20,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.driver.request import CompileRequest, suffixes_of
 from psyclone_storage.frontend.inclusions import included_file, inclusions
-from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.frontend.search import SourceIndex, index_directories, unreadable_folders
 
 _OTHERS = "".join(chr(code) for code in range(128) if not (chr(code).isalnum() or chr(code) == "_"))
 _BLANKS = str.maketrans(_OTHERS, " " * len(_OTHERS))
@@ -47,6 +47,11 @@ class Inputs:
     deep: bool = False
     _digests: dict[Path, str] = field(default_factory=dict)
     _used: dict[Path, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """A warning for each folder that cannot be read."""
+        return unreadable_folders(self.index)
 
     def digest(self, file: Path) -> str | None:
         """Return the digest of all that the translation of `file` depends on.

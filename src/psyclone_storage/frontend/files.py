@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.reading import read_input
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 
@@ -22,7 +23,7 @@ def read_source(path: Path, *, wanted_by: Span | None = None) -> SourceText:
     Raises `CompileError`, at `wanted_by` if that is given, where the file cannot be read.
     """
     try:
-        text = path.read_bytes().decode(ENCODING, ERRORS)
+        text = read_input(path).decode(ENCODING, ERRORS)
     except OSError as failure:
         reason = failure.strerror or str(failure)
         raise CompileError(

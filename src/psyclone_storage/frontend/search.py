@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
@@ -31,7 +31,7 @@ class SourceIndex:
     that are not below the directories. Paths are plain text, since only a few of thousands are
     ever asked for. What was answered or read once is kept, so that all who ask see the same state
     of the directories. `used` are the files that were read for translations. `suffixes` are what
-    the names of the files end in.
+    the names of the files end in. `unreadable` are folders that could not be read, with the reason.
     """
 
     directories: tuple[Path, ...]
@@ -39,6 +39,7 @@ class SourceIndex:
     folders: tuple[Path, ...] = ()
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     suffixes: tuple[str, ...] = SUFFIXES
+    unreadable: Mapping[str, str] = field(default_factory=dict)
     used: dict[Path, None] = field(default_factory=dict, compare=False, repr=False)
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
@@ -87,18 +88,20 @@ def index_directories(
 
     Their names end in one of `suffixes`.
 
-    Every directory is read once. Raises `CompileError` for each of `directories` that is none. The
-    caller keeps the answer for as many algorithms as it has.
+    Every directory is read once; one that cannot be read has no files. The caller uses the index
+    for all algorithms. Raises `CompileError` for each of `directories` that is none.
     """
     missing = [directory for directory in directories if not directory.is_dir()]
     if missing:
         raise CompileError(*map(_missing_directory, missing))
     files: dict[str, list[str]] = {}
+    unreadable: dict[str, str] = {}
     for directory in directories:
-        for stem, path in _source_files(str(directory), suffixes):
+        for stem, path in _source_files(str(directory), suffixes, unreadable):
             files.setdefault(stem, []).append(path)
     below = {stem: tuple(paths) for stem, paths in files.items()}
-    return SourceIndex(directories, below, folders, _files_in(folders, suffixes), suffixes)
+    beside = _files_in(folders, suffixes, unreadable)
+    return SourceIndex(directories, below, folders, beside, suffixes, unreadable)
 
 
 def index_with(index: SourceIndex, directory: Path) -> SourceIndex:
@@ -107,15 +110,18 @@ def index_with(index: SourceIndex, directory: Path) -> SourceIndex:
     return replace(index, files={**more.files, **index.files}, _answers={})
 
 
-def _files_in(folders: Iterable[Path], suffixes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+def _files_in(
+    folders: Iterable[Path], suffixes: tuple[str, ...], unreadable: dict[str, str]
+) -> Mapping[str, tuple[str, ...]]:
     """Return the files in `folders`, but not below them, as compilers look.
 
     A folder that does not exist has none: it may hold what a build makes later.
     """
     files: dict[str, list[str]] = {}
     for folder in folders:
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.suffix.lower() in suffixes and path.is_file():
+        for entry in _entries(str(folder), unreadable) if folder.is_dir() else ():
+            path = Path(entry.path)
+            if path.suffix.lower() in suffixes and _is_file(path):
                 files.setdefault(path.stem.lower(), []).append(str(path))
     return {stem: tuple(paths) for stem, paths in files.items()}
 
@@ -152,21 +158,67 @@ def _different(files: tuple[str, ...]) -> tuple[Path, ...]:
     return tuple(unique.values())
 
 
-def _source_files(directory: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _source_files(
+    directory: str, suffixes: tuple[str, ...], unreadable: dict[str, str]
+) -> Iterator[tuple[str, str]]:
     """Yield the name in lower case and the path of each source file, in a fixed order."""
     stack = [directory]
     while stack:
-        with os.scandir(stack.pop()) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
+        found = _entries(stack.pop(), unreadable)
         stack += [
             entry.path
             for entry in reversed(found)
-            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+            if not entry.name.startswith(".") and _is_folder(entry, follow_symlinks=False)
         ]
         for entry in found:
             stem, dot, suffix = entry.name.lower().rpartition(".")
-            if dot + suffix in suffixes and not entry.is_dir():
+            if dot + suffix in suffixes and not _is_folder(entry):
                 yield stem, entry.path
+
+
+def _entries(folder: str, unreadable: dict[str, str]) -> list[os.DirEntry[str]]:
+    """Return what is in a folder, by name; note why it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        unreadable[folder] = error.strerror or str(error)
+        return []
+
+
+def _is_folder(entry: os.DirEntry[str], *, follow_symlinks: bool = True) -> bool:
+    """Return whether an entry is a folder, or a link to one that can be followed."""
+    try:
+        return entry.is_dir(follow_symlinks=follow_symlinks)
+    except OSError:
+        return False
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def unreadable_folders(index: SourceIndex) -> tuple[Diagnostic, ...]:
+    """Return a warning for each folder of `index` that could not be read."""
+    return tuple(
+        Diagnostic(
+            "P033",
+            f"The folder '{folder}' {_option_of(index, folder)} cannot be read: {reason}.",
+            file=folder,
+            severity=Severity.WARNING,
+        )
+        for folder, reason in index.unreadable.items()
+    )
+
+
+def _option_of(index: SourceIndex, folder: str) -> str:
+    if Path(folder) in index.directories:
+        return "of '-d'"
+    above = [str(one) for one in index.directories if Path(folder).is_relative_to(one)]
+    return f"below '-d {above[0]}'" if above else "of '-I'"
 
 
 def _missing_directory(directory: Path) -> Diagnostic:
@@ -184,6 +236,8 @@ def _missing_directory(directory: Path) -> Diagnostic:
 def _not_found(index: SourceIndex, functor: str, module: str, span: Span) -> Diagnostic:
     places = listed(map(str, index.directories), "and")
     searched = f" below {places}" if places else "; no directory was given by '-d'"
+    if index.unreadable:
+        searched += f"; {listed(index.unreadable, 'and')} cannot be read"
     return Diagnostic(
         "P031",
         f"The kernel '{functor}' is in module '{module}', but there is no file"

@@ -484,6 +484,16 @@ def walk(expr: Expr) -> Iterator[Expr]:
         waiting.extend(reversed(children(part)))
 
 
+def is_shallow(expr: Expr, limit: int) -> bool:
+    """Return whether `expr` is nested at most `limit` levels deep."""
+    level = [expr]
+    for _ in range(limit):
+        level = [child for part in level for child in children(part)]
+        if not level:
+            return True
+    return False
+
+
 def intrinsic(word: str, *items: Expr) -> CallFunction:
     """Return a reference to the function `word` of the language."""
     return CallFunction(Name(word, Symbol(word, word, Origin.INTRINSIC, Sort.FUNCTION)), items)

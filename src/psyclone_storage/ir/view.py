@@ -102,9 +102,10 @@ def line_text(item: Statement, *, colour: bool = False) -> str:
     return f"{paint(item.uid)}  {statement_text(item)}"
 
 
-def block_text(item: Statement) -> str:
+def block_text(item: Statement, *, colour: bool = False) -> str:
     """Return `item` and all inside as text, one line a statement, as `schedule_text` has them."""
-    return "\n".join(_columns(list(_rows((item,), 0)), _unpainted)) + "\n"
+    paint = _bold if colour else _unpainted
+    return "\n".join(_columns(list(_rows((item,), 0)), paint)) + "\n"
 
 
 def _rows(body: tuple[Statement, ...], indent: int) -> Iterator[tuple[int, str, str]]:

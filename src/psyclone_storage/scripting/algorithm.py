@@ -34,12 +34,14 @@ class AlgorithmNode(Node, ABC):
         """What is around this."""
         return self._around
 
-    def view(self) -> str:
+    def _text(self, *, colour: bool) -> str:
         """Return this, and all inside, as readable text."""
         inner = "".join(
-            f"  {line}\n" for child in self.children for line in child.view().splitlines()
+            f"  {line}\n"
+            for child in self.children
+            for line in child.view(colour=colour).splitlines()
         )
-        return f"{self.node_str()}\n{inner}"
+        return f"{self.node_str(colour)}\n{inner}"
 
     def debug_string(self) -> str:
         """Return this as readable text, as `view` does."""

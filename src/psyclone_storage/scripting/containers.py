@@ -61,9 +61,9 @@ class Holder(Searched, ABC):
         """Return the class of this."""
         return type(self).__name__
 
-    def view(self) -> str:
+    def _text(self, *, colour: bool) -> str:
         """Return all schedules as readable text."""
-        return "\n".join(child.view() for child in self.children)
+        return "\n".join(child.view(colour=colour) for child in self.children)
 
     def debug_string(self) -> str:
         """Return all schedules as readable text, as `view` does."""

@@ -75,7 +75,7 @@ class KernelRoutine(Node):
         """Return its name, in one line."""
         return f"subroutine {self.name}"
 
-    def view(self) -> str:
+    def _text(self, *, colour: bool) -> str:
         """Return its text."""
         return "\n".join(emit_code(self.code, 0)) + "\n"
 
@@ -145,7 +145,7 @@ class KernelLoop(Node):
         """Return its first line."""
         return self.view().partition("\n")[0]
 
-    def view(self) -> str:
+    def _text(self, *, colour: bool) -> str:
         """Return its text."""
         return "\n".join(emit_lines((self._loop,), 0)) + "\n"
 
@@ -185,6 +185,6 @@ class IntrinsicCall(Node):
         """Return the call as Fortran."""
         return spell(self._expr)
 
-    def view(self) -> str:
+    def _text(self, *, colour: bool) -> str:
         """Return the call as Fortran."""
         return f"{self.node_str()}\n"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from textwrap import indent as indent_lines
 from typing import TypeVar
 
 Wanted = TypeVar("Wanted", bound="Node")
@@ -32,8 +33,15 @@ class Node(ABC):
     def node_str(self, colour: bool = False) -> str:
         """Return this in one line, without what is inside; in bold letters if `colour`."""
 
+    def view(self, depth: int = 0, colour: bool = False, indent: str = "    ") -> str:
+        """Return this, and all inside, as readable text; in bold letters if `colour`.
+
+        The text is indented by `depth` times `indent`.
+        """
+        return indent_lines(self._text(colour=colour), depth * indent)
+
     @abstractmethod
-    def view(self) -> str:
+    def _text(self, *, colour: bool) -> str:
         """Return this, and all inside, as readable text."""
 
     # ------------------------------------------------------------------ around
@@ -46,12 +54,27 @@ class Node(ABC):
             node = node.parent
         return node
 
-    def ancestor(self, wanted: Kinds[Wanted], *, include_self: bool = False) -> Wanted | None:
-        """Return the nearest node around this one that is of the class `wanted`, or None."""
+    def ancestor(
+        self,
+        ancestor_type: Kinds[Wanted],
+        excluding: Kinds[Node] | None = None,
+        include_self: bool = False,
+        limit: Node | None = None,
+        shared_with: Node | None = None,
+    ) -> Wanted | None:
+        """Return the nearest node around this one that is of the class `ancestor_type`, or None.
+
+        Classes `excluding` do not count; the search ends at `limit`; the node is also around
+        `shared_with` if that is given.
+        """
         node = self if include_self else self.parent
-        while node is not None and not isinstance(node, wanted):
-            node = node.parent
-        return node
+        while node is not None:
+            is_excluded = excluding is not None and isinstance(node, excluding)
+            is_shared = shared_with is None or shared_with.is_descendant_of(node)
+            if isinstance(node, ancestor_type) and is_shared and not is_excluded:
+                return node
+            node = None if node == limit else node.parent
+        return None
 
     # ------------------------------------------------------------------ beside
 
@@ -66,27 +89,30 @@ class Node(ABC):
         return self.siblings.index(self)
 
     def sameParent(  # noqa: N802  # pylint: disable=invalid-name
-        self, other: Node
+        self, node_2: Node
     ) -> bool:
-        """Return whether `other` stands beside this."""
-        return self.parent is not None and self.parent == other.parent
+        """Return whether `node_2` is a sibling of this."""
+        return self.parent is not None and self.parent == node_2.parent
 
-    def following(self) -> list[Node]:
-        """Return the later siblings of this."""
+    def following(self, same_routine_scope: bool = True) -> list[Node]:
+        """Return the later siblings of this, which are always in the same routine."""
         return list(self.siblings[self.position + 1 :])
 
-    def preceding(self, *, reverse: bool = False) -> list[Node]:
-        """Return the earlier siblings of this, the nearest one first if `reverse`."""
+    def preceding(self, reverse: bool = False, same_routine_scope: bool = True) -> list[Node]:
+        """Return the earlier siblings of this, the nearest one first if `reverse`.
+
+        They are always in the same routine.
+        """
         earlier = list(self.siblings[: self.position])
         return earlier[::-1] if reverse else earlier
 
-    def immediately_follows(self, other: Node) -> bool:
-        """Return whether `other` is the sibling just before this."""
-        return self.sameParent(other) and other.position + 1 == self.position
+    def immediately_follows(self, node: Node) -> bool:
+        """Return whether `node` is the sibling just before this."""
+        return self.sameParent(node) and node.position + 1 == self.position
 
-    def immediately_precedes(self, other: Node) -> bool:
-        """Return whether `other` is the sibling just after this."""
-        return other.immediately_follows(self)
+    def immediately_precedes(self, node: Node) -> bool:
+        """Return whether `node` is the sibling just after this."""
+        return node.immediately_follows(self)
 
     # ------------------------------------------------------------------ inside
 
@@ -95,17 +121,38 @@ class Node(ABC):
         """All that is inside of this, the outer before the inner."""
         return list(_all_below(self))[1:]
 
-    def walk(self, wanted: Kinds[Wanted], stop_type: Kinds[Node] | None = None) -> list[Wanted]:
-        """Return this and all below it that are of the class or classes `wanted`, in order.
+    def walk(
+        self,
+        my_type: Kinds[Wanted],
+        stop_type: Kinds[Node] | None = None,
+        depth: int | None = None,
+    ) -> list[Wanted]:
+        """Return this and all below it that are of the class or classes `my_type`, in order.
 
-        What is inside of a node of the class `stop_type` is left out.
+        What is inside of a node of the class `stop_type` is left out, and so is every node of
+        another `depth` if that is given; the depth of the root is 1.
         """
-        return [node for node in _all_below(self, stop_type) if isinstance(node, wanted)]
+        found = [node for node in _all_below(self, stop_type) if isinstance(node, my_type)]
+        return [node for node in found if depth is None or _depth_of(node) == depth]
+
+    def has_descendant(self, descendant_type: Kinds[Node]) -> bool:
+        """Return whether this or a node inside of it is of the class `descendant_type`."""
+        return any(isinstance(node, descendant_type) for node in _all_below(self))
+
+    def is_descendant_of(self, potential_ancestor: Node) -> bool:
+        """Return whether this is inside of `potential_ancestor`."""
+        parent = self.parent
+        return parent is not None and (
+            parent == potential_ancestor or parent.is_descendant_of(potential_ancestor)
+        )
 
     def is_descendent_of(self, other: Node) -> bool:
-        """Return whether this is inside of `other`."""
-        parent = self.parent
-        return parent is not None and (parent == other or parent.is_descendent_of(other))
+        """Return whether this is inside of `other`, as `is_descendant_of` does."""
+        return self.is_descendant_of(other)
+
+
+def _depth_of(node: Node) -> int:
+    return 1 if node.parent is None else _depth_of(node.parent) + 1
 
 
 def _all_below(node: Node, stop_type: Kinds[Node] | None = None) -> Iterator[Node]:

@@ -26,6 +26,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
 )
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.reading import read_text_input
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.rules import KernelSource, Rules
@@ -120,7 +121,7 @@ class Recipe:
         except Exception as error:
             what, guess = _parted(f"{type(error).__name__}: {_message(error)}")
             calls = calls_of(error, self.source)
-            hint = guess or _nearest_name(error)
+            hint = guess or _nearest_name(error) or _missing_module(error)
             raise self._failure(what, calls, hint, _trace(error)) from error
 
     def _placed(self, problem: Diagnostic, error: CompileError) -> Diagnostic:
@@ -196,7 +197,7 @@ def read_recipe(path: Path) -> Recipe:
         CompileError: `T001`, there is no such file or it is not text.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text_input(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         problem = f"The script '{path}' cannot be read: {reason}."
@@ -245,6 +246,16 @@ def _nearest_name(error: Exception) -> str:
     if not isinstance(error, AttributeError) or not error.name:
         return ""
     return did_you_mean(error.name, [name for name in dir(error.obj) if name[:1] != "_"])
+
+
+def _missing_module(error: Exception) -> str:
+    """Return where Python searches for a module; one in a package that it has found is misspelt."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name or "." in error.name:
+        return ""
+    return (
+        f"Add the folder that contains '{error.name}' to the environment variable PYTHONPATH,"
+        " or put the module into the folder of the script."
+    )
 
 
 @contextmanager

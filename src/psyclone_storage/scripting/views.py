@@ -127,9 +127,9 @@ class Place(Searched):
         """Return this in one line, its name in bold letters if `colour`."""
         return line_text(self._path[-1], colour=colour)
 
-    def view(self) -> str:
+    def _text(self, *, colour: bool) -> str:
         """Return this, and all inside, as readable text."""
-        return block_text(self._path[-1])
+        return block_text(self._path[-1], colour=colour)
 
     def debug_string(self) -> str:
         """Return this as readable text, as `view` does."""
@@ -147,9 +147,9 @@ class Place(Searched):
         later = [edge.later for edge in forward(self._tree, self._outermost)]
         return self._beside(later[:1])
 
-    def is_valid_location(self, target: Place, position: str = "before") -> bool:
-        """Return whether this may move to just `before` or just `after` the node `target`."""
-        step = MoveStatement(self.uid, target.uid, after=position == "after")
+    def is_valid_location(self, new_node: Place, position: str = "before") -> bool:
+        """Return whether this may move to just `before` or just `after` the node `new_node`."""
+        step = MoveStatement(self.uid, new_node.uid, after=position == "after")
         return not self._session.bench.check(step)
 
     @property
@@ -186,9 +186,9 @@ class Schedule(Place):
         """Return what this is in one line, its name in bold letters if `colour`."""
         return schedule_text(self._tree, colour=colour).partition("\n")[0]
 
-    def view(self) -> str:
+    def _text(self, *, colour: bool) -> str:
         """Return the schedule as readable text."""
-        return schedule_text(self._tree)
+        return schedule_text(self._tree, colour=colour)
 
     def dag(self, file_name: str = "", file_format: str = "svg") -> str:
         """Return the dependences between the statements, in the language of Graphviz.

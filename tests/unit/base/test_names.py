@@ -46,6 +46,9 @@ def test_a_near_name_is_offered_as_it_is_spelt() -> None:
         ("velcoity", "velocity"),
         ("warning", "warn"),
         ("k_cod", "k_code"),
+        ("w22", "w2"),
+        ("any_space_1", "any_space_11"),
+        ("shn", "sshn"),
     ],
 )
 def test_a_slip_is_seen(word: str, known: str) -> None:

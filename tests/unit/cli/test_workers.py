@@ -1,16 +1,21 @@
-"""Processes that work on many things: order, what they keep, and what becomes of dead ones."""
+"""Worker processes: the order of results, cached state, and workers or parents that die."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.cli.workers import Workers
+
+SOURCE = Path(__file__).parents[3] / "src"
 
 
 def slow_first(number: int) -> tuple[int, int]:
@@ -29,9 +34,15 @@ def counting() -> Callable[[int], int]:
 
 
 def dies(number: int) -> int:
-    if number == 2:
+    if number % 3 == 2:
         os.kill(os.getpid(), signal.SIGKILL)
+    if number == 4:
+        os._exit(7)
     return number
+
+
+def never_lost(given: object, status: int) -> object:
+    raise AssertionError(f"{given} {status}")
 
 
 def first_fails(workers: Workers[int, tuple[int, int]]) -> None:
@@ -41,7 +52,7 @@ def first_fails(workers: Workers[int, tuple[int, int]]) -> None:
 
 
 def test_results_come_in_order_and_whoever_is_free_works() -> None:
-    with Workers(slow_first, 2) as workers:
+    with Workers(slow_first, 2, never_lost) as workers:
         found = list(workers.each(range(10)))
     assert [number for number, _ in found] == list(range(10))
     processes = {process for _, process in found}
@@ -51,17 +62,96 @@ def test_results_come_in_order_and_whoever_is_free_works() -> None:
 
 
 def test_a_process_keeps_what_it_has() -> None:
-    with Workers(counting(), 1) as workers:
+    with Workers(counting(), 1, never_lost) as workers:
         assert list(workers.each([5, 6, 7])) == [1, 2, 3]
 
 
-def test_a_dead_process_is_a_defect_and_not_a_wait_for_ever() -> None:
-    with pytest.raises(InternalError, match="'2' has died"), Workers(dies, 2) as workers:
-        list(workers.each(range(8)))
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_the_input_of_a_dead_process_is_lost_and_all_others_are_not(number: int) -> None:
+    def lost(given: int, status: int) -> tuple[int, int]:
+        return given, status
+
+    with Workers(dies, number, lost) as workers:
+        found = list(workers.each(range(8)))
+    assert found == [0, 1, (2, -9), 3, (4, 7), (5, -9), 6, 7]
+
+
+def test_a_process_that_dies_while_it_is_idle_is_replaced() -> None:
+    with Workers(slow_first, 2, never_lost) as workers:
+        assert len(list(workers.each(range(4)))) == 4
+        for process in workers._processes.values():
+            process.kill()
+            process.join()
+        assert [number for number, _ in workers.each(range(4))] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("given", ["raises", "cannot be pickled"])
+def test_an_exception_of_a_process_reaches_the_parent(
+    given: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def work(given: str) -> object:
+        return 1 // 0 if given == "raises" else (lambda: given)
+
+    with pytest.raises(InternalError, match="Error: "), Workers(work, 2, never_lost) as workers:
+        list(workers.each([given]))
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_who_stops_in_the_middle_leaves_no_process() -> None:
-    workers = Workers(slow_first, 3)
+    workers = Workers(slow_first, 3, never_lost)
     with pytest.raises(ZeroDivisionError):
         first_fails(workers)
-    assert [one for one, _ in workers._processes if one.is_alive()] == []
+    assert [one for one in workers._processes.values() if one.is_alive()] == []
+
+
+ORPHANS = """
+import os, sys, time
+from functools import partial
+from pathlib import Path
+from psyclone_storage.cli.workers import Workers
+
+def work(number):
+    Path(f"begun-{number}").touch()
+    if sys.argv[1] == "asleep":
+        time.sleep(1000)
+    while sys.argv[1] == "busy":
+        pass
+    return number
+
+def stopped():
+    Path(f"stopped-{os.getpid()}").touch()
+
+with Workers(work, 3, None, stopped) as workers:
+    print(*(process.pid for process in workers._processes.values()), flush=True)
+    for number in workers.each(range(3)):
+        pass
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("state", ["busy", "asleep", "idle"])
+def test_processes_end_with_a_parent_that_is_killed(
+    state: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    with subprocess.Popen(
+        [sys.executable, "-c", ORPHANS, state],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as parent:
+        assert parent.stdout is not None
+        workers = parent.stdout.readline().split()
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("begun-*"))) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        parent.send_signal(number)
+        # The end of its output arrives only when no process holds the pipe any more.
+        _, said = parent.communicate(timeout=30)
+    assert parent.returncode == -number
+    assert said == b""
+    assert {path.name for path in tmp_path.glob("stopped-*")} == {
+        f"stopped-{one.decode()}" for one in workers
+    }

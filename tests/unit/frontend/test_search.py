@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.frontend.search import SourceIndex, find_kernel, index_directories
+from psyclone_storage.frontend.search import (
+    SourceIndex,
+    find_kernel,
+    index_directories,
+    unreadable_folders,
+)
 
 PLACE: Span = SourceText("alg.x90", "k_type").whole()
 
@@ -98,3 +103,52 @@ def test_each_directory_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     find_kernel(found, "k_type", "k_mod", PLACE)
     find_kernel(found, "k_type", "k_mod", PLACE)
     assert visited == [str(tmp_path), str(tmp_path / "a")]
+
+
+def unreadable(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let the system refuse to list a folder, as to users other than root."""
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if Path(path) == folder:
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+
+
+@pytest.mark.parametrize("place", [".", "secret", "a/secret"])
+def test_an_unreadable_folder_is_a_warning_that_names_the_option(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "kernels" / "b" / "k_mod.f90")
+    folder = tmp_path / "kernels" / place
+    write(folder / "j_mod.f90")
+    unreadable(monkeypatch, folder)
+    found = index(tmp_path / "kernels", path.parent)
+    assert find_kernel(found, "k_type", "k_mod", PLACE) == path
+    (warning,) = unreadable_folders(found)
+    assert (warning.code, warning.severity) == ("P033", Severity.WARNING)
+    option = "of '-d'" if place == "." else f"below '-d {tmp_path / 'kernels'}'"
+    reason = "cannot be read: Permission denied."
+    assert warning.message == f"The folder '{folder}' {option} {reason}"
+    assert f"; '{folder}' cannot be read" in problem(found, "j_mod").message
+
+
+def test_an_unreadable_folder_of_include_files_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "secret" / "j_mod.f90")
+    unreadable(monkeypatch, tmp_path / "secret")
+    (warning,) = unreadable_folders(index_directories((), (tmp_path / "secret",)))
+    assert "of '-I' cannot be read" in warning.message
+
+
+def test_links_that_cannot_be_followed_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "loop_mod.f90").symlink_to("loop_mod.f90")
+    (tmp_path / "loop").symlink_to("loop")
+    path = write(tmp_path / "k_mod.f90")
+    found = index_directories((tmp_path,), (tmp_path,))
+    assert find_kernel(found, "k_type", "k_mod", PLACE) == path
+    assert found.beside == {"k_mod": (str(path),)}
+    assert unreadable_folders(found) == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from lfric_schedules import (
@@ -112,6 +114,33 @@ def test_a_schedule_can_be_shown() -> None:
     assert SCHEDULE.view().startswith("invoke_test: ")
     assert SCHEDULE.dag().startswith('digraph "invoke_test"')
     assert PSY.view() == SCHEDULE.view()
+
+
+def test_arguments_of_psyclone_are_accepted() -> None:
+    (loop, *_), (exchange, *_) = SCHEDULE.loops(), SCHEDULE.walk(scripting.HaloExchange)
+    for node in (PSY, SCHEDULE, loop, exchange):
+        plain = node.view()
+        assert node.view(0, False, "  ") == node.view(colour=False) == plain
+        assert node.view(depth=2, indent="..").splitlines()[0] == f"....{plain.splitlines()[0]}"
+        assert "\033[1m" in node.view(colour=True)
+        assert re.sub(r"\033\[\d*m", "", node.view(colour=True)) == plain
+    call = loop.walk(scripting.KernelCall)[0]
+    assert loop.ancestor(ancestor_type=scripting.Schedule, excluding=None) == SCHEDULE
+    assert call.ancestor(scripting.Node, excluding=scripting.Loop) == SCHEDULE
+    assert loop.ancestor(scripting.Node, (scripting.Loop,), True) == SCHEDULE
+    assert call.ancestor(scripting.Schedule, limit=loop) is None
+    assert call.ancestor(scripting.Loop, limit=loop) == loop
+    assert call.ancestor(scripting.Node, shared_with=exchange) == SCHEDULE
+    assert SCHEDULE.walk(my_type=scripting.Loop, stop_type=None, depth=2) == SCHEDULE.loops()
+    assert SCHEDULE.walk(scripting.Loop, depth=3) == []
+    assert SCHEDULE.has_descendant(scripting.Loop)
+    assert not exchange.has_descendant((scripting.Loop, scripting.Schedule))
+    assert call.is_descendant_of(SCHEDULE)
+    first, second = SCHEDULE.children[:2]
+    assert second.preceding(False, True) == [first]
+    assert first.following(same_routine_scope=True)[0] == second
+    assert second.immediately_follows(node=first)
+    assert first.immediately_precedes(node=second)
 
 
 def test_views_change_nothing() -> None:

@@ -13,6 +13,9 @@ from psyclone_storage.base.regex import regex
 _MARK = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"()\[\],]|=>|::|[=/<>]=|=")
 _BRACKET = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()\[\]]")
 _LISTED = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()\[\],]")
+_PAIRED = regex(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\(/(?!=)|/\)|[()\[\]]")
+_CLOSING = {"(/": "/)", "(": ")", "[": "]"}
+_OPERAND = regex(r"[A-Za-z]\w*|\d+")
 
 
 def punctuation(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
@@ -84,3 +87,33 @@ def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
         return stop, stop
     first = start + part.index(body[0]) if body[0] != part[0] else start
     return first, first + len(body)
+
+
+def missing_mark(text: str, position: int) -> tuple[int, int, str] | None:
+    """Return the place of a mistake in `text` and the hint that fixes it, None if neither is known.
+
+    It is a bracket that is not closed, or a comma that is missing at `position`, where reading
+    stopped.
+    """
+    if found := _unclosed(text):
+        start, mark = found
+        return start, start + len(mark), f"Close '{mark}' with '{_CLOSING[mark]}'."
+    before = text[:position].rstrip()[-1:]
+    operand = _OPERAND.match(text, position)
+    if operand and (before.isalnum() or before in ("_", ")", "]", "'", '"')):
+        return *operand.span(), f"Write a comma ',' before '{operand[0]}'."
+    return None
+
+
+def _unclosed(text: str) -> tuple[int, str] | None:
+    """Return the innermost bracket that is not closed, or is closed by another kind of bracket."""
+    opened: list[tuple[int, str]] = []
+    for found in _PAIRED.finditer(text):
+        mark = found[0]
+        if mark in _CLOSING:
+            opened.append((found.start(), mark))
+        elif mark in _CLOSING.values() and opened:
+            if _CLOSING[opened[-1][1]] != mark:
+                return opened[-1]
+            opened.pop()
+    return opened[-1] if opened else None

@@ -14,9 +14,9 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.fortran.brackets import closing, list_items, punctuation
-from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.frontend.fortran.reader import MAX_DEPTH, read_expression
 from psyclone_storage.frontend.fortran.statements import SourceStatement
-from psyclone_storage.frontend.fortran.tokens import UnreadableError
+from psyclone_storage.frontend.fortran.tokens import TooDeepError, UnreadableError
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 
 PREFIX = "invoke_"
@@ -208,6 +208,10 @@ def _read_argument(statement: SourceStatement, start: int, stop: int, call: str)
         )
     try:
         return ParsedArgument(read_expression(text), span)
+    except TooDeepError:
+        message = f"An argument of '{call}' is nested more than {MAX_DEPTH} levels deep."
+        hint = "Assign a part of it to a variable before the invoke."
+        raise _problem("P029", message, span, hint=hint) from None
     except UnreadableError:
         message = f"'{text}' is not a Fortran expression."
         raise _problem("P029", message, span, label=f"argument of '{call}'") from None

@@ -15,7 +15,12 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
+from psyclone_storage.frontend.fortran.brackets import (
+    closing,
+    first_outside,
+    list_items,
+    missing_mark,
+)
 from psyclone_storage.frontend.fortran.procedures import (
     GenericInterface,
     TypeBoundProcedure,
@@ -296,12 +301,11 @@ def _read(rule: Callable[[str], T], statement: SourceStatement, start: int, stop
     text = statement.text[start:stop]
     try:
         return rule(text)
-    except UnreadableError:
-        message = (
-            f"'{text}' is no metadata that can be read." if text else "There is no metadata here."
-        )
-        place = statement.span(start, stop)
-        raise CompileError(Diagnostic("P044", message, place)) from None
+    except UnreadableError as error:
+        message = f"'{text}' is not valid metadata." if text else "There is no metadata here."
+        first, last, hint = missing_mark(text, error.position) or (0, stop - start, "")
+        place = statement.span(start + first, start + last)
+        raise CompileError(Diagnostic("P044", message, place, hint=hint)) from None
 
 
 def _check_form(component: MetadataComponent) -> list[Diagnostic]:

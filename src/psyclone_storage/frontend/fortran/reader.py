@@ -13,9 +13,12 @@ from functools import lru_cache
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.expressions import ExpressionParser
-from psyclone_storage.frontend.fortran.tokens import TokenKind, UnreadableError
-from psyclone_storage.ir.expr import Expr, Literal, Name
+from psyclone_storage.frontend.fortran.tokens import TokenKind, TooDeepError, UnreadableError
+from psyclone_storage.ir.expr import Expr, Literal, Name, is_shallow
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+
+MAX_DEPTH = 250
+"""The deepest nesting of an expression; the recursion of later stages is limited."""
 
 _REMEMBERED = 1 << 14
 _NAME = regex(r"[A-Za-z]\w*", re.ASCII)
@@ -66,8 +69,10 @@ def _expression(text: str) -> Expr:
     try:
         found = parser.expression()
     except RecursionError:
-        raise UnreadableError(text) from None
+        raise TooDeepError(text) from None
     parser.expect_end()
+    if len(parser.texts) > MAX_DEPTH and not is_shallow(found, MAX_DEPTH):
+        raise TooDeepError(text)
     return found
 
 

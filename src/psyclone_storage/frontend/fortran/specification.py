@@ -13,7 +13,12 @@ from typing import TypeVar
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
+from psyclone_storage.frontend.fortran.brackets import (
+    closing,
+    first_outside,
+    list_items,
+    missing_mark,
+)
 from psyclone_storage.frontend.fortran.reader import (
     DeclaredType,
     Entity,
@@ -257,12 +262,14 @@ def _read(rule: Callable[[str], T], statement: SourceStatement, start: int, stop
     text = statement.text[start:stop]
     try:
         return rule(text)
-    except UnreadableError:
+    except UnreadableError as error:
+        first, last, hint = missing_mark(text, error.position) or (0, stop - start, "")
         raise CompileError(
             Diagnostic(
                 "P008",
                 f"'{text}' in this declaration is not Fortran that can be read.",
-                statement.span(start, stop),
+                statement.span(start + first, start + last),
                 label="cannot be read",
+                hint=hint,
             )
         ) from None

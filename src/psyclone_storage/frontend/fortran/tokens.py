@@ -37,6 +37,10 @@ class UnreadableError(ValueError):
         self.position = position
 
 
+class TooDeepError(UnreadableError):
+    """An expression is nested deeper than the compiler can follow."""
+
+
 class TokenKind(IntEnum):
     """What a token is; the values are the numbers of the pattern's groups."""
 

@@ -84,8 +84,16 @@ def read_tree(source: SourceText) -> Tree:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = ast.parse(source.text)
+            # Some rules, such as that of unique arguments, are checked only by the compiler.
+            compile(source.text, source.name, "exec", dont_inherit=True)
     except SyntaxError as error:
-        raise CompileError(_refused(source, starts, error)) from None
+        # The text of a nested function lacks the variables of the function around it.
+        if not (error.msg or "").startswith("no binding for nonlocal"):
+            raise CompileError(_refused(source, starts, error)) from None
+    except UnicodeEncodeError as error:
+        what = "a character is not UTF-8"
+        span = source.span(error.start, error.end)
+        raise CompileError(_not_python(source, what, span)) from None
     except (RecursionError, MemoryError, ValueError):
         raise CompileError(_too_deep(source, None)) from None
     tree = Tree(source, module, starts)
@@ -103,7 +111,10 @@ def _refused(source: SourceText, starts: list[int], error: SyntaxError) -> Diagn
     same_line = error.end_lineno == error.lineno and error.end_offset is not None
     stop = start + (error.end_offset or 1) - 1 if same_line else first + 1
     span = source.span(first, max(min(stop, len(source.text)), first + 1))
-    what = (error.msg or "invalid syntax").rstrip(".")
+    return _not_python(source, (error.msg or "invalid syntax").rstrip("."), span)
+
+
+def _not_python(source: SourceText, what: str, span: Span) -> Diagnostic:
     return Diagnostic(_CODE, f"'{source.name}' is not Python: {what}.", span)
 
 

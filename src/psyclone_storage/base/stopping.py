@@ -1,0 +1,115 @@
+"""Signals that stop a command, as exceptions that arrive only where cleaning up is complete.
+
+SIGINT, SIGTERM and SIGHUP raise `StoppedError` in the main thread. A block of `deferred` receives
+the exception at its end; `ending` runs its body interruptibly and its action always and completely.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from psyclone_storage.base.records import dataclass
+
+_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+_DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
+
+
+class StoppedError(KeyboardInterrupt):
+    """The process received the signal `number`, which asks it to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@dataclass(slots=True)
+class _State:
+    """Whether signals are deferred, and the last one that was."""
+
+    is_deferred: bool = False
+    pending: int = 0
+
+    def receive(self, number: int, _: FrameType | None = None) -> None:
+        """Handle a signal."""
+        self.pending = number
+        self.deliver()
+
+    def deliver(self) -> None:
+        """Raise the exception for a pending signal unless signals are deferred."""
+        if self.pending and not self.is_deferred:
+            number, self.pending = self.pending, 0
+            raise StoppedError(number)
+
+
+_STATE = _State()
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Raise `StoppedError` for signals inside the block, except those that the caller handles.
+
+    A signal that is ignored, as SIGHUP under `nohup`, remains ignored.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {one: signal.getsignal(one) for one in _SIGNALS}
+    ours = [one for one, handler in before.items() if handler in _DEFAULTS]
+    try:
+        for one in ours:
+            signal.signal(one, _STATE.receive)
+        yield
+    finally:
+        for one in ours:
+            signal.signal(one, before[one])
+
+
+def stop_by_parent() -> None:
+    """Let only SIGTERM stop this process, a child whose parent handles the keyboard's signals."""
+    for one in _SIGNALS:
+        signal.signal(one, _STATE.receive if one == signal.SIGTERM else signal.SIG_IGN)
+    if _STATE.pending != signal.SIGTERM:
+        _STATE.pending = 0
+    _STATE.is_deferred = False
+    _STATE.deliver()
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Defer signals to the end of the block."""
+    before, _STATE.is_deferred = _STATE.is_deferred, True
+    try:
+        yield
+    finally:
+        _STATE.is_deferred = before
+        _STATE.deliver()
+
+
+@contextmanager
+def ending(action: Callable[[], object]) -> Iterator[None]:
+    """Run `action` at the end of the block, however it ends.
+
+    Signals are delivered inside the block, even if the block is inside one of `deferred`.
+    """
+    with deferred():
+        try:
+            with interruptible():
+                yield
+        finally:
+            action()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Deliver signals inside the block, which is part of a block of `deferred`."""
+    before, _STATE.is_deferred = _STATE.is_deferred, False
+    try:
+        _STATE.deliver()
+        yield
+    finally:
+        _STATE.is_deferred = before
