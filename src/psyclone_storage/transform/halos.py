@@ -12,9 +12,11 @@ from itertools import takewhile
 from operator import is_
 
 from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
+from psyclone_storage.analysis.schedules.touch import Touches
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.aliases import Aliases, aliases_in
+from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
@@ -31,7 +33,14 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import Update, Wait
-from psyclone_storage.ir.walk import calls_in, in_sequence, outer_loops, replaced
+from psyclone_storage.ir.walk import (
+    calls_in,
+    in_sequence,
+    kernel_calls,
+    outer_loops,
+    replaced,
+    statements,
+)
 
 _Before = tuple[HaloExchange | FillHalo, str]
 """What goes before a loop, and the loop behind which it has to stay, empty if there is none."""
@@ -80,6 +89,57 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
     arranged = _arranged(bare.body, before, after, aliases_in(schedule))
     body = _computing(tuple(arranged), plan.computed)
     return replace(bare, body=(*body, *(one for one, _ in before[END])))
+
+
+def keeps_plan(planned: Schedule, changed: Schedule, rules: Rules) -> bool:
+    """Return whether all that is derived in `planned` is right for `changed`, which contains it.
+
+    It is if each statement that differs holds one loop, as the one that it replaces does, with the
+    same touches: a plan depends on nothing else. So a step that leaves them alone, such as one that
+    adds a directive, costs no new plan.
+    """
+    same_data = planned.data is changed.data and planned.imported is changed.imported
+    if not same_data or len(planned.body) != len(changed.body) or has_device(planned):
+        return False
+    touched = Touches(planned, rules)
+    return all(
+        _touch_alike(old, new, rules, touched)
+        for old, new in zip(planned.body, changed.body, strict=True)
+        if old is not new
+    )
+
+
+def _touch_alike(before: Statement, after: Statement, rules: Rules, touched: Touches) -> bool:
+    """Return whether both are one loop, or hold one, with the same calls, touches and rights."""
+    old, new = _only_loop(before), _only_loop(after)
+    if old is None or new is None or old.uid != new.uid or old.filled != new.filled:
+        return False
+    same_touches = all(
+        touched.of(old, depth) == touched.of(new, depth) for depth in {old.filled, NOTHING}
+    )
+    return (
+        same_touches
+        and rules.may_fill(old) == rules.may_fill(new)
+        and _arguments(old) == _arguments(new)
+    )
+
+
+def _only_loop(item: Statement) -> Loop | None:
+    """Return the one loop that `item` is or holds, if there is nothing else, on the host."""
+    if isinstance(item, Loop):
+        loop = item
+    elif isinstance(item, DirectiveRegion) and len(inside := in_sequence(item)) == 1:
+        loop = inside[0] if isinstance(inside[0], Loop) else None
+    else:
+        return None
+    regions = (one for one in (item, *statements(item)) if isinstance(one, DirectiveRegion))
+    return None if any(one.runs_on_device for one in regions) else loop
+
+
+def _arguments(loop: Loop) -> list[object]:
+    return [
+        (call.uid, call.kernel.args, call.kernel.formula, call.args) for call in kernel_calls(loop)
+    ]
 
 
 def _computing(body: tuple[Statement, ...], levels: Mapping[str, Depth]) -> Iterator[Statement]:
