@@ -77,8 +77,10 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
         *abi_profile.RESERVED,
         *_names_of_procedures(program),
     })
+    names_of_module = imports, taken
     lowered = [
-        _lower_invoke(program, invoke, (imports, taken), infrastructure) for invoke in program.invokes
+        _lower_invoke(program, invoke, names_of_module, infrastructure)
+        for invoke in program.invokes
     ]
     own = tuple(procedure for _, work in lowered for procedure in work.procedures)
     helpers = (*infrastructure.helpers(program, imports), *imports.helpers())

@@ -27,7 +27,7 @@ class Identity:
 
     __slots__ = ("of",)
 
-    def __init__(self, of: object) -> None:
+    def __init__(self, of: Any) -> None:
         self.of = of
 
     def __hash__(self) -> int:

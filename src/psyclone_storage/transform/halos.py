@@ -14,6 +14,7 @@ from operator import is_
 from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
 from psyclone_storage.analysis.schedules.touch import Touches
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.kept import kept_lately, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.devices import has_device
@@ -46,6 +47,7 @@ _Before = tuple[HaloExchange | FillHalo, str]
 """What goes before a loop, and the loop behind which it has to stay, empty if there is none."""
 
 
+@kept_lately
 def without_halos(schedule: Schedule) -> Schedule:
     """Return `schedule` without anything derived, transfers included; what is pinned stays."""
     body = _bare(schedule.body)
@@ -58,8 +60,7 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     for item in body:
         inner = item
         if isinstance(item, DirectiveRegion | ProfileRegion):
-            within = _bare(item.body)
-            inner = item if within is item.body else replace(item, body=within)
+            inner = _bare_region(item)
         if isinstance(item, HaloExchange) and (item.fetched or item.sent):
             inner = replace(item, fetched=False, sent=False, in_strips=False)
         if isinstance(item, Loop) and item.filled.terms:
@@ -68,6 +69,12 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
             kept.append(inner)
     unchanged = len(kept) == len(body) and all(map(is_, kept, body))
     return body if unchanged else tuple(kept)
+
+
+@kept_with_first
+def _bare_region(region: DirectiveRegion | ProfileRegion) -> Statement:
+    body = _bare(region.body)
+    return region if body is region.body else replace(region, body=body)
 
 
 def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
@@ -200,7 +207,7 @@ def _with_exchanges(
     if not isinstance(item, DirectiveRegion):
         return [one for one, _ in before.get(item.uid, [])], item
     outside: list[HaloExchange | FillHalo] = []
-    written: frozenset[str] = frozenset()
+    written: set[str] = set()
     passed: set[str] = set()
     placed = item
     for loop in outer_loops(item):
@@ -212,13 +219,18 @@ def _with_exchanges(
         if inside:
             placed = replaced(placed, loop.uid, *inside, loop)
         passed.add(loop.uid)
-        for _, call in calls_in(loop):
-            written |= aliases.closure(
-                actual.datum
-                for described, actual in zip(call.kernel.args, call.args, strict=True)
-                if described.access.writes and actual.datum is not None
-            )
+        written |= may_be_written(loop, aliases)
     return outside, placed
+
+
+def may_be_written(loop: Loop, aliases: Aliases) -> frozenset[str]:
+    """Return the data that `loop` writes, and those that may be the same objects."""
+    return aliases.closure(
+        actual.datum
+        for _, call in calls_in(loop)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.access.writes and actual.datum is not None
+    )
 
 
 def _is_derived(item: Statement) -> bool:
