@@ -8,9 +8,9 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-from command import run_command
 
 import psyclone_storage
+from command import run_command
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 

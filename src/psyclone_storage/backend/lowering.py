@@ -72,11 +72,13 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
         if call.kernel.module == program.name
     }
     imports = ModuleImports({program.name, *names, *data, *inlined}, program.name)
-    taken = keys_of({
-        *infrastructure.reserved,
-        *abi_profile.RESERVED,
-        *_names_of_procedures(program),
-    })
+    taken = keys_of(
+        {
+            *infrastructure.reserved,
+            *abi_profile.RESERVED,
+            *_names_of_procedures(program),
+        }
+    )
     names_of_module = imports, taken
     lowered = [
         _lower_invoke(program, invoke, names_of_module, infrastructure)

@@ -60,7 +60,7 @@ def kept_lately(make: Callable[[*Others], Made]) -> Callable[[*Others], Made]:
 
     @lru_cache(maxsize=_VERSIONS)
     def known(*same: Identity) -> Made:
-        return make(*(one.of for one in same))  # type: ignore[arg-type]
+        return make(*(one.of for one in same))
 
     @wraps(make)
     def recent(*records: *Others) -> Made:

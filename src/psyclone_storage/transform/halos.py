@@ -64,11 +64,16 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         if isinstance(item, HaloExchange) and (item.fetched or item.sent):
             inner = replace(item, fetched=False, sent=False, in_strips=False)
         if isinstance(item, Loop) and item.filled.terms:
-            inner = replace(item, filled=NOTHING)
+            inner = _unfilled(item)
         if not _is_derived(item):
             kept.append(inner)
     unchanged = len(kept) == len(body) and all(map(is_, kept, body))
     return body if unchanged else tuple(kept)
+
+
+@kept_with_first
+def _unfilled(loop: Loop) -> Loop:
+    return replace(loop, filled=NOTHING)
 
 
 @kept_with_first
@@ -94,7 +99,8 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
     plan = plan_halos(bare, rules)
     before, after = _by_place(plan)
     arranged = _arranged(bare.body, before, after, aliases_in(schedule))
-    body = _computing(tuple(arranged), plan.computed)
+    earlier = {loop.uid: loop for loop in outer_loops(schedule) if loop.filled.terms}
+    body = _computing(tuple(arranged), plan.computed, earlier)
     return replace(bare, body=(*body, *(one for one, _ in before[END])))
 
 
@@ -149,13 +155,24 @@ def _arguments(loop: Loop) -> list[object]:
     ]
 
 
-def _computing(body: tuple[Statement, ...], levels: Mapping[str, Depth]) -> Iterator[Statement]:
-    """Yield `body` with the loops that compute levels of halo besides told so."""
+def _computing(
+    body: tuple[Statement, ...], levels: Mapping[str, Depth], earlier: Mapping[str, Loop]
+) -> Iterator[Statement]:
+    """Yield `body` with the loops that fill `levels` of their halo.
+
+    A loop that is the same as `earlier` stays the same object, with all that is cached with it.
+    """
+    if not levels:
+        yield from body
+        return
     for item in body:
         if isinstance(item, DirectiveRegion | ProfileRegion):
-            yield replace(item, body=tuple(_computing(item.body, levels)))
+            inside = tuple(_computing(item.body, levels, earlier))
+            yield item if all(map(is_, inside, item.body)) else replace(item, body=inside)
         elif isinstance(item, Loop) and item.uid in levels:
-            yield replace(item, filled=levels[item.uid])
+            old = earlier.get(item.uid, item)
+            same = old.filled == levels[item.uid] and _unfilled(old) is item
+            yield old if same else replace(item, filled=levels[item.uid])
         else:
             yield item
 

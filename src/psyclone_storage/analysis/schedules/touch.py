@@ -133,9 +133,7 @@ class Touches:
     """What loops touch in a schedule and its later versions, cached with each loop."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
-        self._setting = _Setting(
-            rules, data_by_name(schedule), replace(schedule, name="", body=())
-        )
+        self._setting = _Setting(rules, data_by_name(schedule), replace(schedule, name="", body=()))
 
     def of(self, loop: Loop, filled: Depth) -> tuple[Touch, ...]:
         """Return what `loop` touches if it fills the halo to the depth `filled`."""
