@@ -20,9 +20,9 @@ PACKAGE = str(Path(psyclone_storage.__file__).parent)
 
 # Whether the size counts invokes, the size, the most work of twice the size, and options.
 CASES: dict[str, tuple[bool, int, float, tuple[str, ...]]] = {
-    "invokes": (True, 60, 2.2, ()),
-    "calls": (False, 60, 2.2, ()),
-    "auto": (False, 16, 3.4, ("--apply", "auto")),
+    "invokes": (True, 30, 2.4, ()),
+    "calls": (False, 30, 2.4, ()),
+    "auto": (False, 12, 3.4, ("--apply", "auto")),
 }
 
 
