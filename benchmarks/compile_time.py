@@ -2,6 +2,7 @@
 
     python benchmarks/compile_time.py            all cases, both tools
     python benchmarks/compile_time.py --profile  where this tool spends its own time
+    python benchmarks/compile_time.py --growth   how time and memory grow with the program
     python benchmarks/compile_time.py --trees path/to/lfric_core path/to/lfric_apps
                                                  all of LFRic in one call, anew and kept
 
@@ -18,6 +19,7 @@ import argparse
 import contextlib
 import cProfile
 import io
+import math
 import os
 import pstats
 import shutil
@@ -34,12 +36,14 @@ from psyclone_storage.cli.main import main as command
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "corpus" / "lfric"
 KERNELS = CORPUS / "kernels"
+GOCEAN = ROOT / "tests" / "corpus" / "gocean"
 SMALL = CORPUS / "named_invoke.x90"
 RUNS = 3
 
 # What is asked of this tool: case -> the least number of times that it is to be faster.
 GOALS = {"--version": 4, "small algorithm": 3, "250 built-ins": 20, "100 files": 20}
 MEMORY_GOAL = 100
+EXPONENT_GOAL = 1.1
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,15 @@ def main() -> None:
     """Print a table of both tools, or a profile of this one."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--profile", action="store_true", help="where our own time goes")
+    parser.add_argument("--growth", action="store_true", help="exponents of time over size")
     parser.add_argument("--runs", type=int, default=RUNS, help="runs of each case")
     parser.add_argument("--trees", nargs="+", type=Path, help="checkouts of LFRic")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         if given.profile:
             print_profile(Path(scratch))
+        elif given.growth:
+            print_growth(Path(scratch), given.runs)
         elif given.trees:
             print_trees(Path(scratch), given.trees, given.runs)
         else:
@@ -175,6 +182,152 @@ def many_builtins(number: int) -> str:
         f"  use field_mod, only: field_type\n  implicit none\n{declared}\n"
         f"  call invoke( &\n    {calls} )\nend program many_builtins\n"
     )
+
+
+# ------------------------------------------------------------------ growth
+
+
+@dataclass(frozen=True)
+class Series:
+    """Programs of several sizes: `sizes` invokes of three calls, or calls of one invoke."""
+
+    name: str
+    kind: str
+    of_invokes: bool
+    sizes: Sequence[int]
+    options: tuple[str, ...] = ()
+
+    def text(self, size: int) -> str:
+        """Return the program of a size; size 1 has one invoke of three calls."""
+        invokes, calls = (size, 3) if self.of_invokes or size == 1 else (1, size)
+        return TEXTS[self.kind](invokes, calls)
+
+    def command(self, size: int, folder: Path) -> list[str]:
+        """Write the program of a size and return the command that compiles it."""
+        suffix, api, kernels = {
+            "LFRic": (".x90", "lfric", KERNELS),
+            "GOcean": (".x90", "gocean", GOCEAN / "kernels"),
+            "Python": (".py", "gocean", GOCEAN / "python" / "kernels"),
+        }[self.kind]
+        file = folder / f"growth_mod{suffix}"
+        file.write_text(self.text(size), encoding="utf-8")
+        out = ["-d", str(kernels), "--output-dir", str(folder / "out")]
+        return [*ours(), "-api", api, str(file), *out, *self.options]
+
+
+def all_series() -> Iterator[Series]:
+    """Yield the series of each front end: invokes, calls of one invoke, and calls with `auto`."""
+    many, some = (200, 400, 800, 1600), (50, 100, 200, 400)
+    for kind in TEXTS:
+        yield Series("invokes of 3 calls", kind, True, many)
+        yield Series("calls in one invoke", kind, False, many)
+        yield Series("calls, auto", kind, False, some, ("--apply", "auto"))
+
+
+def print_growth(scratch: Path, runs: int) -> None:
+    """Print the time and memory of each series, and the exponent that fits its times."""
+    for series in all_series():
+        start = measured([series.command(1, scratch)], runs).seconds
+        points = []
+        for size in series.sizes:
+            cost = measured([series.command(size, scratch)], runs if size < 400 else 1)
+            points.append((size, cost.seconds - start))
+            print(f"{series.kind:<8}{series.name:<21}{size:>6}{cost.seconds:>9.2f} s"
+                  f"{cost.megabytes:>7.0f} MB", flush=True)  # fmt: skip
+        print(f"{series.kind:<8}{series.name:<21}{'':>6}{exponent(points):>9.2f}"
+              f"   (goal: at most {EXPONENT_GOAL})", flush=True)  # fmt: skip
+    print("\nCPU seconds; the exponent is fitted by least squares, after the time of a program with"
+          " three calls is subtracted.")  # fmt: skip
+
+
+def exponent(points: Sequence[tuple[int, float]]) -> float:
+    """Return the slope of the line that fits the logarithms of sizes and times best."""
+    logs = [(math.log(size), math.log(max(seconds, 1e-3))) for size, seconds in points]
+    middle = [sum(values) / len(logs) for values in zip(*logs, strict=True)]
+    above = sum((x - middle[0]) * (y - middle[1]) for x, y in logs)
+    return above / sum((x - middle[0]) ** 2 for x, _ in logs)
+
+
+def lfric_text(invokes: int, calls: int) -> str:
+    """Return an LFRic algorithm: set a field, add to its nodes, smooth the next one's cells."""
+    count = -(-calls // 3) + 1
+    fields = [f"{name}{at}" for at in range(count) for name in ("node", "cell")]
+    listed = [
+        call
+        for at in range(count)
+        for call in (
+            f"setval_c(node{at}, 0.0_r_def)",
+            f"nodal_pressure_kernel_type(node{at}, cell{at})",
+            f"smooth_x_kernel_type(cell{at}, cell{(at + 1) % count}, 1)",
+        )
+    ]
+    uses = (
+        "constants_mod, only: r_def",
+        "field_mod, only: field_type",
+        "nodal_pressure_kernel_mod, only: nodal_pressure_kernel_type",
+        "smooth_x_kernel_mod, only: smooth_x_kernel_type",
+    )
+    return fortran_text(uses, "field_type", fields, [listed[:calls]] * invokes)
+
+
+def gocean_text(invokes: int, calls: int) -> str:
+    """Return a GOcean algorithm: copy a field, smooth it, and hand it to the next pair."""
+    fields, listed = grid_calls(calls)
+    uses = (
+        "field_mod, only: r2d_field",
+        "copy_height_mod, only: copy_height",
+        "smooth_mod, only: smooth",
+    )
+    return fortran_text(uses, "r2d_field", fields, [listed] * invokes)
+
+
+def python_text(invokes: int, calls: int) -> str:
+    """Return the same as `gocean_text`, in Python."""
+    fields, listed = grid_calls(calls)
+    invoke = "".join(f"        {call},\n" for call in listed)
+    return (
+        "from copy_height_mod import copy_height\nfrom smooth_mod import smooth\n\n"
+        "from psyclone_storage.gocean import *\n\n\n"
+        f"def growth({', '.join(fields)}):\n" + f"    invoke(\n{invoke}    )\n" * invokes
+    )
+
+
+def grid_calls(calls: int) -> tuple[list[str], list[str]]:
+    """Return the fields and calls of the programs on a grid."""
+    count = -(-calls // 3) + 1
+    fields = [f"{name}{at}" for at in range(count) for name in ("old", "new")]
+    listed = [
+        call
+        for at in range(count)
+        for call in (
+            f"copy_height(old{at}, new{at})",
+            f"smooth(new{at}, old{at})",
+            f"copy_height(new{at}, old{(at + 1) % count})",
+        )
+    ]
+    return fields, listed[:calls]
+
+
+def fortran_text(
+    uses: Sequence[str], kind: str, fields: Sequence[str], invokes: Sequence[Sequence[str]]
+) -> str:
+    """Return a module with one subroutine, which has the invokes."""
+    imports = "".join(f"  use {use}\n" for use in uses)
+    declared = "".join(f"    type({kind}), intent(inout) :: {name}\n" for name in fields)
+    called = "".join(
+        "    call invoke( &\n      " + ", &\n      ".join(calls) + ")\n" for calls in invokes
+    )
+    return (
+        f"module growth_mod\n{imports}  implicit none\ncontains\n"
+        "  subroutine growth( &\n      " + ", &\n      ".join(fields) + f")\n{declared}{called}"
+        "  end subroutine growth\nend module growth_mod\n"
+    )
+
+
+TEXTS = {"LFRic": lfric_text, "GOcean": gocean_text, "Python": python_text}
+
+
+# ------------------------------------------------------------------ processes
 
 
 def measured(commands: Commands, runs: int, kept: str = "", *, may_fail: bool = False) -> Cost:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, data_by_name, keys_of
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent, keys_of
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
@@ -31,6 +31,7 @@ from psyclone_storage.ir.schedule import (
     Over,
     Reach,
     Schedule,
+    data_by_name,
 )
 from psyclone_storage.ir.walk import calls_in
 

@@ -9,7 +9,7 @@ changed here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Set
 from functools import partial
 from itertools import groupby
 
@@ -25,7 +25,7 @@ from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.devices import device_regions
 from psyclone_storage.ir.holding import END
-from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.parts import loops_with_parts
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.schedule import (
@@ -72,8 +72,17 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
         if call.kernel.module == program.name
     }
     imports = ModuleImports({program.name, *names, *data, *inlined}, program.name)
+    taken = keys_of(
+        {
+            *infrastructure.reserved,
+            *abi_profile.RESERVED,
+            *_names_of_procedures(program),
+        }
+    )
+    names_of_module = imports, taken
     lowered = [
-        _lower_invoke(program, invoke, imports, infrastructure) for invoke in program.invokes
+        _lower_invoke(program, invoke, names_of_module, infrastructure)
+        for invoke in program.invokes
     ]
     own = tuple(procedure for _, work in lowered for procedure in work.procedures)
     helpers = (*infrastructure.helpers(program, imports), *imports.helpers())
@@ -82,11 +91,16 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
 
 
 def _lower_invoke(
-    program: Program, invoke: Invoke, imports: ModuleImports, infrastructure: Infrastructure
+    program: Program,
+    invoke: Invoke,
+    names: tuple[ModuleImports, Set[str]],
+    infrastructure: Infrastructure,
 ) -> tuple[Routine, Workspace]:
+    """Return the routine of an invoke; `names` are the imports and taken names of the module."""
     schedule = invoke.schedule
-    taken = infrastructure.reserved | abi_profile.RESERVED | _taken(program, schedule)
-    work = Workspace(imports, taken, partial(_home_of_kind, invoke, infrastructure))
+    imports, taken = names
+    data = [datum.name for datum in schedule.all_data]
+    work = Workspace(imports, data, partial(_home_of_kind, invoke, infrastructure), taken)
     several = any(call.kernel.has_several_meshes for call in kernel_calls(schedule))
     context = LoweringContext(
         schedule, work, infrastructure, several, held=invoke.held, outlines=infrastructure.outlines
@@ -108,11 +122,10 @@ def _heading(schedule: Schedule) -> str:
     return "Halo exchanges and loops" if schedule.distributed else "Loops"
 
 
-def _taken(program: Program, schedule: Schedule) -> set[str]:
-    """Return the names of the program that no variable of the routine may have."""
+def _names_of_procedures(program: Program) -> set[str]:
+    """Return the names of procedures and modules, which no variable of any routine may have."""
     kernels = [call.kernel for item in program.invokes for call in kernel_calls(item.schedule)]
     return {
-        *(datum.name for datum in schedule.all_data),
         *(invoke.name for invoke in program.invokes),
         *(name for kernel in kernels for name in (kernel.procedure, kernel.module)),
         program.name,

@@ -10,7 +10,7 @@ This file owns naming, imports and order. It knows no infrastructure and no lang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Set
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -108,35 +108,36 @@ class ModuleImports:
     def uses(self) -> tuple[Use, ...]:
         """Return one `Use` per module, modules and names in alphabetical order."""
         modules: dict[str, list[Imported]] = {}
-        for (module, _), local in sorted(self._locals.items()):
-            original = self._original(module, local)
+        for (module, name), local in sorted(self._locals.items()):
+            # Spelt as the local name if they differ in case only.
+            original = local if key_of(local) == name else name
             modules.setdefault(module, []).append(Imported(local, original))
         return tuple(
             Use(module, tuple(names), module in INTRINSIC_MODULES)
             for module, names in modules.items()
         )
 
-    def _original(self, module: str, local: str) -> str:
-        """Return the name behind `local`, spelt as `local` if they differ in case only."""
-        owners = {(home, own): name for (home, name), own in self._locals.items()}
-        name = owners[module, local]
-        return local if key_of(local) == name else name
-
 
 class Workspace:
     """The variables and set-up of one routine.
 
     It changes as quantities are asked for, so it belongs to the one call that lowers a routine.
-    `home_of_kind` gives the module that a kind parameter is imported from. `procedures` are those
-    that the routine calls and nothing else does.
+    `home_of_kind` gives the module that a kind parameter is imported from. No variable has a name
+    that is `taken`, or in `shared`, a set of keys that the routines of a module have in common.
+    `procedures` are those that the routine calls and nothing else does.
     """
 
     def __init__(
-        self, imports: ModuleImports, taken: Iterable[str], home_of_kind: Callable[[str], str]
+        self,
+        imports: ModuleImports,
+        taken: Iterable[str],
+        home_of_kind: Callable[[str], str],
+        shared: Set[str] = frozenset(),
     ) -> None:
         self.imports = imports
         self._taken = tuple(taken)
-        self._names = NameTable(self._taken)
+        self._shared = shared
+        self._names = NameTable(self._taken, shared)
         self._home_of_kind = home_of_kind
         self._known: dict[Hashable, Name] = {}
         self._kinds: dict[str, str] = {}
@@ -155,8 +156,11 @@ class Workspace:
 
         Names `free` are not taken there; those `known` are: variables of other modules have them.
         """
-        taken = (keys_of(self._taken) - keys_of(free)) | keys_of(known)
-        return Workspace(self.imports, taken, self._home_of_kind)
+        untaken = keys_of(free)
+        taken = (keys_of(self._taken) - untaken) | keys_of(known)
+        apart = self._shared.isdisjoint(untaken)
+        shared = self._shared if apart else self._shared - untaken
+        return Workspace(self.imports, taken, self._home_of_kind, shared)
 
     # ------------------------------------------------------------------ asking
 

@@ -1,19 +1,40 @@
-"""What functions make of objects that never change, kept with these objects.
+"""Memoisation of functions of immutable objects, by identity.
 
-No table of the process knows them: what was made of an object goes when that goes. It is kept by
-which object it is, not by what it equals, as equal records may differ in what takes no part in
-comparing them.
+`kept_with_first` stores a result on the object, with which it dies. `kept_lately` is for objects of
+which many versions stay alive: it caches the results of the last few. Both distinguish objects by
+identity, not equality, as equal records may differ in fields that take no part in comparisons.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, TypeVar, TypeVarTuple
 
 Record = TypeVar("Record")
 Others = TypeVarTuple("Others")
 Made = TypeVar("Made")
+
+_VERSIONS = 8
+
+
+class Keeper:
+    """Base of records with slots on which `kept_with_first` stores results."""
+
+
+class Identity:
+    """An object as a key of a cache: equal to itself alone."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def __hash__(self) -> int:
+        return id(self.of)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self.of is other.of
 
 
 def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record, *Others], Made]:
@@ -32,3 +53,17 @@ def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record
         return kept[others]
 
     return known
+
+
+def kept_lately(make: Callable[[*Others], Made]) -> Callable[[*Others], Made]:
+    """Return `make`, cached for the last few tuples of arguments, which never change."""
+
+    @lru_cache(maxsize=_VERSIONS)
+    def known(*same: Identity) -> Made:
+        return make(*(one.of for one in same))
+
+    @wraps(make)
+    def recent(*records: *Others) -> Made:
+        return known(*map(Identity, records))
+
+    return recent

@@ -6,7 +6,7 @@ names without case, and so does the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from psyclone_storage.base.regex import regex
 
@@ -17,13 +17,16 @@ class NameTable:
     """The names taken in one scope; hands out new ones.
 
     The table changes as names are taken, so it belongs to the one function that builds a scope.
+    Names in `shared`, in lower case, are taken too; many tables can share that set.
     """
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str] = (), shared: Set[str] = frozenset()) -> None:
         self._taken = {name.lower() for name in taken}
+        self._shared = shared
 
     def __contains__(self, name: str) -> bool:
-        return name.lower() in self._taken
+        key = name.lower()
+        return key in self._taken or key in self._shared
 
     def reserve(self, name: str) -> None:
         """Take `name` without asking whether it was free."""
@@ -36,7 +39,7 @@ class NameTable:
         """
         name = wish[:MAX_FORTRAN_NAME]
         number = 0
-        while name.lower() in self._taken:
+        while name in self:
             number += 1
             suffix = f"_{number}"
             name = wish[: MAX_FORTRAN_NAME - len(suffix)] + suffix

@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.expr import CallFunction, Expr, Name, Origin, Symbol, children
 from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, ScopeKind
@@ -23,7 +25,7 @@ _UNSEEN_PARENT = (ScopeKind.SUBMODULE, ScopeKind.SEPARATE)
 
 def undeclared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Diagnostic]:
     """Yield each argument with a name that nothing declares (S115), where all names must be."""
-    if not _tells_all(invoke.scopes) or _INCLUDES.search(algorithm.source.text):
+    if not _tells_all(invoke.scopes) or _has_includes(algorithm.source):
         return
     for call in invoke.calls:
         for given in call.args:
@@ -35,6 +37,11 @@ def undeclared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Dia
                     hint=did_you_mean(name, _known(invoke.scopes, algorithm))
                     or "Declare it, or import it: 'implicit none' asks for it.",
                 )
+
+
+@kept_with_first
+def _has_includes(source: SourceText) -> bool:
+    return _INCLUDES.search(source.text) is not None
 
 
 def _tells_all(scopes: tuple[Scope, ...]) -> bool:

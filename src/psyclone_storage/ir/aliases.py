@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from psyclone_storage.base.kept import kept_lately
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import spell
-from psyclone_storage.ir.schedule import Actual, Datum, Schedule
+from psyclone_storage.ir.schedule import Actual, Datum, Schedule, data_by_name
 
 APART = "If they are never the same, pass them under names or constant indices of their own."
 
@@ -59,4 +60,9 @@ class Aliases:
 
 def aliases_in(schedule: Schedule) -> Aliases:
     """Return the may-alias query for the data of `schedule`."""
-    return Aliases({datum.name: datum for datum in schedule.all_data})
+    return _aliases(data_by_name(schedule))
+
+
+@kept_lately
+def _aliases(data: dict[str, Datum]) -> Aliases:
+    return Aliases(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from psyclone_storage.base.kept import kept_lately
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Compound, Datum, DirectiveRegion, KernelCall, Schedule
@@ -28,6 +29,7 @@ def takes_data(item: object) -> bool:
     return isinstance(item, DirectiveRegion) and item.place is Side.DEVICE and not item.copies
 
 
+@kept_lately
 def has_device(schedule: Schedule) -> bool:
     """Return whether `schedule` has to do with the memory of a device at all."""
     return any(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from psyclone_storage.base.kept import Keeper, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, MergedCode
@@ -205,7 +206,7 @@ class LoopPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Keeper):
     """A loop; one over `Over.DOMAIN` calls its body once.
 
     `bounds_from` is the position of the argument of its first call whose function space and mesh
@@ -241,7 +242,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectiveRegion:
+class DirectiveRegion(Keeper):
     """Statements under a directive. One that shares work holds a single loop.
 
     `options` are what a script asked for; what the directive says about data follows from the body
@@ -358,7 +359,7 @@ class GlobalReduction:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileRegion:
+class ProfileRegion(Keeper):
     """Statements that a profiler counts and times as one, under the name `name`.
 
     `module` is the name that the region's module goes by, empty for the one that is generated.
@@ -420,10 +421,17 @@ class Schedule:
 
     def datum(self, name: str) -> Datum:
         """Return the datum called `name`; raise `KeyError` if there is none."""
-        for datum in self.all_data:
-            if datum.name == name:
-                return datum
-        raise KeyError(name)
+        return data_by_name(self)[name]
+
+
+def data_by_name(schedule: Schedule) -> dict[str, Datum]:
+    """Return all data of `schedule` by their names."""
+    return _by_name(schedule.data, schedule.imported)
+
+
+@kept_lately
+def _by_name(data: tuple[Datum, ...], imported: tuple[Datum, ...]) -> dict[str, Datum]:
+    return {datum.name: datum for datum in (*data, *imported)}
 
 
 @dataclass(frozen=True, slots=True)

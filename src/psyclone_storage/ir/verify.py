@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.kept import Identity, kept_with_first
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Compound,
@@ -27,6 +28,7 @@ from psyclone_storage.ir.schedule import (
     Reach,
     Schedule,
     Statement,
+    data_by_name,
 )
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
@@ -37,10 +39,14 @@ Data = dict[str, Datum]
 def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
     """Return everything that is wrong with the structure of `schedule`; nothing if it is sound."""
     all_data = schedule.all_data
-    data = {datum.name: datum for datum in all_data}
+    data = data_by_name(schedule)
     items = statements(schedule)
     problems = list(_repeated(schedule.name, items, all_data))
-    problems += _check_body(schedule.body, (), data)
+    for item in schedule.body:
+        if isinstance(item, Compound):
+            problems += _check_outer(item, Identity(data))
+        else:
+            problems += _check_statement(item, data)
     problems += _check_phases(schedule)
     problems += _check_entering(items, data)
     if not schedule.distributed:
@@ -55,6 +61,12 @@ def _repeated(name: str, items: Iterable[Statement], data: Iterable[Datum]) -> I
     for datum, uses in Counter(datum.name for datum in data).items():
         if uses > 1:
             yield Diagnostic("V002", f"Two data of '{name}' are called '{datum}'.")
+
+
+@kept_with_first
+def _check_outer(item: Compound, data: Identity) -> tuple[Diagnostic, ...]:
+    """Check a statement that stands directly in a schedule, and those inside of it."""
+    return tuple(_check_body((item,), (), data.of))
 
 
 def _check_body(

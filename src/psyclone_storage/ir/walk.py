@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from types import UnionType
+from typing import Any, TypeVar
 
+from psyclone_storage.base.kept import kept_lately, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.schedule import (
@@ -19,23 +22,74 @@ from psyclone_storage.ir.schedule import (
 Block = Schedule | Compound
 """Whatever has statements inside."""
 
+Region = DirectiveRegion | ProfileRegion
+"""The statements that hold loops."""
+
 Tree = TypeVar("Tree", Schedule, Loop, DirectiveRegion, ProfileRegion)
+
+
+@kept_with_first
+def _inside(tree: Compound) -> tuple[Statement, ...]:
+    return tuple(_below(tree.body, _inside, Compound))
+
+
+@kept_with_first
+def _calls(tree: Compound) -> tuple[KernelCall, ...]:
+    return tuple([item for item in _inside(tree) if isinstance(item, KernelCall)])
+
+
+@kept_with_first
+def _opened(tree: Compound) -> tuple[Statement, ...]:
+    return tuple(_below(tree.body, _opened, Region))
+
+
+@kept_with_first
+def _uids(tree: Compound) -> tuple[str, ...]:
+    return tuple([item.uid for item in _inside(tree)])
+
+
+@kept_lately
+def _all_statements(schedule: Schedule) -> tuple[Statement, ...]:
+    return tuple(_below(schedule.body, _inside, Compound))
+
+
+@kept_lately
+def _all_calls(schedule: Schedule) -> tuple[KernelCall, ...]:
+    return tuple([item for item in _all_statements(schedule) if isinstance(item, KernelCall)])
+
+
+@kept_lately
+def _all_opened(schedule: Schedule) -> tuple[Statement, ...]:
+    return tuple(_below(schedule.body, _opened, Region))
+
+
+@kept_lately
+def _positions(schedule: Schedule) -> dict[str, int]:
+    """Return the position in the body of each statement, or of the one around it, by uid."""
+    found: dict[str, int] = {}
+    for at in range(len(schedule.body) - 1, -1, -1):
+        item = schedule.body[at]
+        if isinstance(item, Compound):
+            found.update(dict.fromkeys(_uids(item), at))
+        found[item.uid] = at
+    return found
 
 
 def statements(tree: Block) -> tuple[Statement, ...]:
     """Return every statement below `tree`, parents before their children, in order."""
-    return tuple(_below(tree, loops=True))
+    return _all_statements(tree) if isinstance(tree, Schedule) else _inside(tree)
 
 
 def kernel_calls(tree: Block) -> tuple[KernelCall, ...]:
     """Return the kernel calls below `tree`, in order."""
-    return tuple([item for item in _below(tree, loops=True) if isinstance(item, KernelCall)])
+    return _all_calls(tree) if isinstance(tree, Schedule) else _calls(tree)
 
 
+@kept_with_first
 def calls_in(loop: Loop) -> tuple[tuple[Loop, KernelCall], ...]:
     """Return every call below `loop` with the loop directly around it, whose extent counts."""
     found: list[tuple[Loop, KernelCall]] = []
-    for item in _below(loop, loops=False):
+    for item in _opened(loop):
         if isinstance(item, KernelCall):
             found.append((loop, item))
         elif isinstance(item, Loop):
@@ -45,51 +99,41 @@ def calls_in(loop: Loop) -> tuple[tuple[Loop, KernelCall], ...]:
 
 def in_sequence(tree: Block) -> tuple[Statement, ...]:
     """Return what is done one after the other: constructs and regions are opened, loops not."""
-    return tuple(
-        [
-            item
-            for item in _below(tree, loops=False)
-            if not isinstance(item, DirectiveRegion | ProfileRegion)
-        ]
-    )
+    opened = _all_opened(tree) if isinstance(tree, Schedule) else _opened(tree)
+    return tuple([item for item in opened if not isinstance(item, Region)])
 
 
 def outer_loops(tree: Schedule | DirectiveRegion | ProfileRegion) -> tuple[Loop, ...]:
     """Return the loops that no other loop is around, in order."""
-    return tuple([item for item in _below(tree, loops=False) if isinstance(item, Loop)])
+    opened = _all_opened(tree) if isinstance(tree, Schedule) else _opened(tree)
+    return tuple([item for item in opened if isinstance(item, Loop)])
 
 
 def by_uid(tree: Block) -> dict[str, Statement]:
     """Return every statement below `tree` by its uid, in order; of two the first."""
     found: dict[str, Statement] = {}
-    for item in _below(tree, loops=True):
+    for item in statements(tree):
         found.setdefault(item.uid, item)
     return found
 
 
-def _below(tree: Block, *, loops: bool) -> list[Statement]:
-    """Return the statements of `tree`, behind each those inside; of those in `loops` if asked.
-
-    All at once: whoever looks at a schedule looks at most of it, and trees are small.
-    """
+def _below(
+    body: tuple[Statement, ...],
+    inside: Callable[[Any], tuple[Statement, ...]],
+    opened: type | UnionType,
+) -> list[Statement]:
+    """Return the statements of `body`, after each that is `opened` those `inside` of it."""
     found: list[Statement] = []
-    waiting = list(reversed(tree.body))
-    while waiting:
-        item = waiting.pop()
+    for item in body:
         found.append(item)
-        if isinstance(item, Compound) and (loops or not isinstance(item, Loop)):
-            waiting.extend(reversed(item.body))
+        if isinstance(item, opened):
+            found += inside(item)
     return found
 
 
 def find(tree: Block, uid: str) -> Statement | None:
     """Return the statement called `uid`, or None."""
-    for item in tree.body:
-        if item.uid == uid:
-            return item
-        if isinstance(item, Compound) and (inner := find(item, uid)) is not None:
-            return inner
-    return None
+    return path[-1] if (path := path_to(tree, uid)) else None
 
 
 def place_of(statement: Statement) -> Span | None:
@@ -121,17 +165,28 @@ def place_near(schedule: Schedule, uid: str) -> Span | None:
 
 def path_to(tree: Block, uid: str) -> tuple[Statement, ...]:
     """Return the statements from the outermost to `uid` itself; empty if it is not there."""
-    for statement in tree.body:
+    if isinstance(tree, Schedule):
+        at = _positions(tree).get(uid)
+        return () if at is None else _path_in(tree.body[at : at + 1], uid)
+    return _path_in(tree.body, uid) if uid in _uids(tree) else ()
+
+
+def _path_in(body: tuple[Statement, ...], uid: str) -> tuple[Statement, ...]:
+    for statement in body:
         if statement.uid == uid:
             return (statement,)
-        if isinstance(statement, Compound) and (inner := path_to(statement, uid)):
-            return (statement, *inner)
+        if isinstance(statement, Compound) and uid in _uids(statement):
+            return (statement, *_path_in(statement.body, uid))
     return ()
 
 
 def replaced(tree: Tree, uid: str, *new: Statement) -> Tree:
     """Return `tree` with `new` in the place of the statement `uid`; the rest is shared."""
-    body = _replaced(tree.body, uid, new)
+    if isinstance(tree, Schedule):
+        at = _positions(tree).get(uid)
+        body = tree.body if at is None else _replaced_at(tree.body, at, uid, new)
+    else:
+        body = _replaced(tree.body, uid, new)
     return tree if body is tree.body else replace(tree, body=body)
 
 
@@ -139,12 +194,17 @@ def _replaced(
     body: tuple[Statement, ...], uid: str, new: tuple[Statement, ...]
 ) -> tuple[Statement, ...]:
     """Return `body` after the replacement: the same object if `uid` is not in it."""
-    for place, statement in enumerate(body):
-        if statement.uid == uid:
-            return (*body[:place], *new, *body[place + 1 :])
-        if isinstance(statement, Compound):
-            inner = _replaced(statement.body, uid, new)
-            if inner is not statement.body:
-                changed = replace(statement, body=inner)
-                return (*body[:place], changed, *body[place + 1 :])
+    for at, item in enumerate(body):
+        if item.uid == uid or (isinstance(item, Compound) and uid in _uids(item)):
+            return _replaced_at(body, at, uid, new)
     return body
+
+
+def _replaced_at(
+    body: tuple[Statement, ...], at: int, uid: str, new: tuple[Statement, ...]
+) -> tuple[Statement, ...]:
+    """Return `body` after the replacement in its statement at position `at`."""
+    item = body[at]
+    if isinstance(item, Compound) and item.uid != uid:
+        new = (replace(item, body=_replaced(item.body, uid, new)),)
+    return (*body[:at], *new, *body[at + 1 :])

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.schedule import Compound, DirectiveRegion, Loop, Schedule, Statement
+from psyclone_storage.ir.schedule import (
+    Compound,
+    DirectiveRegion,
+    HaloExchange,
+    Loop,
+    Schedule,
+    Statement,
+)
 from psyclone_storage.ir.walk import (
+    outer_loops,
     path_to,
     place_near,
     replaced,
 )
-from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.halos import may_be_written, without_halos
 from psyclone_storage.transform.step import Reasons, missing, under_directive
 
 
@@ -26,10 +36,55 @@ def between(schedule: Schedule, first: str, last: str) -> tuple[Statement, ...]:
     around = path[-2] if len(path) > 1 else bare
     if not path or not isinstance(around, Schedule | Compound):
         return ()
-    places = {item.uid: place for place, item in enumerate(around.body)}
-    if last not in places:
-        return ()
-    return around.body[places[first] : places[last] + 1]
+    start = _position(around.body, first)
+    block = around.body[start:]
+    return block[: _position(block, last) + 1]
+
+
+def _position(body: tuple[Statement, ...], uid: str) -> int:
+    """Return the position of the statement `uid` in `body`, -1 if it is not there."""
+    return next((at for at, item in enumerate(body) if item.uid == uid), -1)
+
+
+def runs_between_exchanges(
+    schedule: Schedule, belongs: Callable[[Statement], bool]
+) -> Iterator[tuple[Statement, ...]]:
+    """Yield, from each statement that `belongs`, the longest run of such statements after it.
+
+    A run ends with the first statement before which `schedule` has an exchange of what an earlier
+    one of the run may write: no longer run can come under one directive.
+    """
+    body = without_halos(schedule).body
+    exchanged = _exchanged_before(schedule)
+    aliases = aliases_in(schedule)
+    for start, first in enumerate(body):
+        if not belongs(first):
+            continue
+        written: set[str] = set()
+        stop = start
+        for item in body[start:]:
+            if not belongs(item):
+                break
+            stop += 1
+            if not written.isdisjoint(exchanged.get(item.uid, ())):
+                break
+            if isinstance(item, Loop | DirectiveRegion):
+                loops = (item,) if isinstance(item, Loop) else outer_loops(item)
+                written.update(*(may_be_written(loop, aliases) for loop in loops))
+        yield body[start:stop]
+
+
+def _exchanged_before(schedule: Schedule) -> dict[str, list[str]]:
+    """Return the data that are exchanged directly before a statement, by its uid."""
+    found: dict[str, list[str]] = {}
+    waiting: list[str] = []
+    for item in schedule.body:
+        if isinstance(item, HaloExchange):
+            waiting.append(item.datum)
+        elif waiting and isinstance(item, Compound):
+            found[item.uid] = waiting
+            waiting = []
+    return found
 
 
 def check_block(
@@ -66,7 +121,11 @@ def enclosed(schedule: Schedule, last: str, made: DirectiveRegion) -> Schedule:
     `last` is the last of the statements in it; what is derived is dropped.
     """
     bare = without_halos(schedule)
-    first, *others = between(bare, made.body[0].uid, last)
-    for item in others:
-        bare = replaced(bare, item.uid)
-    return replaced(bare, first.uid, made)
+    first = made.body[0].uid
+    path = path_to(bare, first)
+    around = path[-2].body if len(path) > 1 and isinstance(path[-2], Compound) else bare.body
+    start, stop = _position(around, first), _position(around, last) + 1
+    body = (*around[:start], made, *around[stop:])
+    if len(path) == 1:
+        return replace(bare, body=body)
+    return replaced(bare, path[-2].uid, replace(path[-2], body=body))

@@ -148,6 +148,9 @@ RECIPES: Mapping[str, str] = {
 
 Value = str | int | bool | None
 
+_PlaceKey = tuple[tuple[str, str], ...]
+"""A place of a step: the fields that name it, with their values."""
+
 _OF_OPTIONS = frozenset({"T014", "T017", "T024", "T057"})
 """Reasons that lie in an option of a step, so that no other place would be better."""
 
@@ -226,10 +229,10 @@ def apply_request(bench: Workbench, request: StepRequest) -> tuple[Refusal, ...]
     if request.has_place:
         bench.apply(_make(request.step, values))
         return ()
-    tried: dict[Step, Reasons] = {}
+    tried: dict[_PlaceKey, tuple[Step, Reasons]] = {}
     while _one_more(bench, request.step, values, tried):
         pass
-    return tuple(Refusal(step, reasons) for step, reasons in tried.items() if reasons)
+    return tuple(Refusal(step, reasons) for step, reasons in tried.values() if reasons)
 
 
 def missing_places(bench: Workbench, request: StepRequest) -> Reasons:
@@ -257,18 +260,21 @@ def step_text(step: Step) -> str:
 
 
 def _one_more(
-    bench: Workbench, kind: type[Step], values: Mapping[str, Value], tried: dict[Step, Reasons]
+    bench: Workbench,
+    kind: type[Step],
+    values: Mapping[str, Value],
+    tried: dict[_PlaceKey, tuple[Step, Reasons]],
 ) -> bool:
     """Apply the step at the next place where it may be; return whether there was one."""
     for place in kind.places(bench.schedule):
-        if any(values.get(name, uid) != uid for name, uid in place.items()):
+        key = tuple(place.items())
+        if key in tried or any(values.get(name, uid) != uid for name, uid in key):
             continue
         step = _make(kind, {**values, **place})
-        if step in tried:
-            continue
-        tried[step] = bench.check(step)
-        raise_if_any([reason for reason in tried[step] if reason.code in _OF_OPTIONS])
-        if not tried[step]:
+        reasons = bench.check(step)
+        tried[key] = step, reasons
+        raise_if_any([reason for reason in reasons if reason.code in _OF_OPTIONS])
+        if not reasons:
             bench.apply(step)
             return True
     return False

@@ -12,9 +12,12 @@ from itertools import takewhile
 from operator import is_
 
 from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
+from psyclone_storage.analysis.schedules.touch import Touches
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.kept import kept_lately, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.aliases import Aliases, aliases_in
+from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
@@ -31,12 +34,20 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import Update, Wait
-from psyclone_storage.ir.walk import calls_in, in_sequence, outer_loops, replaced
+from psyclone_storage.ir.walk import (
+    calls_in,
+    in_sequence,
+    kernel_calls,
+    outer_loops,
+    replaced,
+    statements,
+)
 
 _Before = tuple[HaloExchange | FillHalo, str]
 """What goes before a loop, and the loop behind which it has to stay, empty if there is none."""
 
 
+@kept_lately
 def without_halos(schedule: Schedule) -> Schedule:
     """Return `schedule` without anything derived, transfers included; what is pinned stays."""
     body = _bare(schedule.body)
@@ -49,16 +60,26 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     for item in body:
         inner = item
         if isinstance(item, DirectiveRegion | ProfileRegion):
-            within = _bare(item.body)
-            inner = item if within is item.body else replace(item, body=within)
+            inner = _bare_region(item)
         if isinstance(item, HaloExchange) and (item.fetched or item.sent):
             inner = replace(item, fetched=False, sent=False, in_strips=False)
         if isinstance(item, Loop) and item.filled.terms:
-            inner = replace(item, filled=NOTHING)
+            inner = _unfilled(item)
         if not _is_derived(item):
             kept.append(inner)
     unchanged = len(kept) == len(body) and all(map(is_, kept, body))
     return body if unchanged else tuple(kept)
+
+
+@kept_with_first
+def _unfilled(loop: Loop) -> Loop:
+    return replace(loop, filled=NOTHING)
+
+
+@kept_with_first
+def _bare_region(region: DirectiveRegion | ProfileRegion) -> Statement:
+    body = _bare(region.body)
+    return region if body is region.body else replace(region, body=body)
 
 
 def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
@@ -78,17 +99,80 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
     plan = plan_halos(bare, rules)
     before, after = _by_place(plan)
     arranged = _arranged(bare.body, before, after, aliases_in(schedule))
-    body = _computing(tuple(arranged), plan.computed)
+    earlier = {loop.uid: loop for loop in outer_loops(schedule) if loop.filled.terms}
+    body = _computing(tuple(arranged), plan.computed, earlier)
     return replace(bare, body=(*body, *(one for one, _ in before[END])))
 
 
-def _computing(body: tuple[Statement, ...], levels: Mapping[str, Depth]) -> Iterator[Statement]:
-    """Yield `body` with the loops that compute levels of halo besides told so."""
+def keeps_plan(planned: Schedule, changed: Schedule, rules: Rules) -> bool:
+    """Return whether all that is derived in `planned` is right for `changed`, which contains it.
+
+    It is if each statement that differs holds one loop, as the one that it replaces does, with the
+    same touches: a plan depends on nothing else. So a step that leaves them alone, such as one that
+    adds a directive, costs no new plan.
+    """
+    same_data = planned.data is changed.data and planned.imported is changed.imported
+    if not same_data or len(planned.body) != len(changed.body) or has_device(planned):
+        return False
+    touched = Touches(planned, rules)
+    return all(
+        _touch_alike(old, new, rules, touched)
+        for old, new in zip(planned.body, changed.body, strict=True)
+        if old is not new
+    )
+
+
+def _touch_alike(before: Statement, after: Statement, rules: Rules, touched: Touches) -> bool:
+    """Return whether both are one loop, or hold one, with the same calls, touches and rights."""
+    old, new = _only_loop(before), _only_loop(after)
+    if old is None or new is None or old.uid != new.uid or old.filled != new.filled:
+        return False
+    same_touches = all(
+        touched.of(old, depth) == touched.of(new, depth) for depth in {old.filled, NOTHING}
+    )
+    return (
+        same_touches
+        and rules.may_fill(old) == rules.may_fill(new)
+        and _arguments(old) == _arguments(new)
+    )
+
+
+def _only_loop(item: Statement) -> Loop | None:
+    """Return the one loop that `item` is or holds, if there is nothing else, on the host."""
+    if isinstance(item, Loop):
+        loop = item
+    elif isinstance(item, DirectiveRegion) and len(inside := in_sequence(item)) == 1:
+        loop = inside[0] if isinstance(inside[0], Loop) else None
+    else:
+        return None
+    regions = (one for one in (item, *statements(item)) if isinstance(one, DirectiveRegion))
+    return None if any(one.runs_on_device for one in regions) else loop
+
+
+def _arguments(loop: Loop) -> list[object]:
+    return [
+        (call.uid, call.kernel.args, call.kernel.formula, call.args) for call in kernel_calls(loop)
+    ]
+
+
+def _computing(
+    body: tuple[Statement, ...], levels: Mapping[str, Depth], earlier: Mapping[str, Loop]
+) -> Iterator[Statement]:
+    """Yield `body` with the loops that fill `levels` of their halo.
+
+    A loop that is the same as `earlier` stays the same object, with all that is cached with it.
+    """
+    if not levels:
+        yield from body
+        return
     for item in body:
         if isinstance(item, DirectiveRegion | ProfileRegion):
-            yield replace(item, body=tuple(_computing(item.body, levels)))
+            inside = tuple(_computing(item.body, levels, earlier))
+            yield item if all(map(is_, inside, item.body)) else replace(item, body=inside)
         elif isinstance(item, Loop) and item.uid in levels:
-            yield replace(item, filled=levels[item.uid])
+            old = earlier.get(item.uid, item)
+            same = old.filled == levels[item.uid] and _unfilled(old) is item
+            yield old if same else replace(item, filled=levels[item.uid])
         else:
             yield item
 
@@ -140,7 +224,7 @@ def _with_exchanges(
     if not isinstance(item, DirectiveRegion):
         return [one for one, _ in before.get(item.uid, [])], item
     outside: list[HaloExchange | FillHalo] = []
-    written: frozenset[str] = frozenset()
+    written: set[str] = set()
     passed: set[str] = set()
     placed = item
     for loop in outer_loops(item):
@@ -152,13 +236,18 @@ def _with_exchanges(
         if inside:
             placed = replaced(placed, loop.uid, *inside, loop)
         passed.add(loop.uid)
-        for _, call in calls_in(loop):
-            written |= aliases.closure(
-                actual.datum
-                for described, actual in zip(call.kernel.args, call.args, strict=True)
-                if described.access.writes and actual.datum is not None
-            )
+        written |= may_be_written(loop, aliases)
     return outside, placed
+
+
+def may_be_written(loop: Loop, aliases: Aliases) -> frozenset[str]:
+    """Return the data that `loop` writes, and those that may be the same objects."""
+    return aliases.closure(
+        actual.datum
+        for _, call in calls_in(loop)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.access.writes and actual.datum is not None
+    )
 
 
 def _is_derived(item: Statement) -> bool:

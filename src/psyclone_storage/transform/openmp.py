@@ -24,8 +24,12 @@ from psyclone_storage.ir.walk import (
     replaced,
     statements,
 )
-from psyclone_storage.transform.blocks import between, check_block, enclosed
-from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.blocks import (
+    between,
+    check_block,
+    enclosed,
+    runs_between_exchanges,
+)
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
@@ -166,14 +170,13 @@ class OpenParallelRegion:
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every run of statements that share their work, the longest ones first."""
-        body = without_halos(schedule).body
-        for start, first in enumerate(body):
-            length = 0
-            while start + length < len(body) and _shares_all(body[start + length]):
-                length += 1
-            for last in reversed(body[start : start + length]):
-                yield {"first": first.uid, "last": last.uid}
+        """Yield every run of statements that share their work, the longest ones first.
+
+        Of the runs that an exchange would have to interrupt, only the shortest one is yielded.
+        """
+        for run in runs_between_exchanges(schedule, _shares_all):
+            for last in reversed(run):
+                yield {"first": run[0].uid, "last": last.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one region."""

@@ -21,7 +21,12 @@ from psyclone_storage.ir.walk import (
     replaced,
     statements,
 )
-from psyclone_storage.transform.blocks import between, check_block, enclosed
+from psyclone_storage.transform.blocks import (
+    between,
+    check_block,
+    enclosed,
+    runs_between_exchanges,
+)
 from psyclone_storage.transform.device import leaves_tasks
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
@@ -266,13 +271,9 @@ class AwaitTasks:
 
 def _places_of_one(schedule: Schedule) -> Iterator[Place]:
     """Yield the longest runs of statements that make tasks first, then the shorter ones."""
-    body = without_halos(schedule).body
-    for start, first in enumerate(body):
-        run = start
-        while run < len(body) and _makes_tasks(body[run]):
-            run += 1
-        for last in reversed(body[start:run]):
-            yield {"first": first.uid, "last": last.uid}
+    for run in runs_between_exchanges(schedule, _makes_tasks):
+        for last in reversed(run):
+            yield {"first": run[0].uid, "last": last.uid}
 
 
 def _makes_tasks(item: Statement) -> bool:

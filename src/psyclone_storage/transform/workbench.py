@@ -18,7 +18,8 @@ from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.rules import KernelSource, Rules, SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
-from psyclone_storage.ir.walk import by_uid, find, kernel_calls, place_near, replaced
+from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced
+from psyclone_storage.transform.halos import keeps_plan
 from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import (
@@ -76,7 +77,7 @@ class Workbench:
     """
 
     __slots__ = (
-        "_history", "_index", "_indexed", "_journal", "_last", "_rules", "_schedule", "_source"
+        "_history", "_journal", "_last", "_planned", "_rules", "_schedule", "_source"
     )  # fmt: skip
 
     def __init__(
@@ -92,8 +93,7 @@ class Workbench:
         self._source = source
         self._history: list[Applied] = []
         self._last: _TriedStep | None = None
-        self._indexed: Schedule | None = None
-        self._index: dict[str, Statement] = {}
+        self._planned: bool | None = None
 
     @property
     def schedule(self) -> Schedule:
@@ -116,10 +116,7 @@ class Workbench:
         Raises:
             CompileError: `T003`, there is none; `T008`, a step has removed it.
         """
-        if self._indexed is not self._schedule:
-            self._indexed, self._index = self._schedule, by_uid(self._schedule)
-        found = self._index.get(uid)
-        if found is not None:
+        if (found := find(self._schedule, uid)) is not None:
             return found
         for applied in reversed(self._history):
             if find(applied.before, uid) is not None:
@@ -200,10 +197,26 @@ class Workbench:
         if reasons := (*step.check(given, self._rules), *self._races_in_kernels(step)):
             return self._schedule, reasons
         changed = step.apply(given, self._rules)
+        if self._is_planned() and keeps_plan(self._schedule, changed, self._rules):
+            return changed, ()
         if reasons := check_flights(changed, self._rules):
             return self._schedule, reasons
         planned = with_derived(changed, self._rules)
         return planned, check_constructs(planned)
+
+    def _is_planned(self) -> bool:
+        """Return whether the schedule has what follows from its loops, and is legal.
+
+        It does once a step was applied; the one that the workbench began with is tried once.
+        """
+        if self._planned is None:
+            first = self._history[0].before if self._history else self._schedule
+            self._planned = (
+                with_derived(first, self._rules) == first
+                and not check_flights(first, self._rules)
+                and not check_constructs(first)
+            )
+        return self._planned
 
     def _races_in_kernels(self, step: Step) -> Reasons:
         """Return what kernels keep and change, if `step` lets threads share their calls."""

@@ -27,7 +27,6 @@ from psyclone_storage.analysis.schedules.same_objects import NamedPart, parts_as
 from psyclone_storage.analysis.schedules.scenario import HaloScenario
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
-    data_by_name,
     key_text,
     keys_of,
 )
@@ -49,6 +48,7 @@ from psyclone_storage.ir.schedule import (
     Reach,
     Schedule,
     Statement,
+    data_by_name,
 )
 from psyclone_storage.ir.walk import calls_in, in_sequence, statements
 

@@ -35,7 +35,6 @@ from psyclone_storage.analysis.schedules.residency import opened
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     components_of,
-    data_by_name,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
@@ -66,6 +65,7 @@ from psyclone_storage.ir.schedule import (
     Loop,
     Schedule,
     Statement,
+    data_by_name,
 )
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.walk import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.schedules.touch import Touch, data_by_name, touches_of
+from psyclone_storage.analysis.schedules.touch import Touch, touches_of
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.kernel import Access
@@ -25,6 +25,7 @@ from psyclone_storage.ir.schedule import (
     MarkHalo,
     Schedule,
     Statement,
+    data_by_name,
 )
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import statement_text

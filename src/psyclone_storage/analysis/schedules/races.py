@@ -27,7 +27,6 @@ from psyclone_storage.analysis.schedules.grid import may_run_points_parallel
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     aliases_of,
-    data_by_name,
     key_text,
     keys_of,
 )
@@ -36,7 +35,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule, data_by_name
 from psyclone_storage.ir.walk import calls_in
 
 Reasons = tuple[Diagnostic, ...]

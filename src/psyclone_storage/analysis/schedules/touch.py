@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.kept import Identity, kept_lately, kept_with_first
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
-from psyclone_storage.ir.schedule import Actual, Datum, Loop, Schedule
+from psyclone_storage.ir.schedule import Actual, Datum, Loop, Schedule, data_by_name
 from psyclone_storage.ir.walk import calls_in
 
 
@@ -66,14 +67,13 @@ class _Gathered:
     reads: bool = False
 
 
-def data_by_name(schedule: Schedule) -> dict[str, Datum]:
-    """Return the data of `schedule` by their names."""
-    return {datum.name: datum for datum in (*schedule.data, *schedule.imported)}
-
-
 def aliases_of(schedule: Schedule) -> dict[str, tuple[ExchangedComponent, ...]]:
     """Return, for each datum, the components of other data that may be the same object."""
-    aliases = aliases_in(schedule)
+    return _keys_of_aliases(aliases_in(schedule))
+
+
+@kept_lately
+def _keys_of_aliases(aliases: Aliases) -> dict[str, tuple[ExchangedComponent, ...]]:
     return {
         name: tuple(
             key for other in aliases.others(name) for key in components_of(aliases.data[other])
@@ -130,21 +130,42 @@ def touches_of(
 
 
 class Touches:
-    """What the loops directly in one schedule touch, gathered once for each depth they fill to."""
+    """What loops touch in a schedule and its later versions, cached with each loop."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
-        self._schedule = schedule
-        self._rules = rules
-        self._data = data_by_name(schedule)
-        self._known: dict[tuple[str, Depth], tuple[Touch, ...]] = {}
+        self._setting = _Setting(rules, data_by_name(schedule), replace(schedule, name="", body=()))
 
     def of(self, loop: Loop, filled: Depth) -> tuple[Touch, ...]:
         """Return what `loop` touches if it fills the halo to the depth `filled`."""
-        key = (loop.uid, filled)
-        if key not in self._known:
-            filling = loop if loop.filled == filled else replace(loop, filled=filled)
-            self._known[key] = touches_of(self._schedule, filling, self._rules, self._data)
-        return self._known[key]
+        return _touches(loop, self._setting, filled)
+
+
+class _Setting:
+    """What the touches of a loop depend on besides the loop: rules, data and flags of a schedule.
+
+    Compared by the identity of the data, of which all versions of a schedule have the same.
+    """
+
+    __slots__ = ("_key", "data", "rules", "schedule")
+
+    def __init__(self, rules: Rules, data: dict[str, Datum], schedule: Schedule) -> None:
+        self.rules = rules
+        self.data = data
+        self.schedule = schedule
+        flags = (schedule.distributed, schedule.annexed_clean, schedule.fills)
+        self._key = (Identity(rules), Identity(data), flags)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Setting) and self._key == other._key
+
+
+@kept_with_first
+def _touches(loop: Loop, setting: _Setting, filled: Depth) -> tuple[Touch, ...]:
+    filling = loop if loop.filled == filled else replace(loop, filled=filled)
+    return touches_of(setting.schedule, filling, setting.rules, setting.data)
 
 
 def _just_written(entry: _Gathered, need: HaloNeed) -> bool:

@@ -7,6 +7,7 @@ message starts a line of its own. Only what cannot be broken so is cut at `LIMIT
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 GOAL = 100
@@ -15,6 +16,7 @@ _CONTINUED = " &"
 _STEP = 4
 _HEADS = ("subroutine ", "call ")
 """Words that are no line of their own: what they are about follows."""
+_LONGEST_HEAD = max(map(len, _HEADS))
 
 
 def wrapped(text: str, indent: int) -> list[str]:
@@ -37,9 +39,11 @@ def wrapped(text: str, indent: int) -> list[str]:
 def _pieces(text: str, room: int) -> Iterator[str]:
     """Yield `text` in parts that stay together, of at most `room` columns where that can be."""
     breaks = list(_breaks(text))
+    positions = [position for position, _ in breaks]
 
     def parts(start: int, stop: int, depth: int) -> Iterator[str]:
-        inside = [place for place in breaks if start < place[0] < stop and place[1] >= depth]
+        between = breaks[bisect_right(positions, start) : bisect_left(positions, stop)]
+        inside = [place for place in between if place[1] >= depth]
         if stop - start <= room or not inside:
             yield text[start:stop]
             return
@@ -60,12 +64,16 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
             continue
         before = text[position - 1] if position else ""
         opens = character in "\"'"
-        after_blank = before == " " and character != " " and text[:position] not in _HEADS
+        after_blank = before == " " and character != " " and not _is_head(text, position)
         if after_blank or (before == "(" and opens):
             yield position, depth
         if opens:
             quote = character
         depth += (character == "(") - (character == ")")
+
+
+def _is_head(text: str, stop: int) -> bool:
+    return stop <= _LONGEST_HEAD and text[:stop] in _HEADS
 
 
 def _cut(line: str, further: str) -> Iterator[str]:

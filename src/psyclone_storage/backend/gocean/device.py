@@ -23,6 +23,7 @@ from psyclone_storage.backend.workspace import (
     ModuleImports,
     SetupSection,
 )
+from psyclone_storage.base.kept import kept_lately
 from psyclone_storage.infrastructures.gocean import (
     INTEGER,
     REAL,
@@ -49,7 +50,7 @@ from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
-from psyclone_storage.ir.schedule import KernelCall, Program
+from psyclone_storage.ir.schedule import KernelCall, Program, Schedule
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
@@ -277,8 +278,7 @@ def on_host(
 
     The infrastructure would take the device's for the newer ones, and move them once more.
     """
-    body = statements(context.schedule)
-    if not beside_device and not any(isinstance(item, EnterData | Update) for item in body):
+    if not beside_device and not _moves_data(context.schedule):
         return (call,)
     before: list[Line] = []
     after: list[Line] = []
@@ -293,6 +293,11 @@ def on_host(
         after.append(Assign(flag, there))
     # Two names may be one object: what was saved first is put back last.
     return (*before, call, *reversed(after))
+
+
+@kept_lately
+def _moves_data(schedule: Schedule) -> bool:
+    return any(isinstance(item, EnterData | Update) for item in statements(schedule))
 
 
 def _flag(name: str) -> Expr:

@@ -1,0 +1,72 @@
+"""Work grows in proportion to the program: calls of Python functions are counted, not seconds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import psyclone_storage
+from command import run_command
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from compile_time import Series, exponent
+
+PACKAGE = str(Path(psyclone_storage.__file__).parent)
+
+# Whether the size counts invokes, the size, the most work of twice the size, and options.
+CASES: dict[str, tuple[bool, int, float, tuple[str, ...]]] = {
+    "invokes": (True, 30, 2.4, ()),
+    "calls": (False, 30, 2.4, ()),
+    "auto": (False, 12, 3.4, ("--apply", "auto")),
+}
+
+
+def calls_during(action: Callable[[], object]) -> int:
+    """Return how many Python functions of the package `action` calls."""
+    count = 0
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        nonlocal count
+        count += event == "call" and frame.f_code.co_filename.startswith(PACKAGE)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("grown", CASES)
+@pytest.mark.parametrize("kind", ["LFRic", "GOcean", "Python"])
+def test_twice_the_program_takes_about_twice_the_work(
+    kind: str, grown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", "")
+    of_invokes, size, most, options = CASES[grown]
+    series = Series(grown, kind, of_invokes, (), options)
+
+    def work(size: int) -> int:
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        words = series.command(size, folder)[3:]
+        return calls_during(lambda: compile_program(words, folder))
+
+    fixed, once, twice = work(1), work(size), work(2 * size)
+    assert twice - fixed < most * (once - fixed), (fixed, once, twice)
+
+
+def compile_program(words: list[str], folder: Path) -> None:
+    done = run_command(words, folder)
+    assert done.status == 0, done.err
+
+
+def test_the_exponent_of_a_power_is_found() -> None:
+    sizes = (10, 20, 40)
+    assert exponent([(size, 3.0 * size**1.5) for size in sizes]) == pytest.approx(1.5)
