@@ -18,6 +18,7 @@ from pathlib import Path
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
+from psyclone_storage.cli.temporaries import remove_leftovers, temporary_name
 
 SUFFIXES = (".f90", ".F90")
 """What the names of changed kernels may end in: who has the one has the other as well."""
@@ -25,7 +26,7 @@ SUFFIXES = (".f90", ".F90")
 _BELONGS = "! psyclone-storage: changed for "
 _MADE_FROM = "! psyclone-storage: changed from "
 _FILE = regex(r"(?P<module>.+_\d+_mod)\.[fF]90")
-_CLAIM = regex(r"\.(?P<module>.+_\d+_mod)\.claim(?P<unfinished>-\d+)?")
+_CLAIM = regex(r"\.(?P<module>.+_\d+_mod)\.claim")
 _ODD = regex(r"[^\w./+~-]", re.ASCII)
 _LONGEST = 90
 _DIGITS = 16
@@ -86,7 +87,8 @@ def owned_files(folder: Path, owners: frozenset[str]) -> Iterator[Path]:
 
 
 def release_claims(folder: Path, owners: frozenset[str]) -> None:
-    """Give up every claim of `owners` in `folder`, those of runs that were killed included."""
+    """Give up every claim of `owners` in `folder`, and remove what killed runs left there."""
+    remove_leftovers(folder)
     for name in filter(_CLAIM.fullmatch, _names_in(folder)):
         if _holder(folder / name) in owners:
             _remove(folder / name)
@@ -136,7 +138,7 @@ class Claims:
 
     def _made(self, claim: Path) -> bool:
         """Return whether a claim was made at `claim`, where nobody else has one."""
-        mine = claim.with_name(f"{claim.name}-{os.getpid()}")
+        mine = temporary_name(claim)
         mine.mkdir(exist_ok=True)
         try:
             (mine / _OWNER).write_text(self.owner, encoding="utf-8")

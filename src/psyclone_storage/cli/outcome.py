@@ -141,7 +141,7 @@ def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Pa
         rules = [
             (stamp or done.targets, (*done.sources, *common)) for done in finished if done.targets
         ]
-        yield wanted.depfile, depfile_text(rules)
+        yield wanted.depfile, depfile_text(wanted.depfile, rules)
     kernels = {one.path: one.text for done in finished for one in done.kernels}
     if wanted.kernel_list is not None:
         yield wanted.kernel_list, kernel_list_text(wanted.kernel_list, kernels)
@@ -149,4 +149,4 @@ def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Pa
         yield wanted.gathered_kernels, "\n".join(kernels.values()) or _NO_KERNELS
     if wanted.dyndep is not None:
         path, target = wanted.dyndep
-        yield path, dyndep_text(target, kernels)
+        yield path, dyndep_text(path, target, kernels)

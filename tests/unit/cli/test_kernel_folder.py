@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import multiprocessing
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.cli.kernel_claims import owner_name, owner_of, release_claims
 from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme, remove_old
 from psyclone_storage.cli.main import main
+from psyclone_storage.cli.temporaries import temporary_name
 from psyclone_storage.cli.write import write_together
 from psyclone_storage.driver.numbering import KernelText
 
@@ -171,9 +173,12 @@ def test_a_command_that_was_killed_hinders_nobody(tmp_path: Path) -> None:
     """It leaves claims, made whole or not; the same command takes them up or away."""
     killed = in_folder(tmp_path)
     assert [killed.allocate("work", kernel) for _ in range(2)] == [0, 1]
-    unfinished = tmp_path / ".work_7_mod.claim-12345"
+    gone = multiprocessing.get_context("fork").Process(target=int)
+    gone.start()
+    gone.join()
+    mine = temporary_name(tmp_path / ".work_7_mod.claim")
+    unfinished = mine.with_name(mine.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-"))
     unfinished.mkdir()
-    (unfinished / "owner").write_text("one_psy.f90")
     assert build(tmp_path, "two_psy.f90", 1) == [2]
     assert build(tmp_path, "one_psy.f90", 1) == [0]
     assert names_in(tmp_path) == ["work_0_mod.f90", "work_2_mod.f90"]
