@@ -70,6 +70,11 @@ def is_outdated(found: str, text: str, owner: str) -> bool:
     return (same_file and before[2] != now[2]) or found.startswith(f"{_BELONGS}{owner}\n")
 
 
+def is_shared(found: str) -> bool:
+    """Return whether `found` is the text of a shared kernel."""
+    return found.startswith(_MADE_FROM)
+
+
 def owner_of(path: Path) -> str | None:
     """Return who the file at `path` belongs to, None if it does not say so or is not there."""
     with suppress(OSError), path.open("rb") as stream:

@@ -80,8 +80,8 @@ def differs(path: Path) -> Diagnostic:
     """Return `L015`: the changed kernel at `path` is another one."""
     message = f"The changed kernel '{path.stem}' differs from the one in '{path}'."
     hint = (
-        "With '--kernel-renaming single' all changes of a kernel must be the same: remove the"
-        " file if it is an old one, or take 'multiple'."
+        "With '--kernel-renaming single' all layers must change a kernel alike: repeat all commands"
+        " whose options have changed after removing the file, or use 'multiple'."
     )
     return Diagnostic("L015", message, file=str(path), hint=hint)
 
