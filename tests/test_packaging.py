@@ -69,6 +69,8 @@ def test_it_holds_examples_completions_and_manual_pages(wheel: set[str]) -> None
         assert f"bash-completion/completions/{command}.bash" in data
         assert f"zsh/site-functions/_{command}" in data
         assert f"man/man1/{command}.1" in data
+    for part in ("config", "config-version"):
+        assert f"cmake/psyclone_storage/psyclone_storage-{part}.cmake" in data
 
 
 def test_it_holds_nothing_that_was_compiled(wheel: set[str]) -> None:
