@@ -12,9 +12,12 @@ QUICK := tests/unit tests/theory tests/test_architecture.py tests/test_cases.py 
 LEFT_OUT := $(filter-out $(QUICK) $(addsuffix /,$(QUICK)),$(sort $(wildcard tests/test_*.py) $(dir $(wildcard tests/*/test_*.py))))
 
 ifdef PY
+BASE :=
 READY :=
 else
 PY := $(VENV)/bin/python
+# With the package alone, and with all that tests, checks and documentation need.
+BASE := $(VENV)/.base
 READY := $(VENV)/.ready
 endif
 
@@ -28,7 +31,7 @@ export PATH := $(abspath $(dir $(PY))):$(PATH)
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
-demo: $(READY) tools  ## compile a realistic algorithm, and compute waves: on two ranks, and in Python
+demo: $(BASE) tools  ## compile a realistic algorithm, and compute waves: on two ranks, and in Python
 	examples/lfric/demo/run
 	if command -v gcc >/dev/null || command -v cc >/dev/null; then examples/python/shallow_water/run; fi
 
@@ -86,12 +89,17 @@ gpu: $(READY)  ## run what needs a GPU, and write docs/design/gpu.md
 tools:
 	@.ci/system-packages fortran mpi
 
-$(VENV)/.ready: pyproject.toml setup.py $(wildcard src/psyclone_storage/storage/core/_compiled*.[ch])
+$(VENV)/.base $(VENV)/.ready: pyproject.toml setup.py $(wildcard src/psyclone_storage/storage/core/_compiled*.[ch])
 	@.ci/system-packages python headers
 	$$(.ci/find-python) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)/bin/python -m pip install --quiet -e '.[test,dev,docs]'
-	@touch $@
+	$(VENV)/bin/python -m pip install --quiet -e '.$(if $(filter %.ready,$@),[test$(COMMA)dev$(COMMA)docs])'
+	@touch $(VENV)/.base $@
+
+# One environment is not installed into twice at the same time.
+$(VENV)/.ready: | $(if $(filter demo,$(MAKECMDGOALS)),$(VENV)/.base)
+
+COMMA := ,
 
 clean:  ## remove the environment and everything that was built
 	rm -f src/psyclone_storage/storage/core/_compiled*.so
