@@ -19,7 +19,14 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.cli.kernel_claims import is_outdated, is_shared
 from psyclone_storage.cli.temporaries import temporary_name
-from psyclone_storage.cli.write import Output, check_same, differs, encoded, given_name
+from psyclone_storage.cli.write import (
+    Output,
+    check_same,
+    decoded,
+    differs,
+    encoded,
+    given_name,
+)
 
 _DIGITS = 16
 _RECORD = regex(r"\.(?P<kernel>.+_\d+_mod\.[fF]90)\.user-(?P<owner>[0-9a-f]{16})")
@@ -104,6 +111,8 @@ def confirm(kernels: Iterable[Output]) -> None:
 
 
 def _remove(kernel: Path) -> None:
+    if not is_shared(decoded(kernel.read_bytes())):
+        return
     aside = temporary_name(kernel)
     kernel.replace(aside)
     if _is_needed(kernel):

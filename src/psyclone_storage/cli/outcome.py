@@ -37,8 +37,8 @@ class FileResult:
     `printed` is what its script printed, `texts` are generated texts that go to standard output,
     with their headings, `outputs` those that go to files, `kernels` the changed kernels among
     them, `records` say which of these are shared; `owner` is what the PSy layer is called in their
-    folder. `sources` are what a dependency
-    rule needs. `translation` is what another call may be given instead of compiling.
+    folder. `sources` are what a dependency rule needs. `translation` is what another call may be
+    given instead of compiling.
     """
 
     problems: tuple[Diagnostic, ...]

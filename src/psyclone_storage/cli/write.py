@@ -28,8 +28,8 @@ from psyclone_storage.cli.temporaries import remove_leftovers, temporary_name
 class Output:
     """A text and the file that it is for.
 
-    What is `shared` belongs to all who make the same text: the first one writes it, and nobody
-    takes it away. It takes the place of the text `outdated`, if there is one.
+    What is `shared` belongs to all layers that make the same text: the first command writes it, and
+    undoing another one leaves it. It takes the place of the text `outdated`, if there is one.
     """
 
     path: Path

@@ -420,6 +420,13 @@ def test_the_only_user_of_a_shared_kernel_replaces_it(tmp_path: Path) -> None:
     assert everything(tmp_path) == []
 
 
+def test_a_file_that_took_the_name_of_a_shared_kernel_stays(tmp_path: Path) -> None:
+    assert shared(tmp_path, "one", apply="acc-routine") == 0
+    (tmp_path / "out" / KERNEL).write_text("! by hand\n")
+    assert shared(tmp_path, "one") == 0
+    assert text_of(tmp_path) == "! by hand\n"
+
+
 def test_layers_follow_a_script_one_after_the_other(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     for text, directive in (
