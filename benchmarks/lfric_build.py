@@ -1,12 +1,13 @@
-"""Which algorithms of lfric_atm go through when the command is swapped in LFRic's own make rules.
+"""Which algorithms LFRic's own make rules translate if they call this command instead of PSyclone.
 
-    python benchmarks/lfric_build.py path/to/lfric_core path/to/lfric_apps [--script minimum]
+    python benchmarks/lfric_build.py CORE APPS
+    python benchmarks/lfric_build.py CORE APPS --application lfric_atm --script meto-ex1a uoe-dial3
 
-extracts the sources of lfric_atm with LFRic's `extract.mk` and generates its PSy layers with
-`psyclone_psykal.mk`, as its Makefile does, with the optimisation scripts as they are. The two trees
-must belong together, as those tagged 2025.12.1 do. The command `psyclone` that the rules call is
-ours; nothing of them is changed, nothing is compiled. Prints each algorithm that failed, with the
-first line of what was said about it, and how many went through.
+CORE is a checkout of lfric_core, APPS one of lfric_apps that belongs to it, as those tagged
+2025.12.1 do. For each application and script, the sources are extracted with LFRic's `extract.mk`
+and PSy layers are generated with `psyclone_psykal.mk`, as the application's Makefile does, with its
+optimisation scripts unchanged; nothing is compiled. Prints each algorithm that failed, with the
+first line of its error, and how many succeeded, for each combination that exists.
 """
 
 from __future__ import annotations
@@ -21,14 +22,24 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-SOURCES = (
-    *("core/infrastructure", "core/components/driver", "core/components/science"),
-    *("core/components/inventory", "core/components/lfric-xios", "apps/science/shared"),
-    *("apps/interfaces/socrates_interface", "apps/interfaces/jules_interface"),
-    *("apps/interfaces/physics_schemes_interface", "apps/interfaces/coupled_interface"),
-    *("apps/science/physics_schemes", "apps/science/gungho", "apps/applications/lfric_atm"),
-)
-"""The folders that lfric_atm is made of, in the order in which its Makefile takes them."""
+CORE = ("core/infrastructure", "core/components/driver", "core/components/science",
+        "core/components/inventory")  # fmt: skip
+GUNGHO = (*CORE, "core/components/lfric-xios", "apps/science/gungho")
+SOURCES = {
+    "lfric_atm": (
+        *(*CORE, "core/components/lfric-xios", "apps/science/shared"),
+        *("apps/interfaces/socrates_interface", "apps/interfaces/jules_interface"),
+        *("apps/interfaces/physics_schemes_interface", "apps/interfaces/coupled_interface"),
+        *("apps/science/physics_schemes", "apps/science/gungho"),
+    ),
+    "gravity_wave": GUNGHO,
+    "shallow_water": GUNGHO,
+    "transport": GUNGHO,
+    "solver": (*CORE, "apps/science/gungho"),
+    "linear_model": (*GUNGHO, "apps/science/linear"),
+}
+"""The folders that an application needs, without its own, in the order of its Makefile."""
+SCRIPTS = ("minimum", "meto-ex1a", "uoe-dial3")
 
 WRAPPER = """#!/bin/sh
 algorithm=$(for word; do :; done; echo "$word")
@@ -44,36 +55,50 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Swap the command in LFRic's make rules.")
     parser.add_argument("core", type=Path)
     parser.add_argument("apps", type=Path)
-    parser.add_argument("--script", default="minimum", help="a folder of lfric_atm/optimisation")
+    parser.add_argument("--application", nargs="+", choices=SOURCES, default=list(SOURCES))
+    parser.add_argument(
+        "--script", nargs="+", default=SCRIPTS, help="folders in the application's 'optimisation'"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory() as folder:
-        return _built(Path(folder), args.core.resolve(), args.apps.resolve(), args)
+    core, apps = args.core.resolve(), args.apps.resolve()
+    is_good = True
+    for application in args.application:
+        for script in args.script:
+            scripts = apps / "applications" / application / "optimisation" / script
+            if not scripts.is_dir():
+                print(f"{application}, {script}: no such script")
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                environment = _environment(Path(folder), core, apps, application)
+                _build(environment, _sources(core, apps, application), scripts, args.jobs)
+                is_good &= _report(Path(folder), f"{application}, {script}")
+    return 0 if is_good else 1
 
 
-def _built(folder: Path, core: Path, apps: Path, args: argparse.Namespace) -> int:
-    notes = folder / "notes"
-    notes.mkdir()
-    environment = _environment(folder, core, apps, notes)
-    for place in SOURCES:
+def _sources(core: Path, apps: Path, application: str) -> list[Path]:
+    """Return the source folders of `application` that exist."""
+    folders = []
+    for place in (*SOURCES[application], f"apps/applications/{application}"):
         root, _, rest = place.partition("/")
-        source = (core if root == "core" else apps) / rest / "source"
-        if source.is_dir():
-            _make("extract.mk", source, environment, args.jobs)
-    scripts = apps / "applications/lfric_atm/optimisation" / args.script
+        folders.append((core if root == "core" else apps) / rest / "source")
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def _build(environment: dict[str, str], sources: list[Path], scripts: Path, jobs: int) -> None:
+    for source in sources:
+        _make("extract.mk", source, environment, jobs)
     environment["OPTIMISATION_PATH"] = str(scripts)
-    for place in SOURCES:
-        root, _, rest = place.partition("/")
-        source = (core if root == "core" else apps) / rest / "source"
+    for source in sources:
         if any(source.rglob("*.[xX]90")):
-            _make("psyclone/psyclone_psykal.mk", source, environment, args.jobs)
-    return _told(notes)
+            _make("psyclone/psyclone_psykal.mk", source, environment, jobs)
 
 
-def _environment(folder: Path, core: Path, apps: Path, notes: Path) -> dict[str, str]:
-    """Return what LFRic's make files are told, and a `psyclone` first in the path."""
-    tools = folder / "tools"
+def _environment(folder: Path, core: Path, apps: Path, application: str) -> dict[str, str]:
+    """Return the variables of LFRic's make files, with our `psyclone` first in the path."""
+    tools, notes = folder / "tools", folder / "notes"
     tools.mkdir()
+    notes.mkdir()
     command = shlex.join([sys.executable, "-m", "psyclone_storage"])
     wrapper = tools / "psyclone"
     wrapper.write_text(WRAPPER.format(command=command, notes=notes), encoding="utf-8")
@@ -85,20 +110,21 @@ def _environment(folder: Path, core: Path, apps: Path, notes: Path) -> dict[str,
         "APPS_ROOT_DIR": str(apps),
         "LFRIC_BUILD": str(core / "infrastructure/build"),
         "WORKING_DIR": str(folder / "work"),
-        "PROJECT_DIR": str(apps / "applications/lfric_atm"),
-        "PROJECT_NAME": "lfric_atm",
+        "PROJECT_DIR": str(apps / "applications" / application),
+        "PROJECT_NAME": application,
         "FORTRAN_COMPILER": "gfortran",
         "FC": "mpif90",
         "FPP": "cpp -traditional-cpp",
         "FPPFLAGS": "-P",
         "LDMPI": "mpif90",
-        "PRE_PROCESS_MACROS": _macros(apps),
+        "PRE_PROCESS_MACROS": _macros(apps / "applications" / application),
     }
 
 
-def _macros(apps: Path) -> str:
-    """Return what lfric_atm defines for the preprocessor."""
-    text = (apps / "applications/lfric_atm/build/project.mk").read_text(encoding="utf-8")
+def _macros(application: Path) -> str:
+    """Return the macros that an application defines for the preprocessor."""
+    rules = application / "build" / "project.mk"
+    text = rules.read_text(encoding="utf-8") if rules.exists() else ""
     return " ".join(re.findall(r"PRE_PROCESS_MACROS *\+?= *(.*)", text))
 
 
@@ -114,16 +140,18 @@ def _make(rules: str, source: Path, environment: dict[str, str], jobs: int) -> N
         print(f"{source}: {line}")
 
 
-def _told(notes: Path) -> int:
+def _report(folder: Path, title: str) -> bool:
+    """Print what failed and how many succeeded; return whether all did, and there were some."""
+    notes = folder / "notes"
     status = notes / "status"
     lines = status.read_text(encoding="utf-8").splitlines() if status.exists() else []
     failed = sorted(line.partition(" ")[2] for line in lines if not line.startswith("0 "))
     for name in failed:
-        said = (notes / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-        first = next((line for line in said if line.startswith("error")), "no error was told")
-        print(f"{name}: {first}")
-    print(f"{len(lines) - len(failed)} of {len(lines)} algorithms went through")
-    return 1 if failed or not lines else 0
+        printed = (notes / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+        first = next((line for line in printed if line.startswith("error")), "no error message")
+        print(f"{title}: {name}: {first}")
+    print(f"{title}: {len(lines) - len(failed)} of {len(lines)} algorithms succeeded", flush=True)
+    return bool(lines) and not failed
 
 
 if __name__ == "__main__":

@@ -222,7 +222,8 @@ class Build:
         self._write_namelists([place for place in (core, apps) if place])
         written = self._library.glob("*.f90")
         own = (*HERE.glob("*.f90"), *(STORAGES / "lfric").glob("*.f90"), *written)
-        trees = (infrastructure / "source", *self._trees, *model.own)
+        example = [_without_built(tree, folder / "own" / tree.name) for tree in model.own]
+        trees = (infrastructure / "source", *self._trees, *example)
         self._folders = [word for tree in (self._library, *trees) for word in ("-d", tree)]
         self._for_devices = folder / "for_devices"
         homes: dict[str, Path] = {}
@@ -299,6 +300,11 @@ class Build:
                 *sources, HERE / self.model.main, *library.glob("*.o"),
                 storages / "libfield_storage.a", "-o", "program")  # fmt: skip
         return there
+
+
+def _without_built(tree: Path, copy: Path) -> Path:
+    """Return a copy of `tree` without what `make demo` has generated there."""
+    return shutil.copytree(tree, copy, ignore=shutil.ignore_patterns("build"))
 
 
 def sources_below(tree: Path) -> list[Path]:

@@ -8,6 +8,7 @@ LATE: dict[str, set[str]] = {
     "base/digest.py": {"hashlib.sha256"},
     "base/records.py": {"dataclasses"},
     "cli/examples.py": {"shutil"},
+    "cli/kernel_users.py": {"json"},
     "cli/guard.py": {"psyclone_storage.base.render_tools", "traceback"},
     "cli/options.py": {"ast"},
     "cli/write.py": {"shutil.copy2"},

@@ -69,6 +69,8 @@ def test_it_holds_examples_completions_and_manual_pages(wheel: set[str]) -> None
         assert f"bash-completion/completions/{command}.bash" in data
         assert f"zsh/site-functions/_{command}" in data
         assert f"man/man1/{command}.1" in data
+    for part in ("config", "config-version"):
+        assert f"cmake/psyclone_storage/psyclone_storage-{part}.cmake" in data
 
 
 def test_it_holds_nothing_that_was_compiled(wheel: set[str]) -> None:
@@ -93,3 +95,25 @@ def test_it_can_be_built_without_a_compiler(
     assert "_compiled could not be compiled" in told
     assert "psyclone_storage/storage/core/twin.py" in files
     assert not [name for name in files if name.endswith(".so")]
+
+
+def test_a_source_distribution_holds_what_its_tests_need(tmp_path: Path) -> None:
+    pytest.importorskip("setuptools", minversion="77")
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", tmp_path],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    (listed,) = tmp_path.glob("*.egg-info/SOURCES.txt")
+    held = set(listed.read_text(encoding="utf-8").splitlines())
+    needed = {
+        path.relative_to(ROOT).as_posix()
+        for folder in (".ci", "benchmarks", "config", "docs", "examples", "external", "tests")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and not {"__pycache__", "build"}.intersection(path.parts)
+    }
+    compiled = {name for name in needed if name.endswith((".o", ".mod", ".a", ".so", ".x"))}
+    assert len(needed - compiled) > 3000
+    assert needed - compiled - held == set()
+    assert {"Makefile", ".gitignore", "pyproject.toml", "setup.py"} <= held

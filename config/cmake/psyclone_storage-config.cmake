@@ -1,7 +1,9 @@
 # The CMake package of psyclone-storage, found by
 #
-#   cmake -Dpsyclone_storage_DIR=$(psyclone-storage --cmake-dir) ...
+#   cmake -DCMAKE_PREFIX_PATH=<virtual environment> ...
 #   find_package(psyclone_storage REQUIRED)
+#
+# or, for an installation elsewhere, by -Dpsyclone_storage_DIR=$(psyclone-storage --cmake-dir).
 #
 # It gives one function:
 #
@@ -18,12 +20,18 @@
 # For each algorithm <name>.x90 the sources <name>.f90, <name>_psy.f90 and <name>_kernels.F90 are added
 # to the target. The last one holds the kernels that the script has changed. A file is written
 # only where its text changes, so that only what has changed is compiled; the command runs again
-# when anything has changed that it has read, modules of the script and settings included.
+# when anything has changed that it has read, modules of the script and settings included, or if one
+# of the sources was deleted. If another target, or an algorithm in another folder, has the same
+# outputs, they are in a folder of their own: <target>-<digest of the algorithm's path>.
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20)
 
-find_program(PSYCLONE_STORAGE_EXECUTABLE psyclone-storage
+set(_psyclone_storage_hints "")
+if(CMAKE_CURRENT_LIST_DIR MATCHES "^(.*)/share/cmake/psyclone_storage$")
+  set(_psyclone_storage_hints HINTS "${CMAKE_MATCH_1}/bin")
+endif()
+find_program(PSYCLONE_STORAGE_EXECUTABLE psyclone-storage ${_psyclone_storage_hints}
   DOC "The command psyclone-storage")
 if(NOT PSYCLONE_STORAGE_EXECUTABLE)
   set(psyclone_storage_FOUND FALSE)
@@ -38,6 +46,46 @@ function(_psyclone_storage_absolute variable)
     list(APPEND paths "${path}")
   endforeach()
   set(${variable} "${paths}" PARENT_SCOPE)
+endfunction()
+
+# Set 'variable' to the folder of the outputs of 'algorithm' in 'target': 'out' if it is not taken.
+function(_psyclone_storage_folder variable target algorithm out)
+  get_filename_component(name "${algorithm}" NAME_WLE)
+  get_property(taken GLOBAL PROPERTY PSYCLONE_STORAGE_OUTPUTS)
+  set(folder "${out}")
+  if("${folder}/${name}" IN_LIST taken)
+    file(RELATIVE_PATH relative "${CMAKE_SOURCE_DIR}" "${algorithm}")
+    string(SHA1 digest "${relative}")
+    string(SUBSTRING "${digest}" 0 8 digest)
+    set(folder "${out}/${target}-${digest}")
+  endif()
+  if("${folder}/${name}" IN_LIST taken)
+    message(FATAL_ERROR
+      "psyclone_storage_add_algorithms: ${algorithm} is given twice for ${target}.")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY PSYCLONE_STORAGE_OUTPUTS "${folder}/${name}")
+  file(MAKE_DIRECTORY "${folder}")
+  set(${variable} "${folder}" PARENT_SCOPE)
+endfunction()
+
+# Let 'target' first remove each of 'stamps' for which an output is missing. Ninja knows all outputs,
+# but Make only stamps, as an output keeps its time if its text is the same.
+function(_psyclone_storage_check target stamps)
+  if(NOT CMAKE_GENERATOR MATCHES "Makefiles")
+    return()
+  endif()
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.cmake")
+  set(check [[
+foreach(stamp IN LISTS stamps)
+  string(REGEX REPLACE "[.]stamp$" "" name "${stamp}")
+  if(NOT EXISTS "${name}.f90" OR NOT EXISTS "${name}_psy.f90" OR NOT EXISTS "${name}_kernels.F90")
+    file(REMOVE "${stamp}")
+  endif()
+endforeach()
+]])
+  file(WRITE "${script}" "set(stamps [==[${stamps}]==])\n${check}")
+  add_custom_target(${target}_check COMMAND "${CMAKE_COMMAND}" -P "${script}" VERBATIM)
+  add_dependencies(${target} ${target}_check)
 endfunction()
 
 function(psyclone_storage_add_algorithms target)
@@ -55,7 +103,6 @@ function(psyclone_storage_add_algorithms target)
   endif()
   get_filename_component(out "${given_OUTPUT_DIRECTORY}" ABSOLUTE
     BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
-  file(MAKE_DIRECTORY "${out}")
 
   # What all algorithms of a call have in common.
   set(words "")
@@ -86,15 +133,17 @@ function(psyclone_storage_add_algorithms target)
   _psyclone_storage_absolute(algorithms ${given_ALGORITHMS})
   foreach(algorithm IN LISTS algorithms)
     get_filename_component(name "${algorithm}" NAME_WLE)
-    set(stamp "${out}/${name}.stamp")
-    set(generated "${out}/${name}.f90" "${out}/${name}_psy.f90" "${out}/${name}_kernels.F90")
+    _psyclone_storage_folder(folder ${target} "${algorithm}" "${out}")
+    set(stamp "${folder}/${name}.stamp")
+    set(generated
+      "${folder}/${name}.f90" "${folder}/${name}_psy.f90" "${folder}/${name}_kernels.F90")
     add_custom_command(
       OUTPUT "${stamp}"
       BYPRODUCTS ${generated}
       COMMAND "${PSYCLONE_STORAGE_EXECUTABLE}" ${words}
-        -oalg "${out}/${name}.f90" -opsy "${out}/${name}_psy.f90"
-        -okern "${out}/kernels" --kernel-renaming layer
-        --gather-kernels "${out}/${name}_kernels.F90"
+        -oalg "${folder}/${name}.f90" -opsy "${folder}/${name}_psy.f90"
+        -okern "${folder}/kernels" --kernel-renaming layer
+        --gather-kernels "${folder}/${name}_kernels.F90"
         --depfile "${stamp}.d" --stamp "${stamp}"
         ${given_OPTIONS} "${algorithm}"
       DEPENDS "${algorithm}" ${common}
@@ -113,8 +162,10 @@ function(psyclone_storage_add_algorithms target)
   endif()
   math(EXPR next "${number} + 1")
   set_property(TARGET ${target} PROPERTY PSYCLONE_STORAGE_CALLS ${next})
-  add_custom_target(${target}_psyclone_storage_${number} DEPENDS ${stamps})
-  add_dependencies(${target} ${target}_psyclone_storage_${number})
+  set(generation ${target}_psyclone_storage_${number})
+  add_custom_target(${generation} DEPENDS ${stamps})
+  _psyclone_storage_check(${generation} "${stamps}")
+  add_dependencies(${target} ${generation})
 endfunction()
 
 cmake_policy(POP)

@@ -28,6 +28,7 @@ from psyclone_storage.cli.outcome import (
     agreeing,
     layer_file,
     owner_in_folder,
+    owners_in_folder,
     release_all,
     write_all,
 )
@@ -187,6 +188,12 @@ class _WorkerTask:
         used = tuple(self.inputs.index.used) if one else self.inputs.used(file)
         return tuple(dict.fromkeys((file, *used, *self.compiler.script_files)))
 
+    @property
+    def script_and_settings(self) -> tuple[Path, ...]:
+        """The files that determine how kernels are changed."""
+        config = self.options.config
+        return (*self.compiler.script_files, *([Path(config)] if config else ()))
+
 
 @contextmanager
 def _compiled(
@@ -257,7 +264,8 @@ def _compile_file(file: Path, given: _WorkerTask, turn: Turn = lambda: None) -> 
             made = _translation(build, tried, options, sources)
             done = _done(file, made, options)
             if build.kernels and kernels is not None:
-                return replace(done, kernels=kernels.outputs)
+                records = kernels.records(given.script_and_settings)
+                return replace(done, kernels=kernels.outputs, records=records)
             return done if build.kernels else replace(done, translation=made)
     except CompileError as error:
         return FileResult(error.problems)
@@ -275,7 +283,8 @@ def _kernels(file: Path, options: Options, turn: Turn) -> Iterator[KernelFolder 
         yield None
         return
     scheme = Scheme(options.kernel_renaming)
-    kernels = KernelFolder(folder, layer_file(file, options), scheme, turn)
+    together = owners_in_folder(options)
+    kernels = KernelFolder(folder, layer_file(file, options), scheme, turn, together)
     with deferred():
         try:
             with interruptible():
@@ -327,7 +336,6 @@ def _done(file: Path, made: Translation, options: Options) -> FileResult:
         tuple((heading, text) for heading, (path, text) in shown if path is None),
         made.reports,
         tuple(Output(path, text) for path, text in outputs.values() if path is not None),
-        (),
-        owner_in_folder(file, options),
-        made.sources,
+        owner=owner_in_folder(file, options),
+        sources=made.sources,
     )

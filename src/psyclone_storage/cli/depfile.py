@@ -4,28 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from re import Pattern
 
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.regex import regex
 from psyclone_storage.cli.write import encoded
 
-_SPECIAL = regex(r"(\\*)([ \t#])")
+_SPECIAL = regex(r"(\\*)([ #:])")
 _NINJA_SPECIAL = regex(r"[$: ]")
+# Names for which Make and Ninja share no notation: one of them reads another name.
+_UNREADABLE = regex(r"""[;|<>*?\[=&^'"`\x00-\x1f\x7f]|^[ ~]|\\[#:%]|[ :\\)]$""")
+_UNREADABLE_IN_LIST = regex(r"[\n\r]")
+_UNREADABLE_FOR_NINJA = regex(r"[|\n\r]")
+
+Rule = tuple[tuple[Path, ...], tuple[Path, ...]]
 
 
-def depfile_text(rules: Iterable[tuple[tuple[Path, ...], tuple[Path, ...]]]) -> str:
-    """Return one rule `targets: sources` per pair, one source on a line.
+def depfile_text(path: Path, rules: Iterable[Rule]) -> str:
+    """Return the file at `path`: one rule `targets: sources` per pair, one source on a line.
 
-    Each source also gets an empty rule, so that a source that is removed does not stop Make.
+    Each source also gets an empty rule, so that a source that is removed does not stop Make; but
+    Make would read the rule of a name with `%` as a pattern.
+
+    Raises:
+        CompileError: `L003`, for each name that Make or Ninja cannot read.
     """
+    given = tuple(rules)
+    every = (name for rule in given for names in rule for name in names)
+    _check_readable(path, map(str, every), _UNREADABLE, "--depfile")
     texts: list[str] = []
     seen: dict[str, None] = {}
-    for targets, sources in rules:
+    for targets, sources in given:
         names = [_escaped(source) for source in dict.fromkeys(sources)]
         seen |= dict.fromkeys(names)
-        left = " ".join(map(_escaped, targets))
+        left = " ".join(_escaped(target).replace("%", r"\%") for target in targets)
         texts.append(f"{left}: \\\n  " + " \\\n  ".join(names) + "\n")
-    return "\n".join((*texts, *(f"{name}:\n" for name in seen)))
+    return "\n".join((*texts, *(f"{name}:\n" for name in seen if "%" not in name)))
 
 
 def kernel_list_text(path: Path, kernels: Iterable[Path]) -> str:
@@ -33,18 +48,28 @@ def kernel_list_text(path: Path, kernels: Iterable[Path]) -> str:
 
     A file that Make includes, which ends in `.mk`, adds them to the variable `CHANGED_KERNELS`; any
     other has one path on a line.
+
+    Raises:
+        CompileError: `L003`, for each path that has a line break.
     """
+    kernels = tuple(kernels)
+    _check_readable(path, map(str, kernels), _UNREADABLE_IN_LIST, "--kernel-list")
     if path.suffix == ".mk":
         return "CHANGED_KERNELS +=" + "".join(f" \\\n  {_escaped(one)}" for one in kernels) + "\n"
     return "".join(f"{one}\n" for one in kernels)
 
 
-def dyndep_text(target: str, kernels: Mapping[Path, str]) -> str:
-    """Return what tells Ninja that the build statement of `target` reads `kernels`.
+def dyndep_text(path: Path, target: str, kernels: Mapping[Path, str]) -> str:
+    """Return the file at `path`, by which the build statement of `target` reads `kernels` in Ninja.
 
     A digest of each stands in a comment: Ninja has looked at their times before it runs the command
     that writes them, and sees by the text of this file that one has changed.
+
+    Raises:
+        CompileError: `L003`, for each name that Ninja cannot read.
     """
+    every = (target, *map(str, kernels))
+    _check_readable(path, every, _UNREADABLE_FOR_NINJA, "--dyndep")
     names = [_escaped_for_ninja(str(one)) for one in kernels]
     inputs = " ".join(("", "|", *names)) if names else ""
     digests = "".join(f"# {digest_of(encoded(text))}\n" for text in kernels.values())
@@ -53,10 +78,27 @@ def dyndep_text(target: str, kernels: Mapping[Path, str]) -> str:
     )
 
 
+def _check_readable(
+    path: Path, names: Iterable[str], unreadable: Pattern[str], option: str
+) -> None:
+    """Raise `CompileError`, `L003`, for each of the `names` in the file at `path` that matches."""
+    problems = [
+        Diagnostic(
+            "L003",
+            f"'{path}' cannot be written: Make or Ninja cannot read the name {name!r} in it.",
+            file=str(path),
+            hint=f"Rename the file or folder, or omit '{option}'.",
+        )
+        for name in dict.fromkeys(names)
+        if unreadable.search(name)
+    ]
+    raise_if_any(problems)
+
+
 def _escaped_for_ninja(name: str) -> str:
     return _NINJA_SPECIAL.sub(r"$\g<0>", name)
 
 
 def _escaped(path: Path) -> str:
-    """Return `path` as Make reads it: a backslash is special only before a blank or `#`."""
+    """Return `path` as Make and Ninja read it: a backslash is special only before ` `, `#`, `:`."""
     return _SPECIAL.sub(r"\1\1\\\2", str(path)).replace("$", "$$")

@@ -19,6 +19,7 @@ from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.stopping import deferred
+from psyclone_storage.cli.temporaries import remove_leftovers, temporary_name
 
 SUFFIXES = (".f90", ".F90")
 """What the names of changed kernels may end in: who has the one has the other as well."""
@@ -26,7 +27,7 @@ SUFFIXES = (".f90", ".F90")
 _BELONGS = "! psyclone-storage: changed for "
 _MADE_FROM = "! psyclone-storage: changed from "
 _FILE = regex(r"(?P<module>.+_\d+_mod)\.[fF]90")
-_CLAIM = regex(r"\.(?P<module>.+_\d+_mod)\.claim(?P<unfinished>-\d+)?")
+_CLAIM = regex(r"\.(?P<module>.+_\d+_mod)\.claim")
 _ODD = regex(r"[^\w./+~-]", re.ASCII)
 _LONGEST = 90
 _DIGITS = 16
@@ -70,6 +71,11 @@ def is_outdated(found: str, text: str, owner: str) -> bool:
     return (same_file and before[2] != now[2]) or found.startswith(f"{_BELONGS}{owner}\n")
 
 
+def is_shared(found: str) -> bool:
+    """Return whether `found` is the text of a shared kernel."""
+    return found.startswith(_MADE_FROM)
+
+
 def owner_of(path: Path) -> str | None:
     """Return who the file at `path` belongs to, None if it does not say so or is not there."""
     if not path.is_file():
@@ -89,7 +95,8 @@ def owned_files(folder: Path, owners: frozenset[str]) -> Iterator[Path]:
 
 
 def release_claims(folder: Path, owners: frozenset[str]) -> None:
-    """Give up every claim of `owners` in `folder`, those of runs that were killed included."""
+    """Give up every claim of `owners` in `folder`, and remove what killed runs left there."""
+    remove_leftovers(folder)
     for name in filter(_CLAIM.fullmatch, _names_in(folder)):
         if _holder(folder / name) in owners:
             _remove(folder / name)
@@ -141,7 +148,7 @@ class Claims:
 
     def _made(self, claim: Path) -> bool:
         """Return whether a claim was made at `claim`, where nobody else has one."""
-        mine = claim.with_name(f"{claim.name}-{os.getpid()}")
+        mine = temporary_name(claim)
         mine.mkdir(exist_ok=True)
         try:
             (mine / _OWNER).write_text(self.owner, encoding="utf-8")

@@ -4,7 +4,8 @@ Under the scheme `multiple` a changed kernel belongs to the PSy layer that calls
 number that this layer had for it before, or the first one that no other layer has: so the same
 inputs write the same files, over and over. Under `layer` the numbers begin where the name of the
 layer says, so that they are the same in whatever order commands run. Under `single` the number is 0
-for all, and whoever comes later must have made the same text. Files are written with the other
+for all, and whoever comes later must have made the same text, unless no other layer needs the one
+that is there: each layer records which of them it uses. Files are written with the other
 outputs of a command, or not at all; those that a layer had before and does not need any more are
 taken away then.
 """
@@ -26,11 +27,13 @@ from psyclone_storage.cli.kernel_claims import (
     Claims,
     belonging_to,
     is_outdated,
+    is_shared,
     made_from,
     owned_files,
     owner_name,
     release_claims,
 )
+from psyclone_storage.cli.kernel_users import Layer, is_unused, record_of, remove_unused
 from psyclone_storage.cli.write import Output, cannot_write, decoded, differs
 
 if TYPE_CHECKING:
@@ -51,7 +54,8 @@ class Scheme(Enum):
 class KernelFolder:
     """The changed kernels of one compilation: a numbering whose numbers are files of a folder.
 
-    `layer` is the file that calls them. `turn` waits until numbers may be given.
+    `layer` is the file that calls them. `turn` waits until numbers may be given. `together` are the
+    names of the layers that the same command makes.
     """
 
     def __init__(
@@ -60,11 +64,14 @@ class KernelFolder:
         layer: Path,
         scheme: Scheme,
         turn: Callable[[], None] = lambda: None,
+        together: frozenset[str] = frozenset(),
     ) -> None:
         self._folder = folder
         self._scheme = scheme
         self._turn = turn
+        self._layer = layer
         self._claims = Claims(folder, owner_name(layer, folder))
+        self._together = together | {self._claims.owner}
         self._outputs: dict[str, Output] = {}
 
     def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
@@ -96,6 +103,14 @@ class KernelFolder:
     def outputs(self) -> tuple[Output, ...]:
         """The files that are to be written."""
         return tuple(self._outputs.values())
+
+    def records(self, inputs: tuple[Path, ...] = ()) -> tuple[Output, ...]:
+        """Return the files that record which shared kernels the layer uses.
+
+        `inputs` are the files that determine how kernels are changed.
+        """
+        layer = Layer(self._layer, self.owner, inputs)
+        return tuple(record_of(one, layer) for one in self.outputs if one.shared)
 
     def discard(self) -> None:
         """Give up what was claimed: the compilation has failed."""
@@ -130,19 +145,22 @@ class KernelFolder:
             found = decoded(read_input(output.path))
         except OSError as error:
             raise CompileError(cannot_write(output.path, error)) from error
-        if is_outdated(found, output.text, self.owner):
-            return replace(output, outdated=found)
-        if not output.text.startswith(found):
+        if output.text.startswith(found):
+            return output
+        if not is_outdated(found, output.text, self.owner) and not (
+            is_shared(found) and is_unused(output.path, found, self._together)
+        ):
             raise CompileError(differs(output.path))
-        return output
+        return replace(output, outdated=found)
 
 
 def remove_old(folder: Path, owners: frozenset[str], written: Iterable[Path]) -> None:
-    """Take away every file of `owners` that is not among `written`.
+    """Remove every file of `owners` that is not among `written`, and shared ones that are unused.
 
     Where that cannot be done they stay: nobody uses them.
     """
-    kept = {path.name for path in written}
+    kept = frozenset(path.name for path in written)
+    remove_unused(folder, owners, kept)
     for path in owned_files(folder, owners):
         if path.name not in kept:
             with suppress(OSError):

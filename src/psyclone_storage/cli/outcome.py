@@ -16,6 +16,7 @@ from psyclone_storage.cli.conflicts import overwrites_input
 from psyclone_storage.cli.depfile import depfile_text, dyndep_text, kernel_list_text
 from psyclone_storage.cli.kernel_claims import owner_name, release_claims
 from psyclone_storage.cli.kernel_folder import remove_old
+from psyclone_storage.cli.kernel_users import confirm
 from psyclone_storage.cli.options import Options, kernel_folder, psy_path
 from psyclone_storage.cli.report import Reports, gathered_reports
 from psyclone_storage.cli.results import Translation
@@ -35,8 +36,9 @@ class FileResult:
 
     `printed` is what its script printed, `texts` are generated texts that go to standard output,
     with their headings, `outputs` those that go to files, `kernels` the changed kernels among
-    them; `owner` is what the PSy layer is called in their folder. `sources` are what a dependency
-    rule needs. `translation` is what another call may be given instead of compiling.
+    them, `records` say which of these are shared; `owner` is what the PSy layer is called in their
+    folder. `sources` are what a dependency rule needs. `translation` is what another call may be
+    given instead of compiling.
     """
 
     problems: tuple[Diagnostic, ...]
@@ -45,6 +47,7 @@ class FileResult:
     reports: Reports = field(default_factory=Reports)
     outputs: tuple[Output, ...] = ()
     kernels: tuple[Output, ...] = ()
+    records: tuple[Output, ...] = ()
     owner: str = ""
     sources: tuple[Path, ...] = ()
     translation: Translation | None = None
@@ -57,7 +60,7 @@ class FileResult:
     @property
     def files(self) -> tuple[Output, ...]:
         """All files that are to be written."""
-        return (*self.outputs, *self.kernels)
+        return (*self.outputs, *self.kernels, *self.records)
 
 
 def layer_file(file: Path, options: Options) -> Path:
@@ -88,8 +91,12 @@ def release_all(options: Options) -> None:
     """Give up what was claimed for changed kernels."""
     folder = kernel_folder(options)
     if folder is not None:
-        owners = frozenset(owner_in_folder(file, options) for file in options.files)
-        release_claims(folder, owners)
+        release_claims(folder, owners_in_folder(options))
+
+
+def owners_in_folder(options: Options) -> frozenset[str]:
+    """Return what the layers of all files are called in the folder of changed kernels."""
+    return frozenset(owner_in_folder(file, options) for file in options.files)
 
 
 def write_all(options: Options, finished: list[FileResult]) -> None:
@@ -114,6 +121,7 @@ def write_all(options: Options, finished: list[FileResult]) -> None:
         sys.stdout.flush()
 
     write_together(outputs, show)
+    confirm(kernel for done in finished for kernel in done.kernels)
     _remove_old(options, finished)
     stamp = options.build_files.stamp
     if stamp is not None and all(done.sources for done in finished):
@@ -127,7 +135,8 @@ def _remove_old(options: Options, finished: list[FileResult]) -> None:
     if folder is not None:
         done = [one for one in finished if one.sources]
         owners = frozenset(one.owner for one in done if one.owner)
-        remove_old(folder, owners, (kernel.path for one in done for kernel in one.kernels))
+        written = (file.path for one in done for file in (*one.kernels, *one.records))
+        remove_old(folder, owners, written)
 
 
 def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Path | None, str]]:
@@ -141,7 +150,7 @@ def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Pa
         rules = [
             (stamp or done.targets, (*done.sources, *common)) for done in finished if done.targets
         ]
-        yield wanted.depfile, depfile_text(rules)
+        yield wanted.depfile, depfile_text(wanted.depfile, rules)
     kernels = {one.path: one.text for done in finished for one in done.kernels}
     if wanted.kernel_list is not None:
         yield wanted.kernel_list, kernel_list_text(wanted.kernel_list, kernels)
@@ -149,4 +158,4 @@ def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Pa
         yield wanted.gathered_kernels, "\n".join(kernels.values()) or _NO_KERNELS
     if wanted.dyndep is not None:
         path, target = wanted.dyndep
-        yield path, dyndep_text(target, kernels)
+        yield path, dyndep_text(path, target, kernels)

@@ -7,8 +7,6 @@ does. Only then are the targets replaced, and put back if one of them cannot be.
 from __future__ import annotations
 
 import os
-import re
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -25,17 +23,15 @@ from psyclone_storage.base.reading import read_input
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, interruptible
 from psyclone_storage.cli.conflicts import written_twice
-
-_DEAD = 60.0  # seconds, within which a file is landed even by another machine's command
-_SHOWN = 200  # characters of a name in the name of a temporary file, which has more to hold
+from psyclone_storage.cli.temporaries import remove_leftovers, temporary_name
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
     """A text and the file that it is for.
 
-    What is `shared` belongs to all who make the same text: the first one writes it, and nobody
-    takes it away. It takes the place of the text `outdated`, if there is one.
+    What is `shared` belongs to all layers that make the same text: the first command writes it, and
+    undoing another one leaves it. It takes the place of the text `outdated`, if there is one.
     """
 
     path: Path
@@ -91,8 +87,8 @@ def differs(path: Path) -> Diagnostic:
     """Return `L015`: the changed kernel at `path` is another one."""
     message = f"The changed kernel '{path.stem}' differs from the one in '{path}'."
     hint = (
-        "With '--kernel-renaming single' all changes of a kernel must be the same: remove the"
-        " file if it is an old one, or take 'multiple'."
+        "With '--kernel-renaming single' all layers must change a kernel alike: repeat all commands"
+        " whose options have changed after removing the file, or use 'multiple'."
     )
     return Diagnostic("L015", message, file=str(path), hint=hint)
 
@@ -160,7 +156,7 @@ class _Landing:
     def __init__(self) -> None:
         self._parts: list[_Replacement] = []
         self._folders: list[Path] = []
-        self._listed: dict[Path, list[str]] = {}
+        self._searched: set[Path] = set()
 
     def prepare(self, outputs: Iterable[Output]) -> list[Output]:
         """Write every text to a temporary file in the folder of its target.
@@ -188,8 +184,12 @@ class _Landing:
         return streams
 
     def land(self) -> None:
-        """Replace the targets; what is shared comes last, as it stays."""
-        for part in sorted(self._parts, key=lambda part: part.output.shared):
+        """Replace the targets in reverse order: the algorithm and the PSy layer after the rest.
+
+        A build without stamps checks these two, so that it never takes a killed run for a complete
+        one. Shared files stay if a later target cannot be replaced.
+        """
+        for part in reversed(self._parts):
             with _reported(part.output.path):
                 if part.output.shared and self._is_settled(part):
                     continue
@@ -238,6 +238,9 @@ class _Landing:
 
     def _prepare(self, output: Output, target: Path) -> None:
         data = encoded(output.text)
+        if target.parent not in self._searched:
+            self._searched.add(target.parent)
+            remove_leftovers(target.parent)
         if target.exists():
             if target.is_file() and target.read_bytes() == data:
                 return
@@ -253,20 +256,7 @@ class _Landing:
         for parent in reversed(missing):
             parent.mkdir(exist_ok=True)
             self._folders.append(parent)
-        self._remove_dead(target)
         self._parts.append(_Replacement(output, target, _written_beside(target, data)))
-
-    def _remove_dead(self, target: Path) -> None:
-        """Take away what a command that was killed has left beside `target`."""
-        folder = target.parent
-        if folder not in self._listed:
-            self._listed[folder] = [name for name in os.listdir(folder) if name.startswith(".")]  # noqa: PTH208
-        pattern = re.compile(re.escape(_beside(target)) + r"(\d+)-\d+")
-        for found in filter(None, map(pattern.fullmatch, self._listed[folder])):
-            with suppress(OSError):
-                left = folder / found[0]
-                if time.time() - left.stat().st_mtime > _DEAD and not _is_running(int(found[1])):
-                    left.unlink()
 
 
 def _may_replace(output: Output, target: Path) -> bool:
@@ -324,26 +314,10 @@ def _new_file_beside(path: Path) -> tuple[int, Path]:
     `tempfile` would do it, and load the modules of three archive formats at every start.
     """
     for number in count():
-        new = path.with_name(f"{_beside(path)}{os.getpid()}-{number}")
+        new = temporary_name(path, number)
         with suppress(FileExistsError):
             return os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), new
     raise InternalError("The numbers are at an end.")
-
-
-def _beside(path: Path) -> str:
-    """Return what the names of temporary files for `path` begin with."""
-    return f".{path.name[:_SHOWN]}."
-
-
-def _is_running(process: int) -> bool:
-    """Return whether there is such a process here; on another machine nobody can tell."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _umask() -> int:

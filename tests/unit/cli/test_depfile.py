@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.cli.depfile import depfile_text, dyndep_text, kernel_list_text
 from unit.cli.conftest import Command
 
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+needs_ninja = pytest.mark.skipif(not shutil.which("ninja"), reason="ninja is not installed")
 
 
 def test_layout() -> None:
     rule = ((Path("alg.f90"), Path("psy.f90")), (Path("alg.x90"), Path("k.f90"), Path("k.f90")))
-    assert depfile_text([rule]) == (
+    assert depfile_text(Path("x.d"), [rule]) == (
         "alg.f90 psy.f90: \\\n  alg.x90 \\\n  k.f90\n\nalg.x90:\n\nk.f90:\n"
     )
 
@@ -135,12 +137,12 @@ def test_lists_of_kernels() -> None:
         "CHANGED_KERNELS += \\\n  out/a\\ b.f90 \\\n  out/c$$d.f90\n"
     )
     assert kernel_list_text(Path("x.mk"), ()) == "CHANGED_KERNELS +=\n"
-    lines = dyndep_text("lib a", kernels).splitlines()
+    lines = dyndep_text(Path("x.dd"), "lib a", kernels).splitlines()
     assert lines[0] == "ninja_dyndep_version = 1"
     assert lines[-1] == "build lib$ a: dyndep | out/a$ b.f90 out/c$$d.f90"
-    changed = dyndep_text("lib a", kernels | {Path("out/a b.f90"): "text 2"})
+    changed = dyndep_text(Path("x.dd"), "lib a", kernels | {Path("out/a b.f90"): "text 2"})
     assert changed.splitlines()[1:2] != lines[1:2]
-    assert dyndep_text("lib", {}) == "ninja_dyndep_version = 1\nbuild lib: dyndep\n"
+    assert dyndep_text(Path("x.dd"), "lib", {}) == "ninja_dyndep_version = 1\nbuild lib: dyndep\n"
 
 
 def test_kernels_in_lists_and_in_one_file(command: Command) -> None:
@@ -197,3 +199,106 @@ def test_make_builds_again_when_any_source_changes(command: Command, project: Pa
         os.utime(source, (1, 1))
     next(kernels.glob("wind_to*.f90")).unlink()
     assert made()
+
+
+READ_BY_BOTH = " #$:%\\~]{}(),@!+é"
+NOT_READ_BY_BOTH = ";|<>*?[=&^'\"`\n\t\r\x7f"
+PLACES = ("a{}b", "{}b", "a{}")
+READABLE = [
+    place.format(one)
+    for one in READ_BY_BOTH
+    for place in PLACES
+    if place.format(one) not in {" b", "a ", "a:", "a\\", "a)", "~b"}
+]
+
+
+@needs_make
+@pytest.mark.parametrize("name", READABLE)
+def test_make_reads_names_with_special_characters(tmp_path: Path, name: str) -> None:
+    """As the target, as the first source and as another one; and if the source is removed."""
+    target, sources = f"{name}_out", (name, f"{name}2", "plain")
+    rule = ((Path(target),), tuple(map(Path, sources)))
+    text = depfile_text(Path("all.d"), [rule])
+    left = text.partition(": \\\n")[0]
+    (tmp_path / "Makefile").write_text(f"include all.d\n{left}:\n\t@echo built\n")
+    (tmp_path / "all.d").write_text(text)
+    for source in sources:
+        (tmp_path / source).touch()
+        os.utime(tmp_path / source, (1, 1))
+    (tmp_path / target).touch()
+
+    def is_outdated() -> bool:
+        done = subprocess.run(
+            ["make", "-q", target], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode in {0, 1}, done.stderr
+        return done.returncode == 1
+
+    assert not is_outdated()
+    for source in sources:
+        os.utime(tmp_path / source, (2e9, 2e9))
+        assert is_outdated(), source
+        os.utime(tmp_path / source, (1, 1))
+        if "%" not in source:
+            (tmp_path / source).rename(tmp_path / "moved")
+            assert is_outdated(), source
+            (tmp_path / "moved").rename(tmp_path / source)
+
+
+@needs_ninja
+def test_ninja_reads_names_with_special_characters(tmp_path: Path) -> None:
+    sources = [name + last for name in READABLE for last in ("", "2")]
+    assert len(sources) == 90
+    rule = ((Path("out#$:%"),), tuple(map(Path, sources)))
+    (tmp_path / "given.d").write_text(depfile_text(Path("all.d"), [rule]))
+    for source in sources:
+        (tmp_path / source).touch()
+    (tmp_path / "build.ninja").write_text(
+        "rule make\n  command = cp given.d all.d && touch 'out#$$:%'\n"
+        "  depfile = all.d\n  deps = gcc\nbuild out#$$$:%: make\n"
+    )
+    subprocess.run(["ninja"], cwd=tmp_path, check=True, capture_output=True)
+    found = subprocess.run(
+        ["ninja", "-t", "deps"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert [line[4:] for line in found.stdout.splitlines()[1:] if line] == sources
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(place.format(one) for one in NOT_READ_BY_BOTH for place in PLACES),
+        *(" b", "a ", "a:", "a\\", "a)", "~b", "a\\#b", "a\\:b", "a\\%b"),
+    ],
+)
+def test_names_that_make_or_ninja_cannot_read_are_refused(name: str) -> None:
+    for rule in (((Path(name),), (Path("b"),)), ((Path("a"),), (Path("b"), Path(name)))):
+        with pytest.raises(CompileError) as found:
+            depfile_text(Path("all.d"), [rule])
+        (problem,) = found.value.problems
+        assert problem.code == "L003"
+        assert f"cannot read the name {name!r}" in problem.message
+        assert "'--depfile'" in problem.hint
+
+
+def test_names_of_other_lists_that_are_refused() -> None:
+    for name in ("a\nb", "a\rb"):
+        for path in ("x.mk", "x.txt"):
+            with pytest.raises(CompileError, match="L003"):
+                kernel_list_text(Path(path), (Path(name),))
+    for name in ("a\nb", "a|b"):
+        with pytest.raises(CompileError, match="L003"):
+            dyndep_text(Path("x.dd"), name, {})
+        with pytest.raises(CompileError, match="L003"):
+            dyndep_text(Path("x.dd"), "lib", {Path(name): "text"})
+
+
+def test_a_refused_name_leaves_no_output(command: Command, project: Path) -> None:
+    (project / "alg.x90").rename(project / "a;b\n.x90")
+    done = command("a;b\n.x90", "--output-dir", "out", "--depfile", "all.d")
+    assert done.status == 1
+    assert "error[L003]" in done.err
+    assert "'a;b\\n.x90'" in done.err
+    assert done.written == {}
+    assert not (project / "out").exists()
+    assert command("a;b\n.x90", "--output-dir", "out").status == 0

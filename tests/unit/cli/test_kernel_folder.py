@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import errno
 import multiprocessing
+import os
+import shutil
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from builds.dying_command import die_after
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.cli.kernel_claims import owner_name, owner_of, release_claims
 from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme, remove_old
+from psyclone_storage.cli.kernel_users import confirm
 from psyclone_storage.cli.main import main
+from psyclone_storage.cli.temporaries import temporary_name
 from psyclone_storage.cli.write import write_together
 from psyclone_storage.driver.numbering import KernelText
 
@@ -45,8 +51,10 @@ def in_folder(folder: Path, layer: str = "one_psy.f90", *, single: bool = False)
 
 def finish(kernels: KernelFolder, folder: Path) -> None:
     """Do what a command does at its end."""
-    write_together(kernels.outputs)
-    remove_old(folder, frozenset({kernels.owner}), (one.path for one in kernels.outputs))
+    written = (*kernels.outputs, *kernels.records())
+    write_together(written)
+    confirm(kernels.outputs)
+    remove_old(folder, frozenset({kernels.owner}), (one.path for one in written))
     release_claims(folder, frozenset({kernels.owner}))
 
 
@@ -86,7 +94,9 @@ def numbers_of_all(folder: Path, *, single: bool, sees_parts: bool = False) -> l
 
 
 def names_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    """Return all names in `folder` but those of records, which only shared kernels have."""
+    names = sorted(path.name for path in folder.iterdir())
+    return [name for name in names if ".user-" not in name]
 
 
 def test_a_hundred_commands_have_a_hundred_kernels(tmp_path: Path) -> None:
@@ -171,9 +181,12 @@ def test_a_command_that_was_killed_hinders_nobody(tmp_path: Path) -> None:
     """It leaves claims, made whole or not; the same command takes them up or away."""
     killed = in_folder(tmp_path)
     assert [killed.allocate("work", kernel) for _ in range(2)] == [0, 1]
-    unfinished = tmp_path / ".work_7_mod.claim-12345"
+    gone = multiprocessing.get_context("fork").Process(target=int)
+    gone.start()
+    gone.join()
+    mine = temporary_name(tmp_path / ".work_7_mod.claim")
+    unfinished = mine.with_name(mine.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-"))
     unfinished.mkdir()
-    (unfinished / "owner").write_text("one_psy.f90")
     assert build(tmp_path, "two_psy.f90", 1) == [2]
     assert build(tmp_path, "one_psy.f90", 1) == [0]
     assert names_in(tmp_path) == ["work_0_mod.f90", "work_2_mod.f90"]
@@ -249,8 +262,10 @@ def test_a_shared_kernel_follows_its_author(tmp_path: Path) -> None:
     finish(changed, tmp_path)
     assert (tmp_path / "work_0_mod.f90").read_text().endswith("\n" + other(0).text)
     elsewhere = SourceText("others/work_mod.f90", "module work_mod\nend module\n")
+    (tmp_path / "one_psy.f90").touch()
+    other_layer = in_folder(tmp_path, "two_psy.f90", single=True)
     with pytest.raises(CompileError, match="L015"):
-        in_single(tmp_path, lambda number: replace(kernel(number), original=elsewhere))
+        other_layer.allocate("work", lambda number: replace(kernel(number), original=elsewhere))
 
 
 def in_single(folder: Path, of: Callable[[int], KernelText]) -> KernelFolder:
@@ -362,3 +377,201 @@ def test_a_report_alone_writes_no_kernels(tmp_path: Path, monkeypatch: pytest.Mo
     words = ["-api", "lfric", "-d", str(kernels), "--apply", "acc-routine", "--schedule"]
     assert main([*words, str(algorithm)]) == 0
     assert names_in(tmp_path) == []
+
+
+# ------------------------------------------------------------------ shared kernels, built again
+
+
+SCRIPT = """\
+from psyclone.transformations import ACCRoutineTrans, OMPDeclareTargetTrans
+
+def trans(psy):
+    for call in psy.invokes.invoke_list[0].schedule.coded_kernels():
+        ACCRoutineTrans().apply(call)
+"""
+SINGLE = ("--kernel-renaming", "single")
+KERNEL = "laplacian_kernel_0_mod.f90"
+
+
+def shared(work: Path, layer: str, *words: str, apply: str = "") -> int:
+    outputs = (work / "out", work / f"{layer}_psy.f90")
+    return changed(*outputs, *SINGLE, "-oalg", str(work / f"{layer}.f90"), *words, apply=apply)
+
+
+def text_of(work: Path) -> str:
+    return (work / "out" / KERNEL).read_text()
+
+
+def everything(work: Path) -> list[str]:
+    return sorted(path.name for path in (work / "out").rglob("*"))
+
+
+def test_the_only_user_of_a_shared_kernel_replaces_it(tmp_path: Path) -> None:
+    for step, directive in (
+        ("acc-routine", "!$acc routine"),
+        ("omp-declare-target", "!$omp declare target"),
+        ("acc-routine", "!$acc routine"),
+    ):
+        for _ in range(2):
+            assert shared(tmp_path, "one", apply=step) == 0
+            assert directive in text_of(tmp_path)
+            assert "laplacian_0_code(" in (tmp_path / "one_psy.f90").read_text()
+    assert shared(tmp_path, "one") == 0
+    assert everything(tmp_path) == []
+
+
+def test_a_file_that_took_the_name_of_a_shared_kernel_stays(tmp_path: Path) -> None:
+    assert shared(tmp_path, "one", apply="acc-routine") == 0
+    (tmp_path / "out" / KERNEL).write_text("! by hand\n")
+    assert shared(tmp_path, "one") == 0
+    assert text_of(tmp_path) == "! by hand\n"
+
+
+def test_layers_follow_a_script_one_after_the_other(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    for text, directive in (
+        (SCRIPT, "!$acc routine"),
+        (SCRIPT.replace("ACCRoutineTrans()", "OMPDeclareTargetTrans()"), "!$omp declare target"),
+    ):
+        script.write_text(text)
+        for layer in ("one", "two", "three", "one"):
+            assert shared(tmp_path, layer, "-s", str(script)) == 0
+            assert directive in text_of(tmp_path)
+
+
+def test_layers_follow_what_a_script_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tools").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path / "tools"))
+    (tmp_path / "script.py").write_text(
+        "def trans(psy):\n    import steps_mod\n    steps_mod.trans(psy)\n"
+    )
+    for text in (SCRIPT, SCRIPT.replace("ACCRoutineTrans()", "OMPDeclareTargetTrans()")):
+        sys.modules.pop("steps_mod", None)
+        (tmp_path / "tools" / "steps_mod.py").write_text(text + "#" * len(text))
+        shutil.rmtree(tmp_path / "tools" / "__pycache__", ignore_errors=True)
+        for layer in ("one", "two"):
+            assert shared(tmp_path, layer, "-s", str(tmp_path / "script.py")) == 0
+    assert "!$omp declare target" in text_of(tmp_path)
+
+
+def test_a_kernel_that_another_layer_needs_is_not_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its options are unknown here; so is its script, if it is another one."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    assert shared(tmp_path, "one", "-s", str(tmp_path / "script.py")) == 0
+    assert shared(tmp_path, "two", apply="acc-routine") == 0
+    before = text_of(tmp_path)
+    assert shared(tmp_path, "one", apply="omp-declare-target") == 1
+    assert shared(tmp_path, "three", apply="omp-declare-target") == 1
+    assert capsys.readouterr().err.count("error[L015]") == 2
+    assert text_of(tmp_path) == before
+    (tmp_path / "two_psy.f90").unlink()
+    assert shared(tmp_path, "one", apply="omp-declare-target") == 0
+    assert "!$omp declare target" in text_of(tmp_path)
+
+
+def test_a_shared_kernel_is_removed_with_its_last_user(tmp_path: Path) -> None:
+    for layer in ("one", "two"):
+        assert shared(tmp_path, layer, apply="acc-routine") == 0
+    assert shared(tmp_path, "one") == 0
+    assert len(everything(tmp_path)) == 2
+    assert shared(tmp_path, "three") == 0
+    assert "!$acc routine" in text_of(tmp_path)
+    (tmp_path / "by_hand_0_mod.f90").write_text("")
+    assert shared(tmp_path, "two") == 0
+    assert everything(tmp_path) == []
+
+
+def test_a_layer_whose_user_is_gone_keeps_no_kernel(tmp_path: Path) -> None:
+    for layer in ("one", "two"):
+        assert shared(tmp_path, layer, apply="acc-routine") == 0
+    (tmp_path / "two_psy.f90").unlink()
+    assert shared(tmp_path, "one") == 0
+    assert not (tmp_path / "out" / KERNEL).exists()
+
+
+def test_a_layer_that_shares_no_longer_has_kernels_of_its_own(tmp_path: Path) -> None:
+    assert shared(tmp_path, "one", apply="acc-routine") == 0
+    words = ("-oalg", str(tmp_path / "one.f90"))
+    for _ in range(2):
+        assert changed(tmp_path / "out", tmp_path / "one_psy.f90", *words) == 0
+        assert len(names_in(tmp_path / "out")) == 2
+    assert shared(tmp_path, "one", apply="acc-routine") == 0
+    assert names_in(tmp_path / "out") == [KERNEL]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_layers_of_one_command_follow_its_steps(tmp_path: Path, jobs: str) -> None:
+    text = (CORPUS / "reductions_between_kernels.x90").read_text()
+    for name in ("one", "two"):
+        own = text.replace("reductions_between_kernels_alg_mod", f"{name}_alg_mod")
+        (tmp_path / f"{name}.x90").write_text(own)
+    words = ["-api", "lfric", "-d", str(CORPUS / "kernels"), "-j", jobs, *SINGLE]
+    words += ["--output-dir", str(tmp_path / "out")]
+    files = [str(tmp_path / "one.x90"), str(tmp_path / "two.x90")]
+    for step, directive in (("acc-routine", "!$acc"), ("omp-declare-target", "!$omp")):
+        assert main([*words, "--apply", step, *files]) == 0
+        assert directive in text_of(tmp_path)
+    assert main([*words, *files]) == 0
+    assert not (tmp_path / "out" / KERNEL).exists()
+
+
+def test_a_killed_command_is_repeated_with_a_shared_kernel(tmp_path: Path) -> None:
+    assert shared(tmp_path, "one", apply="acc-routine") == 0
+    killed = 0
+    for before in range(4):
+        process = os.fork()
+        if process == 0:
+            die_after(before)
+            os._exit(shared(tmp_path, "one", apply="omp-declare-target"))
+        killed += os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) != 0
+        assert shared(tmp_path, "one", apply="omp-declare-target") == 0
+        assert "!$omp declare target" in text_of(tmp_path)
+        assert shared(tmp_path, "one", apply="acc-routine") == 0
+        assert "!$acc routine" in text_of(tmp_path)
+        assert len(everything(tmp_path)) == 2
+    assert killed >= 2
+
+
+def test_commands_that_differ_at_the_same_time_are_reported(tmp_path: Path) -> None:
+    """Each has found the other's text unused before the other one has recorded its use."""
+    (tmp_path / "one_psy.f90").touch()
+    (tmp_path / "two_psy.f90").touch()
+    finish(in_single(tmp_path, kernel), tmp_path)
+    replacing = in_single(tmp_path, other)
+    using = in_folder(tmp_path, "two_psy.f90", single=True)
+    using.allocate("work", kernel)
+    write_together((*using.outputs, *using.records()))
+    write_together((*replacing.outputs, *replacing.records()))
+    for one in (using, replacing):
+        with pytest.raises(CompileError, match="L015"):
+            confirm(one.outputs)
+
+
+def use_or_drop(folder: Path, place: int, start: object) -> None:
+    layer = folder / f"layer_{place}_psy.f90"
+    start.wait()  # type: ignore[attr-defined]
+    for turn in range(5):
+        kernels = KernelFolder(folder, layer, Scheme.SINGLE)
+        if turn == 4 or (turn + place) % 2:
+            kernels.allocate("work", kernel)
+        finish(kernels, folder)
+
+
+def test_a_kernel_is_there_for_who_uses_it_while_others_stop(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    start = context.Barrier(20)
+    processes = []
+    for place in range(20):
+        (tmp_path / f"layer_{place}_psy.f90").touch()
+        processes.append(context.Process(target=use_or_drop, args=(tmp_path, place, start)))
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert is_whole(tmp_path / "work_0_mod.f90")
+    assert len(list(tmp_path.glob(".*"))) == 20

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from builds.dying_command import die_after
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import replace
+from psyclone_storage.cli.temporaries import temporary_name
 from psyclone_storage.cli.write import Output, write_together
 
 
@@ -230,19 +234,78 @@ def test_a_shared_file_that_is_made_meanwhile_is_compared(tmp_path: Path) -> Non
     assert contents(tmp_path) == {"work_0_mod.f90": "text", "psy.f90": "new psy.f90"}
 
 
-def test_what_a_dead_command_has_left_is_taken_away(tmp_path: Path) -> None:
-    """A command that runs, one that has just died, and one on another machine keep theirs."""
+def test_temporary_files_of_killed_commands_are_removed(tmp_path: Path) -> None:
+    """Also next to other files, and if nothing changes; never those of a running command."""
     gone = subprocess.Popen(["true"])
     gone.wait()
-    left = [f".alg.f90.{gone.pid}-0", f".alg.f90.{os.getpid()}-7", f".alg.f90.{gone.pid}-1"]
-    for name in (*left, ".alg.f90.text", ".other.f90.1-0"):
-        (tmp_path / name).write_text("part")
-    for name in left[:2]:
-        os.utime(tmp_path / name, (1, 1))
+    mine = temporary_name(tmp_path / "alg.f90").name
+    machine = mine.split("-")[-3]
+    dead, running = f"{machine}-{gone.pid}-0", f"{machine}-{os.getpid()}-7"
+    names = {
+        f".alg.f90.psyclone-storage-{dead}": False,
+        f".other.f90.psyclone-storage-{dead}": False,
+        f".alg.f90.psyclone-storage-{running}": True,
+        f".alg.f90.psyclone-storage-00000000-{gone.pid}-0": True,
+        f".old.f90.psyclone-storage-00000000-{gone.pid}-0": False,
+        f".alg.f90.{dead}": True,
+        f"alg.f90.psyclone-storage-{dead}": True,
+        ".alg.f90.text": True,
+    }
     write_together(outputs(tmp_path, "alg.f90"))
-    assert sorted(contents(tmp_path)) == sorted(
-        ["alg.f90", *left[1:], ".alg.f90.text", ".other.f90.1-0"]
-    )
+    for name in names:
+        (tmp_path / name).write_text("part")
+        if name.startswith(".old"):
+            os.utime(tmp_path / name, (1, 1))
+    claim = tmp_path / f"..work_0_mod.claim.psyclone-storage-{dead}"
+    claim.mkdir()
+    (claim / "owner").write_text("psy.f90")
+    write_together(outputs(tmp_path, "alg.f90"))
+    kept = [name for name, is_kept in names.items() if is_kept]
+    assert sorted(contents(tmp_path)) == sorted(["alg.f90", *kept])
+
+
+def test_names_of_temporary_files_fit(tmp_path: Path) -> None:
+    for name in ("a" * 255, "é" * 127):
+        write_text(tmp_path / name, "text")
+        write_text(tmp_path / name, "other")
+        assert contents(tmp_path) == {name: "other"}
+        (tmp_path / name).unlink()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_killed_command_looks_complete_only_if_it_is(tmp_path: Path, shared: bool) -> None:
+    """What a build checks, the algorithm and the PSy layer, is replaced after all the rest."""
+    rest = ("work_0_mod.f90", "psy.d", "report.txt")
+    given = outputs(tmp_path, "alg.f90", "psy.f90", "psy.c", *rest)
+    given[3] = replace(given[3], shared=shared)
+    complete = {output.path.name: output.text for output in given}
+
+    for old in (None, "old"):
+        states = []
+        for killed_before in range(len(given) - shared):  # a shared file gets a second name
+            for name in complete:
+                (tmp_path / name).unlink(missing_ok=True)
+                if old and not (shared and name == rest[0]):
+                    (tmp_path / name).write_text(old)
+            assert killed(given, killed_before) == -signal.SIGKILL
+            found = {name: text for name, text in contents(tmp_path).items() if name in complete}
+            assert found != complete
+            states.append([name for name in complete if found.get(name) == complete[name]])
+            if {"alg.f90", "psy.f90"} & set(states[-1]):
+                assert {"psy.c", *rest} <= set(states[-1])
+        assert ["psy.f90", "psy.c", *rest] in states
+        write_together(given)
+        assert contents(tmp_path) == complete
+
+
+def killed(given: list[Output], before: int) -> int:
+    """Write `given` in a process that is killed when all but the first targets are replaced."""
+    process = os.fork()
+    if process == 0:
+        die_after(before)
+        write_together(given)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 def test_a_part_of_a_shared_file_is_completed(tmp_path: Path) -> None:

@@ -231,9 +231,26 @@ def another_user() -> dict[str, Any]:
     nobody = {"user": 65534, "group": 65534}
     told = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     words = [sys.executable, "-c", "import psyclone_storage.gocean"]
-    if subprocess.run(words, check=False, capture_output=True, env=told, **nobody).returncode:
-        pytest.skip("another user cannot read what Python needs here")
+    try:
+        subprocess.run(words, check=True, capture_output=True, env=told, cwd="/", **nobody)
+    except (PermissionError, subprocess.CalledProcessError):
+        pytest.skip("another user cannot execute Python here, or cannot read what it needs")
     return nobody
+
+
+def test_the_python_of_another_user_may_be_out_of_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the home directory of root."""
+    hidden = tmp_path / "home" / "python"
+    hidden.parent.mkdir(mode=0o700)
+    hidden.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(hidden))
+    if os.geteuid() == 0:
+        with pytest.raises(pytest.skip.Exception, match="another user cannot execute Python"):
+            another_user()
+    else:
+        assert another_user() == {}
 
 
 def test_folders_that_can_be_read_alone_are_used() -> None:
