@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from psyclone_storage.base.compilers import NoCompilerError
+from psyclone_storage.base.uncaught import UserError, hide_package_frames
 from psyclone_storage.embedded.kernel import RequestedCall
 
 _CHOSEN: dict[str, Any] = {}
@@ -59,14 +60,15 @@ def _invoke_for(api: str) -> Callable[..., None]:
 
 
 def _show_without_own_lines(error: Exception) -> None:
-    """Raise what is wrong with the program again, so that it shows the program's lines alone.
+    """Raise a user's error again without the stack of the compiler.
 
     A compiler that is not found is the user's to install or name. Of all other errors each line
     counts.
     """
     from psyclone_storage.base.diagnostic import CompileError  # noqa: PLC0415
 
-    if isinstance(error, (CompileError, NoCompilerError)):
+    if isinstance(error, (CompileError, NoCompilerError, UserError)):
+        hide_package_frames()
         raise error.with_traceback(None) from None
 
 

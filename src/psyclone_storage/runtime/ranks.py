@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from psyclone_storage.base.uncaught import (
+    HEAD_START,
+    UserError,
+    abort_on_uncaught,
+    hide_package_frames,
+)
 from psyclone_storage.runtime.native import address_of
 
 Array = np.ndarray[Any, Any]
@@ -23,6 +30,12 @@ Scalar = TypeVar("Scalar", bound=Any)
 
 _LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
 """Variables by which launchers of MPI programs tell a process that it is one of several."""
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
+"""Variables that contain the rank of a process before MPI is initialised."""
+
+
+class MissingMpiError(UserError, ImportError):
+    """The program was started on several ranks, and mpi4py cannot be imported."""
 
 
 class PersistentExchange(Protocol):
@@ -269,24 +282,39 @@ def world() -> Ranks:
     """Return all ranks of this program: those of `MPI.COMM_WORLD`, or one that is alone.
 
     They are always the same, so that what is made on them has one communicator. mpi4py is imported
-    if the program was started by a launcher such as `mpirun`, or has imported it itself.
+    if the program was started by a launcher such as `mpirun`, or has imported it itself. If this
+    function imports it, an uncaught exception on one of several ranks aborts all of them.
+    Collective on the first call.
 
     Raises:
-        ImportError: the program was started on several ranks, and there is no mpi4py.
+        MissingMpiError: the program was started on several ranks, and there is no mpi4py.
     """
     if "mpi4py.MPI" not in sys.modules and not any(name in os.environ for name in _LAUNCHED):
         return SingleRank()
     try:
         return _mpi_world()
     except ImportError as error:
-        raise ImportError(
-            "This program was started on several ranks, which takes mpi4py: pip install "
-            "'psyclone-storage[mpi]'."
-        ) from error
+        hide_package_frames()
+        if any(os.environ.get(name, "0") != "0" for name in _RANKS):
+            time.sleep(HEAD_START)
+        raise MissingMpiError(
+            "This program was started on several ranks, which requires mpi4py "
+            f"({error}): pip install 'psyclone-storage[mpi]'."
+        ) from None
 
 
 @cache
 def _mpi_world() -> MpiRanks:
+    is_ours = "mpi4py.MPI" not in sys.modules
     from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
 
-    return MpiRanks(MPI.COMM_WORLD)
+    made = MpiRanks(MPI.COMM_WORLD)
+    if is_ours and made.size > 1:
+        abort_on_uncaught(made.rank, made.size, lambda: _abort(MPI))
+    return made
+
+
+def _abort(mpi: Any) -> None:
+    """End all ranks, unless MPI has ended on this one."""
+    if not mpi.Is_finalized():
+        mpi.COMM_WORLD.Abort(1)

@@ -94,6 +94,8 @@ class Field:
     def exchange(self, depth: int = 1) -> None:
         """Make the halo equal to what its owners hold, up to `depth` points away, with corners.
 
+        Collective: all ranks have to call it.
+
         Raises:
             ValueError: the halo is not so wide.
             RuntimeError: an exchange of the field has not been finished.
@@ -102,6 +104,8 @@ class Field:
 
     def start_exchange(self, depth: int = 1) -> None:
         """Start an exchange. Until it is finished the halo may not be used, nor a point written.
+
+        Collective: all ranks have to call it.
 
         Raises:
             ValueError: the halo is not so wide.
@@ -114,6 +118,8 @@ class Field:
 
     def finish_exchange(self) -> None:
         """Finish the exchange that was started.
+
+        Collective: all ranks have to call it.
 
         Raises:
             RuntimeError: none was started, or the field was written since.
@@ -168,6 +174,8 @@ class Field:
         A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
         ranks. The other adds one partial sum for each rank.
 
+        Collective: all ranks have to call it.
+
         Raises:
             ValueError: on all ranks, if a reproducible sum has a value that is not finite.
         """
@@ -185,17 +193,25 @@ class Field:
         return rounded(sum(part for part in parts if part is not None))
 
     def min(self) -> float:
-        """Return the least value at any internal point of the domain, nan if there is one."""
+        """Return the least value at any internal point of the domain, nan if there is one.
+
+        Collective: all ranks have to call it.
+        """
         return float(np.min(self.grid.ranks.gathered(self._reduced(lambda values: values.min()))))
 
     def max(self) -> float:
-        """Return the greatest value at any internal point of the domain, nan if there is one."""
+        """Return the greatest value at any internal point of the domain, nan if there is one.
+
+        Collective: all ranks have to call it.
+        """
         return float(np.max(self.grid.ranks.gathered(self._reduced(lambda values: values.max()))))
 
     def gather(self, root: int = 0) -> Array | None:
         """Return the values of the whole domain on the rank `root`, None on the others.
 
         They are those of each rank's own points, boundary points among them.
+
+        Collective: all ranks have to call it.
         """
         own = self.grid.subdomain.internal.box
         found = self.grid.ranks.sent_to(root, np.array(self.storage.data_ro[own]))
@@ -271,6 +287,8 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
 
     With `only_dirty`, fields whose halo is clean to `depth` are left out; all ranks have to agree
     on that, which they do if they write the same fields.
+
+    Collective: all ranks have to call it.
 
     Raises:
         ValueError: a halo is not so wide.

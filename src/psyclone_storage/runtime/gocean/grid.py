@@ -38,6 +38,8 @@ class Grid:
     is sea. `parts` says into how many rectangles the domain is cut in each direction, `device` is
     where kernels run.
 
+    Collective: all ranks have to call it.
+
     Raises:
         TypeError: something is not what it is described as here.
         ValueError: the domain cannot be divided so, a periodic domain has fewer points than the

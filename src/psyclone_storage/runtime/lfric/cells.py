@@ -92,6 +92,8 @@ class Surface:
 def made_surface(horizontal: Plane | CubedSphere, ranks: Ranks | None = None) -> Surface:
     """Return what this rank has of a horizontal mesh, which all ranks make alike, and together.
 
+    Collective: all ranks have to call it.
+
     Raises:
         ValueError: on all ranks, if it cannot be made, or not for so many ranks.
     """
@@ -180,6 +182,8 @@ class MeshCells:
     """Columns of cells, those of this rank and the halo around them.
 
     Meshes are made by all ranks alike, and together. `device` is where kernels run.
+
+    Collective: all ranks have to call it.
     """
 
     nlayers = Known[int]("The number of layers.")
