@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
 from psyclone_storage.base.records import dataclass, field
@@ -28,6 +30,31 @@ class RequestedCall(NamedTuple):
 
 _made = tuple.__new__
 """Makes a call, without a step in Python: one is made for each kernel of an invoke, each time."""
+
+
+@cache
+def _known_places() -> set[tuple[int, int]]:
+    """Return the places of calls that were checked: the identity of code, and the instruction."""
+    return set()
+
+
+_places, _caller = _known_places(), sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
+
+
+def _check_use(frame: FrameType, name: str) -> None:
+    """Warn if the statement at which a frame is discards the value of the call."""
+    _places.add((id(frame.f_code), frame.f_lasti))
+    import dis  # noqa: PLC0415 - once for each place of a call
+
+    following = (one for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
+    instruction = next(following, None)
+    if instruction is not None and instruction.opname == "POP_TOP":
+        warnings.warn(
+            f"The call of the kernel '{name}' has no effect, as it is not passed to an invoke: "
+            f"write invoke({name}(...)).",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +87,9 @@ class PythonKernel:
                 f"The kernel '{self.name}' takes {len(wanted)} arguments"
                 f" ({', '.join(wanted)}) but is given {len(args)}."
             )
+        frame = _caller(1)
+        if (id(frame.f_code), frame.f_lasti) not in _places:
+            _check_use(frame, self.name)
         return _made(RequestedCall, (self, args))
 
     def at(self, *args: Any, given: Mapping[str, Any] | None = None, **named: Any) -> Any:
@@ -125,6 +155,9 @@ class BuiltIn:
 
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before."""
+        frame = _caller(1)
+        if (id(frame.f_code), frame.f_lasti) not in _places:
+            _check_use(frame, self.name)
         return _made(RequestedCall, (self, args))
 
 
@@ -137,6 +170,9 @@ class FortranKernel:
 
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before."""
+        frame = _caller(1)
+        if (id(frame.f_code), frame.f_lasti) not in _places:
+            _check_use(frame, self.name)
         return _made(RequestedCall, (self, args))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import side_of
+from psyclone_storage.runtime.binding import array_of, side_of
 from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
 from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
 from psyclone_storage.runtime.gocean.given import check_numbers, one_of
@@ -73,6 +73,17 @@ class Field:
     def values(self) -> Array:
         """The values of the internal region, to be read."""
         return self.storage.data_ro[self.internal.box]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the values of the internal region as an array of NumPy.
+
+        Without `dtype` and `copy` it is a read-only view of the host's values.
+
+        Raises:
+            ValueError: `copy` is False, and `dtype` requires a copy.
+        """
+        found: Array = array_of(self.values, dtype, copy)
+        return found
 
     @property
     def region_is_all(self) -> bool:

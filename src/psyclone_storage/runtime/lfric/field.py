@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import side_of
+from psyclone_storage.runtime.binding import array_of, side_of
 from psyclone_storage.runtime.lfric.cells import MeshCells
 from psyclone_storage.runtime.lfric.exchange import JointMessages
 from psyclone_storage.runtime.lfric.kinds import dtype_of
@@ -81,6 +81,17 @@ class DofField:
     def values(self) -> Array:
         """The values of the dofs that this rank owns, to be read."""
         found: Array = self._storage.data_ro[: self.space.last_dof_owned]
+        return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the values of the owned dofs as an array of NumPy.
+
+        Without `dtype` and `copy` it is a read-only view of the host's values.
+
+        Raises:
+            ValueError: `copy` is False, and `dtype` requires a copy.
+        """
+        found: Array = array_of(self.values, dtype, copy)
         return found
 
     def to_xarray(self) -> Any:
