@@ -22,10 +22,12 @@ MESSAGES = {
 }
 
 
-def run(ranks: int, *words: str, options: tuple[str, ...] = ()) -> tuple[int, str]:
-    """Run the program on several ranks; one that does not end is a failure."""
+def run(
+    ranks: int, *words: str, options: tuple[str, ...] = (), program: Path = PROGRAM
+) -> tuple[int, str]:
+    """Run a program on several ranks; one that does not end is a failure."""
     command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), sys.executable,
-               *options, str(PROGRAM), *words]  # fmt: skip
+               *options, str(program), *words]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     return done.returncode, done.stdout + done.stderr
 
@@ -79,3 +81,43 @@ def test_programs_that_import_mpi4py_run_with_its_module() -> None:
     assert status == 1
     assert "ValueError: deliberate" in output
     assert "ended with" not in output
+
+
+def test_a_missing_mpi4py_is_one_message(tmp_path: Path) -> None:
+    program = tmp_path / "model.py"
+    program.write_text(
+        "import sys\n"
+        "sys.modules['mpi4py'] = None\n"
+        "from psyclone_storage.runtime.gocean import Grid\n"
+        "grid = Grid((8, 8))\n"
+    )
+    status, output = run(4, program=program)
+    assert status == 1
+    assert output.count("pip install 'psyclone-storage[mpi]'") == 1
+    assert output.count("Traceback") == 1
+    assert "runtime/ranks.py" not in output
+
+
+def test_grids_take_communicators_of_mpi4py(tmp_path: Path) -> None:
+    program = tmp_path / "model.py"
+    program.write_text(
+        "from mpi4py import MPI\n"
+        "from psyclone_storage.runtime.gocean import Field, Grid\n"
+        "half = MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)\n"
+        "for one in (MPI.COMM_WORLD, MPI.COMM_SELF, half):\n"
+        "    grid = Grid((8, 8), periodic=(True, True), ranks=one)\n"
+        "    field = Field(grid, values=1.0)\n"
+        "    field.exchange()\n"
+        "    assert grid.ranks.size == one.size and field.sum() == 64.0\n"
+        "for wrong in (3, MPI.COMM_NULL, 'world'):\n"
+        "    try:\n"
+        "        Grid((8, 8), ranks=wrong)\n"
+        "    except TypeError as error:\n"
+        "        assert 'MpiRanks(communicator)' in str(error)\n"
+        "    else:\n"
+        "        raise AssertionError(wrong)\n"
+        "print('done')\n"
+    )
+    status, output = run(4, program=program)
+    assert status == 0
+    assert output.count("done") == 4

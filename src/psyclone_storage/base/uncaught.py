@@ -26,6 +26,13 @@ HEAD_START = 2.0
 class UserError(Exception):
     """Base of errors that a user corrects, which frames of this package do not explain."""
 
+    def wait(self) -> None:
+        """Wait for what has to happen before the error is printed."""
+
+
+class HaloWidthError(UserError, ValueError, IndexError):
+    """The halo of a grid is narrower than a kernel or an exchange requires."""
+
 
 @cache
 def hide_package_frames() -> None:
@@ -35,7 +42,10 @@ def hide_package_frames() -> None:
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if not isinstance(error, (UserError, CompileError, NoCompilerError)):
             previous(kind, error, trace)
-        elif previous is sys.__excepthook__:
+            return
+        if isinstance(error, UserError):
+            error.wait()
+        if previous is sys.__excepthook__:
             sys.stderr.write(_user_text(error, trace))
         else:
             previous(kind, error.with_traceback(_user_frames(trace)), error.__traceback__)

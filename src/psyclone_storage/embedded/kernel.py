@@ -6,10 +6,11 @@ function itself, so that what it computes is what Python computes.
 
 from __future__ import annotations
 
+import dis
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from types import FrameType
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.embedded.column import run_column
 from psyclone_storage.embedded.point import Point, anywhere
-from psyclone_storage.embedded.words import Annotation
+from psyclone_storage.embedded.words import Annotation, MetadataWord
 
 
 class RequestedCall(NamedTuple):
@@ -44,8 +45,6 @@ _places, _caller = _known_places(), sys._getframe  # noqa: SLF001  # pylint: dis
 def _check_use(frame: FrameType, name: str) -> None:
     """Warn if the statement at which a frame is discards the value of the call."""
     _places.add((id(frame.f_code), frame.f_lasti))
-    import dis  # noqa: PLC0415 - once for each place of a call
-
     following = (one for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
     instruction = next(following, None)
     if instruction is not None and instruction.opname == "POP_TOP":
@@ -122,6 +121,14 @@ class PythonKernel:
         self.function(**passed)
         written = {name: point.value for name, point in points.items() if point.may_change}
         return next(iter(written.values())) if len(written) == 1 else written
+
+    def stencils(self, args: tuple[Any, ...]) -> Iterator[tuple[str, MetadataWord, Any]]:
+        """Yield the name and the stencil of each argument that has one, and what it is passed."""
+        said = self._annotations()
+        for name, value in zip(self._passed, args, strict=False):
+            for item in said[name].items if name in said else ():
+                if isinstance(item, MetadataWord) and item.items:
+                    yield name, item, value
 
     @cached_property
     def _count(self) -> int:

@@ -16,7 +16,6 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from psyclone_storage.base.uncaught import (
-    HEAD_START,
     UserError,
     abort_on_uncaught,
     hide_package_frames,
@@ -36,6 +35,15 @@ _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"
 
 class MissingMpiError(UserError, ImportError):
     """The program was started on several ranks, and mpi4py cannot be imported."""
+
+    def wait(self) -> None:
+        """Let the launcher end this process after rank 0 has printed the same message."""
+        if any(os.environ.get(name, "0") != "0" for name in _RANKS):
+            time.sleep(_UNTIL_KILLED)
+
+
+_UNTIL_KILLED = 10.0
+"""Seconds within which a launcher ends all ranks after one of them has ended."""
 
 
 class PersistentExchange(Protocol):
@@ -295,12 +303,31 @@ def world() -> Ranks:
         return _mpi_world()
     except ImportError as error:
         hide_package_frames()
-        if any(os.environ.get(name, "0") != "0" for name in _RANKS):
-            time.sleep(HEAD_START)
         raise MissingMpiError(
             "This program was started on several ranks, which requires mpi4py "
             f"({error}): pip install 'psyclone-storage[mpi]'."
         ) from None
+
+
+def checked_ranks(given: Any) -> Ranks:
+    """Return `ranks=` of a grid or a mesh as ranks: those of the program, or of a communicator.
+
+    A communicator of mpi4py is duplicated, unless it is `MPI.COMM_WORLD`. Collective.
+
+    Raises:
+        TypeError: `given` is neither None nor ranks nor a communicator of mpi4py.
+    """
+    if given is None:
+        return world()
+    if hasattr(given, "gathered"):
+        ranks: Ranks = given
+        return ranks
+    mpi: Any = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and isinstance(given, mpi.Intracomm) and given != mpi.COMM_NULL:
+        return _mpi_world() if given == mpi.COMM_WORLD else MpiRanks(given)
+    raise TypeError(
+        f"'ranks' is an intracommunicator of mpi4py, MpiRanks(communicator) or None, not {given!r}."
+    )
 
 
 @cache

@@ -20,7 +20,6 @@ from psyclone_storage.runtime.lfric.cells import (
 )
 from psyclone_storage.runtime.lfric.names import SPACE_OF_CELLS
 from psyclone_storage.runtime.lfric.space import FunctionSpace
-from psyclone_storage.runtime.ranks import Ranks
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -46,7 +45,7 @@ class MeshOptions(ColumnOptions, CutOptions, total=False):
 
     label: str
     device: str | None
-    ranks: Ranks | None
+    ranks: Any
 
 
 class ColumnMesh(MeshCells):
