@@ -311,7 +311,9 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
     for group in _together(wanted):
         grid = group[0].grid
         storages = [field.storage for field in group]
-        if len(group) == 1 and side_of(storages) is None:
+        if grid.plan(depth).is_empty:
+            pass  # An access would mark the values as changed.
+        elif len(group) == 1 and side_of(storages) is None:
             group[0].exchange_in_place(depth)
         else:
             packed = grid.messages.take(storages, depth)

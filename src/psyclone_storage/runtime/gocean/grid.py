@@ -154,9 +154,10 @@ class Grid:
 
     def _plan_for(self, depth: int) -> ExchangePattern:
         if not 1 <= depth <= self.halo:
+            fix = f"write Grid(..., halo={depth})" if depth > 0 else "a depth is at least 1"
             raise HaloWidthError(
-                f"An exchange to depth {depth} is not possible: the halo is {self.halo} wide. "
-                f"Write Grid(..., halo={depth})."
+                f"An exchange to depth {depth} is not possible: the halo is {self.halo} "
+                f"wide; {fix}."
             )
         return plan_exchange(self.decomposition, self.periodic, self.ranks.rank, depth)
 
