@@ -112,6 +112,7 @@ CODES: dict[str, str] = {
     "P053": "A name in a kernel in Python is not defined, or may have no value.",
     "P054": "Types in a kernel in Python do not fit.",
     "P055": "An invoke in Python is not a statement of its own.",
+    "P056": "A kernel in Python is called, but not passed to an invoke.",
     "P040": "A kernel's type is not in the file of its module.",
     "P041": "A metadata array has not as many entries as it declares.",
     "P042": "A metadata array is not of rank 1.",

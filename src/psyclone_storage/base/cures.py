@@ -164,6 +164,7 @@ CURES: dict[str, str] = {
     "P053": "Assign it on every way that leads here.",
     "P054": "Convert one of them, or give each variable values of one type.",
     "P055": "Write 'invoke(...)' on a line of its own; results come back in its arguments.",
+    "P056": "Pass the call to an invoke.",
     "S001": "Keep the kernel on owned cells, or give its stencils a smaller extent.",
     "S002": "Give a depth that leaves room for the stencil.",
     "S003": "Name a statement that stands directly in the schedule.",

@@ -124,7 +124,7 @@ def _common(folder: str, asked: TracingRequest) -> str:
     except CompileError:
         return ""
     tool = tool_digest(_cache_in(folder))
-    said = (asked.api, asked.target, asked.distributed, asked.config_opts)
+    said = (asked.api, asked.target, asked.distributed, asked.config_opts, asked.directories)
     return digest_of(ascii((tool, texts, said))) if tool else ""
 
 

@@ -168,6 +168,7 @@ def _compiler(asked: TracingRequest) -> Compiler:
         script=Path(asked.script) if asked.script else None,
         suffix=".py",
         target=asked.target,
+        directories=tuple(map(Path, asked.directories)),
     )
     return make_compiler(settings, request)
 
@@ -194,6 +195,8 @@ def _kernel(live: TracedKernel, compiler: Compiler, api: str) -> Kernel:
     if file is None:
         parsed = _parsed(function, api, linked_now(function, _DIALECTS[api].module))
     else:
+        if not file.is_file():
+            file = next(iter(compiler.kernels.index.candidates(file.stem)), file)
         parsed = compiler.target.language.read_kernel(read_source(file), live.name)
     return compiler.api.interpret(parsed, compiler.settings)
 

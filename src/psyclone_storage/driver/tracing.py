@@ -53,6 +53,7 @@ class TracingRequest:
     """What a program asks for: a script, a settings file, single settings, ranks or not.
 
     `target` names what is generated, empty for what is by default; `api` is that of the kernels.
+    Kernels and modules in Fortran are searched for below `directories`.
     """
 
     script: str = ""
@@ -61,6 +62,7 @@ class TracingRequest:
     distributed: bool | None = None
     target: str = ""
     api: str = "gocean"
+    directories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

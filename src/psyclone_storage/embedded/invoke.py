@@ -7,13 +7,14 @@ reached for the first time; that is when the compiler is imported.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from psyclone_storage.base.compilers import NoCompilerError
-from psyclone_storage.embedded.kernel import RequestedCall
+from psyclone_storage.base.uncaught import HaloWidthError, UserError, hide_package_frames
+from psyclone_storage.embedded.kernel import PythonKernel, RequestedCall
 
 _CHOSEN: dict[str, Any] = {}
 
@@ -52,21 +53,41 @@ def _invoke_for(api: str) -> Callable[..., None]:
             except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
                 recover(error, (calls, name, frame, asked))
         except Exception as error:
-            _show_without_own_lines(error)
+            _show_without_own_lines(_named(error, calls))
             raise
 
     return invoke
 
 
+def _named(error: Exception, calls: tuple[RequestedCall, ...]) -> Exception:
+    """Return an error of a halo that is too narrow with the kernel and the stencil."""
+    if not isinstance(error, HaloWidthError):
+        return error
+    for call in calls:
+        if not isinstance(call.kernel, PythonKernel):
+            continue
+        for name, stencil, value in call.kernel.stencils(call.args):
+            reach = max(int(digit) for digit in str(stencil.items[0]) if digit.isdigit())
+            halo = getattr(getattr(value, "grid", None), "halo", reach)
+            if reach > halo:
+                return HaloWidthError(
+                    f"The kernel '{call.kernel.name}' reads '{name}' with the stencil {stencil}, "
+                    f"up to {reach} points away, but the halo of the grid is {halo} wide: write "
+                    f"Grid(..., halo={reach})."
+                )
+    return error
+
+
 def _show_without_own_lines(error: Exception) -> None:
-    """Raise what is wrong with the program again, so that it shows the program's lines alone.
+    """Raise a user's error again without the stack of the compiler.
 
     A compiler that is not found is the user's to install or name. Of all other errors each line
     counts.
     """
     from psyclone_storage.base.diagnostic import CompileError  # noqa: PLC0415
 
-    if isinstance(error, (CompileError, NoCompilerError)):
+    if isinstance(error, (CompileError, NoCompilerError, UserError)):
+        hide_package_frames()
         raise error.with_traceback(None) from None
 
 
@@ -97,21 +118,31 @@ def _runner(
     return finder(), run_invoke, recover, asked_for(api=api, **_CHOSEN)
 
 
-def configure(
+def configure(  # noqa: PLR0913 - the options of the command
     *,
     script: str | Path | None = None,
     config: str | Path | None = None,
     config_opts: str = "",
     distributed: bool | None = None,
     target: str = "",
+    directories: Iterable[str | Path] = (),
 ) -> None:
     """Choose what invokes are compiled with, from now on: as the options of the command.
 
     `script` is a recipe with a function `trans`, `config` a settings file, `config_opts` are single
     settings as `KEY=VALUE`; without `distributed` no halo is exchanged. `target` is what computes:
     `c`; `cuda`, for fields of a grid or a mesh on a device; or `numpy`, which compiles
-    nothing. What is not given is chosen by the settings.
+    nothing. Kernels and modules in Fortran are searched for below `directories`, as with the option
+    `-d`. What is not given is chosen by the settings.
+
+    Raises:
+        NotADirectoryError: one of `directories` is no folder.
     """
+    given = [directories] if isinstance(directories, (str, Path)) else directories
+    folders = tuple(str(Path(one).resolve()) for one in given)
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise NotADirectoryError(f"'{folder}', one of the 'directories', is not a folder.")
     _CHOSEN.clear()
     _CHOSEN.update(
         script="" if script is None else str(Path(script).resolve()),
@@ -119,6 +150,7 @@ def configure(
         config_opts=config_opts,
         distributed=distributed,
         target=target,
+        directories=folders,
     )
     _runner.cache_clear()
 

@@ -6,17 +6,20 @@ function itself, so that what it computes is what Python computes.
 
 from __future__ import annotations
 
+import dis
 import inspect
 import sys
-from collections.abc import Callable, Mapping
-from functools import cached_property
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, cached_property
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.embedded.column import run_column
 from psyclone_storage.embedded.point import Point, anywhere
-from psyclone_storage.embedded.words import Annotation
+from psyclone_storage.embedded.words import Annotation, MetadataWord
 
 
 class RequestedCall(NamedTuple):
@@ -28,6 +31,29 @@ class RequestedCall(NamedTuple):
 
 _made = tuple.__new__
 """Makes a call, without a step in Python: one is made for each kernel of an invoke, each time."""
+
+
+@cache
+def _known_places() -> set[tuple[int, int]]:
+    """Return the places of calls that were checked: the identity of code, and the instruction."""
+    return set()
+
+
+_places, _caller = _known_places(), sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
+
+
+def _check_use(frame: FrameType, name: str) -> None:
+    """Warn if the statement at which a frame is discards the value of the call."""
+    _places.add((id(frame.f_code), frame.f_lasti))
+    following = (one for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
+    instruction = next(following, None)
+    if instruction is not None and instruction.opname == "POP_TOP":
+        warnings.warn(
+            f"The call of the kernel '{name}' has no effect, as it is not passed to an invoke: "
+            f"write invoke({name}(...)).",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +86,9 @@ class PythonKernel:
                 f"The kernel '{self.name}' takes {len(wanted)} arguments"
                 f" ({', '.join(wanted)}) but is given {len(args)}."
             )
+        frame = _caller(1)
+        if (id(frame.f_code), frame.f_lasti) not in _places:
+            _check_use(frame, self.name)
         return _made(RequestedCall, (self, args))
 
     def at(self, *args: Any, given: Mapping[str, Any] | None = None, **named: Any) -> Any:
@@ -93,6 +122,14 @@ class PythonKernel:
         written = {name: point.value for name, point in points.items() if point.may_change}
         return next(iter(written.values())) if len(written) == 1 else written
 
+    def stencils(self, args: tuple[Any, ...]) -> Iterator[tuple[str, MetadataWord, Any]]:
+        """Yield the name and the stencil of each argument that has one, and what it is passed."""
+        said = self._annotations()
+        for name, value in zip(self._passed, args, strict=False):
+            for item in said[name].items if name in said else ():
+                if isinstance(item, MetadataWord) and item.items:
+                    yield name, item, value
+
     @cached_property
     def _count(self) -> int:
         """How many arguments a call is given; -1 for a kernel of columns.
@@ -125,6 +162,9 @@ class BuiltIn:
 
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before."""
+        frame = _caller(1)
+        if (id(frame.f_code), frame.f_lasti) not in _places:
+            _check_use(frame, self.name)
         return _made(RequestedCall, (self, args))
 
 
@@ -137,6 +177,9 @@ class FortranKernel:
 
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before."""
+        frame = _caller(1)
+        if (id(frame.f_code), frame.f_lasti) not in _places:
+            _check_use(frame, self.name)
         return _made(RequestedCall, (self, args))
 
 

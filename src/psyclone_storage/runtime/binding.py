@@ -311,6 +311,18 @@ def check_once(data: Sequence[Any], changed: Sequence[FieldOrOperator]) -> None:
             )
 
 
+def array_of(values: Any, dtype: Any, copy: bool | None) -> Any:
+    """Return values as `__array__` does: a copy if one is requested or `dtype` requires it.
+
+    Raises:
+        ValueError: `copy` is False, and `dtype` requires a copy.
+    """
+    made = values.astype(values.dtype if dtype is None else dtype, copy=bool(copy))
+    if copy is False and made is not values:
+        raise ValueError(f"Values of the type {values.dtype} as {made.dtype} are a copy.")
+    return made
+
+
 def side_of(storages: Sequence[Storage]) -> str | None:
     """Return the device if it has the current values of all `storages`, None for the host.
 

@@ -29,7 +29,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from psyclone_storage.base.cache_folders import cache_folder
 from psyclone_storage.base.compilers import (
@@ -52,6 +52,9 @@ _EDITION = 2
 _DIGEST_LENGTH = 64
 _UNFINISHED = ".new-"
 _HOUR = 3600
+_LONGEST_WAIT = 600.0
+_BETWEEN_ATTEMPTS = 0.02
+"""Seconds for which a process waits for another one that compiles the same library."""
 _PREFIX = "psyclone-storage-"
 
 _Result = TypeVar("_Result")
@@ -62,21 +65,24 @@ Builder = Callable[[Path, Path], None]
 def load_library(text: str) -> ctypes.CDLL:
     """Return the library that `text` becomes, compiled if it was never before.
 
+    Of the processes of a node that request it at once, such as ranks, one compiles.
+
     Raises:
         NoCompilerError: it has to be compiled, and cannot be.
     """
-    return load_kept(_digest(text), partial(_compile, text))
+    return load_kept(_digest(text), partial(_compile, text), one_builds=True)
 
 
-def load_kept(digest: str, build: Builder, *, takes_long: bool = False) -> ctypes.CDLL:
+def load_kept(digest: str, build: Builder, *, one_builds: bool = False) -> ctypes.CDLL:
     """Return the library that is kept under `digest`, built if there is none, or a broken one.
 
-    `build` is given a folder of its own, and the path of the library that it is to make there. Of
-    processes that want what `takes_long` at once, one builds, and the others wait.
+    `build` is given a folder of its own, and the path of the library that it is to make there. With
+    `one_builds`, one of the processes that request the library at once builds it, and the others
+    wait.
     """
     folders = _library_folders()
     path = None if folders.libraries is None else folders.libraries / f"{digest}.so"
-    return _found(path, folders) or _built(build, path, folders, takes_long)
+    return _found(path, folders) or _built(build, path, folders, one_builds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +199,7 @@ def _loaded(library: bytes, folders: _LibraryFolders) -> ctypes.CDLL:
 
 
 def _built(
-    build: Builder, path: Path | None, folders: _LibraryFolders, takes_long: bool
+    build: Builder, path: Path | None, folders: _LibraryFolders, one_builds: bool
 ) -> ctypes.CDLL:
     """Build a library in a folder of this process alone, cache it and load it."""
 
@@ -202,7 +208,7 @@ def _built(
         return (folder / "made.so").read_bytes()
 
     with ExitStack() as stack:
-        if path is not None and takes_long:
+        if path is not None and one_builds:
             stack.enter_context(_one_at_a_time(path))
             if found := _found(path, folders):
                 return found
@@ -220,9 +226,10 @@ def _built(
 
 @contextmanager
 def _one_at_a_time(path: Path) -> Iterator[None]:
-    """Let one process at a time in; a process that is killed lets the next in.
+    """Admit one process at a time; if that process ends or is killed, the next one is admitted.
 
-    Where files cannot be locked all go in.
+    Where files cannot be locked, all processes are admitted, as are those that have waited for too
+    long.
     """
     beside = path.with_suffix(".lock")
     try:
@@ -233,12 +240,26 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
         return
     with lock:
         with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            _wait_for(lock)
         try:
             yield
         finally:
             # Whoever waits has the file open; whoever comes makes another, and finds the library.
             beside.unlink(missing_ok=True)
+
+
+def _wait_for(lock: IO[str]) -> None:
+    """Lock a file; warn if another process has held the lock for the longest time to wait."""
+    end = time.monotonic() + _LONGEST_WAIT
+    while time.monotonic() < end:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_BETWEEN_ATTEMPTS)
+        else:
+            return
+    _warn(f"Another process has compiled a library for more than {_LONGEST_WAIT:.0f} seconds, "
+          f"with the lock '{lock.name}': this process compiles it, too.")  # fmt: skip
 
 
 def _keep(data: bytes, path: Path) -> None:
@@ -256,7 +277,7 @@ def _keep(data: bytes, path: Path) -> None:
 
 def _remove_unfinished(folder: Path) -> None:
     """Remove what processes that were killed more than an hour ago left in the cache folder."""
-    for left in folder.glob(f"{_UNFINISHED}*"):
+    for left in (*folder.glob(f"{_UNFINISHED}*"), *folder.glob("*.lock")):
         with suppress(OSError):
             state = left.lstat()
             if time.time() - state.st_mtime <= _HOUR:

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from psyclone_storage.base.uncaught import (
+    UserError,
+    abort_on_uncaught,
+    hide_package_frames,
+)
 from psyclone_storage.runtime.native import address_of
 
 Array = np.ndarray[Any, Any]
@@ -23,6 +29,21 @@ Scalar = TypeVar("Scalar", bound=Any)
 
 _LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
 """Variables by which launchers of MPI programs tell a process that it is one of several."""
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
+"""Variables that contain the rank of a process before MPI is initialised."""
+
+
+class MissingMpiError(UserError, ImportError):
+    """The program was started on several ranks, and mpi4py cannot be imported."""
+
+    def wait(self) -> None:
+        """Let the launcher end this process after rank 0 has printed the same message."""
+        if any(os.environ.get(name, "0") != "0" for name in _RANKS):
+            time.sleep(_UNTIL_KILLED)
+
+
+_UNTIL_KILLED = 10.0
+"""Seconds within which a launcher ends all ranks after one of them has ended."""
 
 
 class PersistentExchange(Protocol):
@@ -269,24 +290,58 @@ def world() -> Ranks:
     """Return all ranks of this program: those of `MPI.COMM_WORLD`, or one that is alone.
 
     They are always the same, so that what is made on them has one communicator. mpi4py is imported
-    if the program was started by a launcher such as `mpirun`, or has imported it itself.
+    if the program was started by a launcher such as `mpirun`, or has imported it itself. If this
+    function imports it, an uncaught exception on one of several ranks aborts all of them.
+    Collective on the first call.
 
     Raises:
-        ImportError: the program was started on several ranks, and there is no mpi4py.
+        MissingMpiError: the program was started on several ranks, and there is no mpi4py.
     """
     if "mpi4py.MPI" not in sys.modules and not any(name in os.environ for name in _LAUNCHED):
         return SingleRank()
     try:
         return _mpi_world()
     except ImportError as error:
-        raise ImportError(
-            "This program was started on several ranks, which takes mpi4py: pip install "
-            "'psyclone-storage[mpi]'."
-        ) from error
+        hide_package_frames()
+        raise MissingMpiError(
+            "This program was started on several ranks, which requires mpi4py "
+            f"({error}): pip install 'psyclone-storage[mpi]'."
+        ) from None
+
+
+def checked_ranks(given: Any) -> Ranks:
+    """Return `ranks=` of a grid or a mesh as ranks: those of the program, or of a communicator.
+
+    A communicator of mpi4py is duplicated, unless it is `MPI.COMM_WORLD`. Collective.
+
+    Raises:
+        TypeError: `given` is neither None nor ranks nor a communicator of mpi4py.
+    """
+    if given is None:
+        return world()
+    if hasattr(given, "gathered"):
+        ranks: Ranks = given
+        return ranks
+    mpi: Any = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and isinstance(given, mpi.Intracomm) and given != mpi.COMM_NULL:
+        return _mpi_world() if given == mpi.COMM_WORLD else MpiRanks(given)
+    raise TypeError(
+        f"'ranks' is an intracommunicator of mpi4py, MpiRanks(communicator) or None, not {given!r}."
+    )
 
 
 @cache
 def _mpi_world() -> MpiRanks:
+    is_ours = "mpi4py.MPI" not in sys.modules
     from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
 
-    return MpiRanks(MPI.COMM_WORLD)
+    made = MpiRanks(MPI.COMM_WORLD)
+    if is_ours and made.size > 1:
+        abort_on_uncaught(made.rank, made.size, lambda: _abort(MPI))
+    return made
+
+
+def _abort(mpi: Any) -> None:
+    """End all ranks, unless MPI has ended on this one."""
+    if not mpi.Is_finalized():
+        mpi.COMM_WORLD.Abort(1)

@@ -103,13 +103,17 @@ def test_a_process_that_is_killed_before_the_library_has_its_name(folder: Path) 
     )
     done = subprocess.run([sys.executable, "-c", script], check=False, env=dict(os.environ))
     assert done.returncode == -9
-    (left,) = folder.iterdir()
-    assert left.name.startswith(".new-")
+    (left,) = folder.glob(".new-*")
+    (lock,) = folder.glob("*.lock")
     assert compiling.load_library(TEXT).answer() == 42
     assert left.exists()
-    os.utime(left, (0, 0))
+    assert not lock.exists()
+    lock.touch()
+    for one in (left, lock):
+        os.utime(one, (0, 0))
     assert compiling.load_library(TEXT.replace("42", "43")).answer() == 43
     assert not left.exists()
+    assert not lock.exists()
 
 
 def test_a_process_that_is_killed_while_it_loads_a_copy_in_the_cache_folder(
@@ -209,9 +213,9 @@ def test_what_another_user_owns_is_ignored(
 
 
 @pytest.mark.parametrize("shared", ["kept", "."])
-@pytest.mark.parametrize("takes_long", [False, True])
+@pytest.mark.parametrize("one_builds", [False, True])
 def test_a_folder_that_others_may_write_is_ignored(
-    folder: Path, asked: list[list[str]], shared: str, takes_long: bool
+    folder: Path, asked: list[list[str]], shared: str, one_builds: bool
 ) -> None:
     path = plant(folder)
     (folder.parent / shared).chmod(0o777)
@@ -220,7 +224,7 @@ def test_a_folder_that_others_may_write_is_ignored(
         compiling._compile(TEXT, place, made)
 
     with pytest.warns(RuntimeWarning, match="Set PSYCLONE_STORAGE_LIBRARIES to a folder that only"):
-        assert compiling.load_kept(path.stem, build, takes_long=takes_long).answer() == 42
+        assert compiling.load_kept(path.stem, build, one_builds=one_builds).answer() == 42
     assert len(asked) == 2
     assert list(folder.iterdir()) == [path]
 

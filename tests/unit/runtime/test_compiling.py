@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import stat
 import subprocess
@@ -150,11 +151,11 @@ def build(folder, made):
     load_library({TEXT!r})
     made.write_bytes(next(Path(sys.argv[3]).glob("[!s]*.so")).read_bytes()[:-64])
 
-assert load_kept("slow", build, takes_long=True).answer() == 42
+assert load_kept("slow", build, one_builds=True).answer() == 42
 """
 
 
-def test_of_many_processes_one_builds_what_takes_long(folder: Path, tmp_path: Path) -> None:
+def test_one_of_many_processes_builds(folder: Path, tmp_path: Path) -> None:
     """Also if the first that began to is killed."""
     builds = tmp_path / "builds"
     builds.touch()
@@ -175,7 +176,7 @@ def test_of_many_processes_one_builds_what_takes_long(folder: Path, tmp_path: Pa
     assert sorted(path.suffix for path in folder.iterdir()) == [".so", ".so"]
 
 
-def test_what_takes_long_is_built_where_nothing_can_be_locked(
+def test_a_library_is_built_where_nothing_can_be_locked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -187,11 +188,11 @@ def test_what_takes_long_is_built_where_nothing_can_be_locked(
         made.write_bytes(next(folder.glob("*.so")).read_bytes())
 
     monkeypatch.setattr(compiling.fcntl, "flock", refuse)
-    assert compiling.load_kept("unlocked", build, takes_long=True).answer() == 42
+    assert compiling.load_kept("unlocked", build, one_builds=True).answer() == 42
     file = folder / "file"
     file.touch()
     monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(file / "kept"))
-    assert compiling.load_kept("unwritable", build, takes_long=True).answer() == 42
+    assert compiling.load_kept("unwritable", build, one_builds=True).answer() == 42
 
 
 def test_a_build_that_fails_lets_the_next_in(folder: Path) -> None:
@@ -200,7 +201,7 @@ def test_a_build_that_fails_lets_the_next_in(folder: Path) -> None:
 
     for _ in range(2):
         with pytest.raises(NoCompilerError, match="not made"):
-            compiling.load_kept("failing", fail, takes_long=True)
+            compiling.load_kept("failing", fail, one_builds=True)
     assert list(folder.iterdir()) == []
 
 
@@ -297,3 +298,18 @@ def test_folders_that_can_be_read_alone_are_used() -> None:
         finally:
             for path in (*folders, *there):
                 path.chmod(0o700)
+
+
+def test_a_process_that_has_waited_too_long_builds_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "_LONGEST_WAIT", 0.1)
+    compiling.load_library(TEXT)
+    (made,) = folder.glob("*.so")
+    text = TEXT.replace("42", "43")
+    name = compiling._digest(text)
+    with (folder / f"{name}.lock").open("w", encoding="utf-8") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.warns(RuntimeWarning, match=r"more than 0 seconds.*compiles it, too"):
+            assert compiling.load_library(text).answer() == 43
+    assert made.exists()

@@ -38,7 +38,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import (
     Blank,
@@ -176,8 +176,10 @@ def _range(index: Expr, loops: Mapping[str, Do]) -> tuple[Expr, Expr]:
 
 
 def is_computed(line: Line) -> bool:
-    """Return whether a statement is done in C."""
-    return isinstance(line, Do | DirectiveBlock | If | TaskWaitLine)
+    """Return whether a statement is done in C; a test around halo exchanges is not."""
+    if isinstance(line, If):
+        return any(is_computed(inner) for block in blocks_of(line) for inner in block)
+    return isinstance(line, Do | DirectiveBlock | TaskWaitLine)
 
 
 def loops_function(

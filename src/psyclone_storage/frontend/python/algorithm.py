@@ -15,7 +15,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.python.annotations import AnnotatedNames, with_symbols
 from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.imports import ImportedNames, imports_in, names_of
+from psyclone_storage.frontend.python.imports import NUMERIC, ImportedNames, imports_in, names_of
 from psyclone_storage.frontend.python.invokes import InvokeReader, routine_name
 from psyclone_storage.frontend.python.metadata import kernels_in, module_name
 from psyclone_storage.frontend.python.tree import Tree, read_tree
@@ -31,6 +31,7 @@ from psyclone_storage.ir.parsed import (
 )
 
 _INVOKE, _FORTRAN = "invoke", "fortran_kernel"
+_PACKAGE = __name__.partition(".")[0]
 _PARAMETERS = ("file", "name")
 
 
@@ -56,6 +57,7 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
         calls = tuple(_with_types(call, known) for call in reader.calls(node))
         invokes.append(ParsedInvoke(calls, label, place, (unit,), tree.span(node)))
     problems += _check_names(tuple(invokes), tree)
+    problems += _not_invoked(tree, dialect, names, invokes)
     raise_if_any(sorted(problems, key=lambda one: one.span.start if one.span else 0))
     return ParsedAlgorithm(source, unit, (unit,), tuple(invokes))
 
@@ -88,6 +90,28 @@ def _misplaced(tree: Tree, names: ImportedNames) -> Iterator[Diagnostic]:
         if _is_invoke(node, names) and node not in statements:
             message = "An invoke is a statement of its own: it has no value."
             yield Diagnostic("P055", message, tree.span(node))
+
+
+def _not_invoked(
+    tree: Tree, dialect: Dialect, names: ImportedNames, invokes: list[ParsedInvoke]
+) -> Iterator[Diagnostic]:
+    """Yield calls of kernels that are statements, and so have no effect.
+
+    A name is that of a kernel if the file defines it, or if an invoke of the file calls it.
+    """
+    known = {one.text for one in kernels_in(tree, dialect)}
+    known |= {call.name for invoke in invokes for call in invoke.calls}
+    for node in ast.walk(tree.module):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name) as func) as call):
+                if name in known or names.meant(func) in dialect.builtins:
+                    yield Diagnostic(
+                        "P056",
+                        f"The call of the kernel '{name}' has no effect: it is not passed to an "
+                        "invoke.",
+                        tree.span(call),
+                        hint=f"Write 'invoke({tree.span(call).text})'.",
+                    )
 
 
 def _unit(tree: Tree, dialect: Dialect, names: ImportedNames) -> Scope:
@@ -131,6 +155,9 @@ def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> Par
     used = tuple(
         UsedName(item.asname or item.name, item.name, tree.name_of(item)) for item in named
     )
+    is_whole = not named and any(item.name == "*" for item in node.names)
+    if is_whole and module not in NUMERIC and not module.startswith(_PACKAGE):
+        return ParsedUse(module, None, (), span)
     return ParsedUse(module, used, (), span)
 
 

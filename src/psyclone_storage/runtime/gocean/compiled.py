@@ -11,6 +11,7 @@ import ctypes
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from psyclone_storage.base.uncaught import HaloWidthError
 from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields, check_meant
@@ -27,15 +28,16 @@ def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) 
     """See that the arrays of a rank have points, counted from 1: the first and the last of each.
 
     Raises:
-        IndexError: they have not. Where nothing is counted, nothing is looked at.
+        HaloWidthError: they have not. Where nothing is counted, nothing is looked at.
     """
     shape = field.grid.shape
     empty = columns[1] < columns[0] or rows[1] < rows[0]
     inside = min(columns[0], rows[0]) >= 1 and columns[1] <= shape[0] and rows[1] <= shape[1]
     if not empty and not inside:
-        raise IndexError(
-            f"A kernel looks at the columns {columns} and the rows {rows} of arrays of {shape} "
-            f"points: the halo of the grid is too narrow for it."
+        raise HaloWidthError(
+            f"A kernel reads the columns {columns} and the rows {rows} of arrays of {shape} "
+            f"points: the halo of the grid is too narrow for it. Write Grid(..., halo=N) with a "
+            f"larger N than {field.grid.halo}."
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import side_of
+from psyclone_storage.runtime.binding import array_of, side_of
 from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
 from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
 from psyclone_storage.runtime.gocean.given import check_numbers, one_of
@@ -74,6 +74,17 @@ class Field:
         """The values of the internal region, to be read."""
         return self.storage.data_ro[self.internal.box]
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the values of the internal region as an array of NumPy.
+
+        Without `dtype` and `copy` it is a read-only view of the host's values.
+
+        Raises:
+            ValueError: `copy` is False, and `dtype` requires a copy.
+        """
+        found: Array = array_of(self.values, dtype, copy)
+        return found
+
     @property
     def region_is_all(self) -> bool:
         """Whether the whole region has all points of the arrays, but for the padding behind it."""
@@ -94,6 +105,8 @@ class Field:
     def exchange(self, depth: int = 1) -> None:
         """Make the halo equal to what its owners hold, up to `depth` points away, with corners.
 
+        Collective: all ranks have to call it.
+
         Raises:
             ValueError: the halo is not so wide.
             RuntimeError: an exchange of the field has not been finished.
@@ -102,6 +115,8 @@ class Field:
 
     def start_exchange(self, depth: int = 1) -> None:
         """Start an exchange. Until it is finished the halo may not be used, nor a point written.
+
+        Collective: all ranks have to call it.
 
         Raises:
             ValueError: the halo is not so wide.
@@ -114,6 +129,8 @@ class Field:
 
     def finish_exchange(self) -> None:
         """Finish the exchange that was started.
+
+        Collective: all ranks have to call it.
 
         Raises:
             RuntimeError: none was started, or the field was written since.
@@ -168,6 +185,8 @@ class Field:
         A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
         ranks. The other adds one partial sum for each rank.
 
+        Collective: all ranks have to call it.
+
         Raises:
             ValueError: on all ranks, if a reproducible sum has a value that is not finite.
         """
@@ -185,17 +204,25 @@ class Field:
         return rounded(sum(part for part in parts if part is not None))
 
     def min(self) -> float:
-        """Return the least value at any internal point of the domain, nan if there is one."""
+        """Return the least value at any internal point of the domain, nan if there is one.
+
+        Collective: all ranks have to call it.
+        """
         return float(np.min(self.grid.ranks.gathered(self._reduced(lambda values: values.min()))))
 
     def max(self) -> float:
-        """Return the greatest value at any internal point of the domain, nan if there is one."""
+        """Return the greatest value at any internal point of the domain, nan if there is one.
+
+        Collective: all ranks have to call it.
+        """
         return float(np.max(self.grid.ranks.gathered(self._reduced(lambda values: values.max()))))
 
     def gather(self, root: int = 0) -> Array | None:
         """Return the values of the whole domain on the rank `root`, None on the others.
 
         They are those of each rank's own points, boundary points among them.
+
+        Collective: all ranks have to call it.
         """
         own = self.grid.subdomain.internal.box
         found = self.grid.ranks.sent_to(root, np.array(self.storage.data_ro[own]))
@@ -272,6 +299,8 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
     With `only_dirty`, fields whose halo is clean to `depth` are left out; all ranks have to agree
     on that, which they do if they write the same fields.
 
+    Collective: all ranks have to call it.
+
     Raises:
         ValueError: a halo is not so wide.
         RuntimeError: an exchange of a field has not been finished.
@@ -282,7 +311,9 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
     for group in _together(wanted):
         grid = group[0].grid
         storages = [field.storage for field in group]
-        if len(group) == 1 and side_of(storages) is None:
+        if grid.plan(depth).is_empty:
+            pass  # An access would mark the values as changed.
+        elif len(group) == 1 and side_of(storages) is None:
             group[0].exchange_in_place(depth)
         else:
             packed = grid.messages.take(storages, depth)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.uncaught import HaloWidthError
 from psyclone_storage.runtime.gocean.decomposition import Subdomain, decompose
 from psyclone_storage.runtime.gocean.exchange import MessagePool
 from psyclone_storage.runtime.gocean.given import (
@@ -19,7 +20,7 @@ from psyclone_storage.runtime.gocean.given import (
 )
 from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, plan_exchange
 from psyclone_storage.runtime.gocean.points import Offset, Points
-from psyclone_storage.runtime.ranks import Ranks, world
+from psyclone_storage.runtime.ranks import checked_ranks, world
 from psyclone_storage.storage import Storage, storage, zeros
 from psyclone_storage.storage.gdp.parameters import checked_device
 
@@ -36,7 +37,9 @@ class Grid:
     the points of the domain, or over these and `halo` points around them. Points that it does not
     cover are as their nearest neighbour, or as their image in a periodic domain. Without a mask all
     is sea. `parts` says into how many rectangles the domain is cut in each direction, `device` is
-    where kernels run.
+    where kernels run. `ranks` is a communicator of mpi4py; without it, all ranks of the program.
+
+    Collective: all ranks have to call it.
 
     Raises:
         TypeError: something is not what it is described as here.
@@ -56,7 +59,7 @@ class Grid:
         mask: Any = None,
         parts: tuple[int, int] | None = None,
         device: str | None = None,
-        ranks: Ranks | None = None,
+        ranks: Any = None,
     ) -> None:
         self.points = whole_pair("the points of a grid", points)
         self.spacing = distance_pair("the spacing of a grid", spacing)
@@ -64,7 +67,7 @@ class Grid:
         self.offset: Offset = one_of("The offset of a grid", offset, Offset)
         self.halo = whole_number("The halo of a grid", halo)
         self.device: str | None = checked_device(device)
-        self.ranks = world() if ranks is None else ranks
+        self.ranks = checked_ranks(ranks)
         cuts = None if parts is None else whole_pair("the parts of a grid", parts)
         self.decomposition = decompose(self.points, self.ranks.size, self.halo, cuts)
         for name, closed, extent in zip("xy", self.periodic, self.points, strict=True):
@@ -151,8 +154,10 @@ class Grid:
 
     def _plan_for(self, depth: int) -> ExchangePattern:
         if not 1 <= depth <= self.halo:
-            raise ValueError(
-                f"An exchange to depth {depth} is not possible: the halo is {self.halo} wide."
+            fix = f"write Grid(..., halo={depth})" if depth > 0 else "a depth is at least 1"
+            raise HaloWidthError(
+                f"An exchange to depth {depth} is not possible: the halo is {self.halo} "
+                f"wide; {fix}."
             )
         return plan_exchange(self.decomposition, self.periodic, self.ranks.rank, depth)
 

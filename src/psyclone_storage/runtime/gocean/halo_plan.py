@@ -41,6 +41,11 @@ class ExchangePattern:
     received: tuple[Message, ...]
     copied: tuple[tuple[Region, Region], ...]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether this rank neither sends nor receives nor copies a point."""
+        return not (self.sent or self.received or self.copied)
+
 
 @dataclass(frozen=True, slots=True)
 class _Layout:

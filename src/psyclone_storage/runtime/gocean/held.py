@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.uncaught import HaloWidthError
 from psyclone_storage.runtime.binding import check_once
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.points import Offset, Points
@@ -92,7 +93,7 @@ def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int
     """Return what gives the box of points that lies `i` columns and `j` rows from another.
 
     Raises:
-        IndexError: when it is asked for points outside of arrays of this `shape`.
+        HaloWidthError: when it is asked for points outside of arrays of this `shape`.
     """
     known: dict[tuple[int, int], Box] = {}
 
@@ -102,7 +103,7 @@ def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int
             starts = columns.start + i, rows.start + j
             stops = max(columns.stop + i, starts[0]), max(rows.stop + j, starts[1])
             if min(starts) < 0 or stops[0] > shape[0] or stops[1] > shape[1]:
-                raise IndexError(
+                raise HaloWidthError(
                     f"A kernel looks ({i}, {j}) away from its point, which is outside of the "
                     f"arrays of this rank: the halo of the grid is too narrow for it."
                 )

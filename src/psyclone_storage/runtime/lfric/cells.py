@@ -25,7 +25,7 @@ from psyclone_storage.runtime.lfric.library import (
     infrastructure,
     numbers_of,
 )
-from psyclone_storage.runtime.ranks import Ranks, world
+from psyclone_storage.runtime.ranks import Ranks, checked_ranks
 from psyclone_storage.storage import Storage, as_storage
 from psyclone_storage.storage.gdp.parameters import checked_device
 
@@ -89,13 +89,15 @@ class Surface:
         return made_surface, (self.horizontal,)
 
 
-def made_surface(horizontal: Plane | CubedSphere, ranks: Ranks | None = None) -> Surface:
+def made_surface(horizontal: Plane | CubedSphere, ranks: Any = None) -> Surface:
     """Return what this rank has of a horizontal mesh, which all ranks make alike, and together.
+
+    Collective: all ranks have to call it.
 
     Raises:
         ValueError: on all ranks, if it cannot be made, or not for so many ranks.
     """
-    ranks = world() if ranks is None else ranks
+    ranks = checked_ranks(ranks)
     library = agreed(ranks, partial(infrastructure, ranks))
     _check_alike(ranks, horizontal)
     return Surface(horizontal, agreed(ranks, partial(_new_surface, library, horizontal, ranks)))
@@ -180,6 +182,8 @@ class MeshCells:
     """Columns of cells, those of this rank and the halo around them.
 
     Meshes are made by all ranks alike, and together. `device` is where kernels run.
+
+    Collective: all ranks have to call it.
     """
 
     nlayers = Known[int]("The number of layers.")
@@ -215,7 +219,7 @@ class MeshCells:
         *,
         label: str = "",
         device: str | None = None,
-        ranks: Ranks | None = None,
+        ranks: Any = None,
         surface: Surface | None = None,
     ) -> None:
         """Make a mesh; `surface` is what this rank has of the horizontal mesh, if it is there.
@@ -228,7 +232,7 @@ class MeshCells:
         self.horizontal, self.columns = horizontal, columns
         self.label = label
         self.device: str | None = checked_device(device)
-        self.ranks = world() if ranks is None else ranks
+        self.ranks = checked_ranks(ranks)
         self.library = agreed(self.ranks, partial(infrastructure, self.ranks))
         _check_alike(self.ranks, (horizontal, columns))
         self.surface = made_surface(horizontal, self.ranks) if surface is None else surface

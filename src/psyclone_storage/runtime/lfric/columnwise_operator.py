@@ -52,6 +52,8 @@ class ColumnwiseOperator(Matrices):
     Without a `band`, given as alpha, beta, gamma_m and gamma_p, it is the one that assembly needs,
     which couples the dofs of a layer.
 
+    Collective: all ranks have to call it.
+
     Raises:
         ValueError: the spaces are on different meshes, share dofs between columns, or have several
             values at a dof; there is no such band.
@@ -90,6 +92,8 @@ class ColumnwiseOperator(Matrices):
     ) -> ColumnwiseOperator:
         """Return an operator, all zero, with the band of the product of two others.
 
+        Collective: all ranks have to call it.
+
         Raises:
             TypeError: something is no columnwise operator.
             ValueError: the second does not map to where the first maps from.
@@ -108,6 +112,8 @@ class ColumnwiseOperator(Matrices):
         cls, left: ColumnwiseOperator, right: ColumnwiseOperator, label: str = ""
     ) -> ColumnwiseOperator:
         """Return an operator, all zero, with the band of the sum of two others.
+
+        Collective: all ranks have to call it.
 
         Raises:
             TypeError: something is no columnwise operator.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import side_of
+from psyclone_storage.runtime.binding import array_of, side_of
 from psyclone_storage.runtime.lfric.cells import MeshCells
 from psyclone_storage.runtime.lfric.exchange import JointMessages
 from psyclone_storage.runtime.lfric.kinds import dtype_of
@@ -29,7 +29,7 @@ class DofField:
     `storage` holds them in the order of the dofs. Without `values` they are zero; these are a
     number, a function of the coordinates x, y and z of dofs, or an array over all dofs of all
     ranks, as `gather` returns it. All dofs have them, those that other ranks own, too: with a
-    function all ranks make the field together. `halo_depth` is to which depth the halo can be
+    function the call is collective. `halo_depth` is to which depth the halo can be
     exchanged.
 
     Raises:
@@ -83,6 +83,17 @@ class DofField:
         found: Array = self._storage.data_ro[: self.space.last_dof_owned]
         return found
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the values of the owned dofs as an array of NumPy.
+
+        Without `dtype` and `copy` it is a read-only view of the host's values.
+
+        Raises:
+            ValueError: `copy` is False, and `dtype` requires a copy.
+        """
+        found: Array = array_of(self.values, dtype, copy)
+        return found
+
     def to_xarray(self) -> Any:
         """Return the owned dofs as a `DataArray` with their coordinates, over the same storage."""
         owned = slice(0, self.space.last_dof_owned)
@@ -96,6 +107,8 @@ class DofField:
     def exchange(self, depth: int = 1) -> None:
         """Make the halo equal to what its owners hold, up to a depth, and the annexed dofs with it.
 
+        Collective: all ranks have to call it.
+
         Raises:
             ValueError: the halo is not so deep.
             RuntimeError: an exchange of the field has not been finished.
@@ -105,6 +118,8 @@ class DofField:
     def start_exchange(self, depth: int = 1) -> None:
         """Start an exchange. Until it is finished the halo may not be used, nor a dof written.
 
+        Collective: all ranks have to call it.
+
         Raises:
             ValueError: the halo is not so deep.
             RuntimeError: an exchange of the field has not been finished.
@@ -113,6 +128,8 @@ class DofField:
 
     def finish_exchange(self) -> None:
         """Finish the exchange that was started, of all its fields.
+
+        Collective: all ranks have to call it.
 
         Raises:
             RuntimeError: none was started, or a field was written since.
@@ -191,6 +208,8 @@ class DofField:
 
         A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
         ranks, and has the bits of the Fortran's exact sums. Whole numbers are always added so.
+
+        Collective: all ranks have to call it.
         """
         if reproducible or self.dtype.kind != "f":
             answer: float = exact_sum(self.mesh.ranks, self.values).item()
@@ -199,6 +218,8 @@ class DofField:
 
     def inner_product(self, other: DofField, *, reproducible: bool = False) -> float:
         """Return the sum of the products with the values of another field, in 64 bits.
+
+        Collective: all ranks have to call it.
 
         Raises:
             TypeError: the other is no field.
@@ -217,17 +238,25 @@ class DofField:
         return float(ranks.total(np.float64(products.sum())))
 
     def min(self) -> float:
-        """Return the least value at any dof of all ranks, nan if there is one."""
+        """Return the least value at any dof of all ranks, nan if there is one.
+
+        Collective: all ranks have to call it.
+        """
         return self._extreme(np.min, lambda values: values.min())
 
     def max(self) -> float:
-        """Return the greatest value at any dof of all ranks, nan if there is one."""
+        """Return the greatest value at any dof of all ranks, nan if there is one.
+
+        Collective: all ranks have to call it.
+        """
         return self._extreme(np.max, lambda values: values.max())
 
     def gather(self, root: int = 0) -> Array | None:
         """Return the values of all dofs of all ranks on the rank `root`, None on the others.
 
         They are in the order of the numbers that dofs have over all ranks.
+
+        Collective: all ranks have to call it.
         """
         owned = self.space.global_dof_ids[: self.space.last_dof_owned]
         found = self.mesh.ranks.sent_to(root, (np.array(owned), np.array(self.values)))
@@ -397,6 +426,8 @@ class StartedExchange:
     def finish(self) -> None:
         """Wait for it. A second call does nothing.
 
+        Collective: all ranks have to call it.
+
         Raises:
             RuntimeError: a field was written since it started.
         """
@@ -421,6 +452,8 @@ class StartedExchange:
 def start_exchange(fields: Sequence[DofField], depths: int | Sequence[int] = 1) -> StartedExchange:
     """Start to exchange the halos of fields, to one depth or to one for each, in joint messages.
 
+    Collective: all ranks have to call it.
+
     Raises:
         TypeError: something is no field.
         ValueError: a halo is not so deep.
@@ -442,6 +475,8 @@ def exchange(
 
     With `only_dirty`, fields whose halo is clean to their depth are left out; all ranks have to
     agree on that, which they do if they write the same fields.
+
+    Collective: all ranks have to call it.
 
     Raises:
         TypeError: something is no field.

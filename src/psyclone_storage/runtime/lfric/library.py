@@ -364,7 +364,7 @@ def _library() -> InfrastructureLibrary:
         " ".join((*compiler_options(FORTRAN_VARIABLE), *_OPTIONS)),
         *(path.read_text(encoding="utf-8") for path in (*sources, *_included(root))),
     )
-    return InfrastructureLibrary(load_kept(digest, partial(_build, sources), takes_long=True))
+    return InfrastructureLibrary(load_kept(digest, partial(_build, sources), one_builds=True))
 
 
 def _included(root: Path) -> list[Path]:

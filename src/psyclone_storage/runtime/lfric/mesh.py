@@ -20,7 +20,6 @@ from psyclone_storage.runtime.lfric.cells import (
 )
 from psyclone_storage.runtime.lfric.names import SPACE_OF_CELLS
 from psyclone_storage.runtime.lfric.space import FunctionSpace
-from psyclone_storage.runtime.ranks import Ranks
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -46,7 +45,7 @@ class MeshOptions(ColumnOptions, CutOptions, total=False):
 
     label: str
     device: str | None
-    ranks: Ranks | None
+    ranks: Any
 
 
 class ColumnMesh(MeshCells):
@@ -81,6 +80,8 @@ class ColumnMesh(MeshCells):
         Of two meshes that are mapped to each other the finer one keeps `cells_together`. Without
         `generate_inner_halos` all inner cells are at the deepest depth, as on some of LFRic.
 
+        Collective: all ranks have to call it.
+
         Raises:
             TypeError: there is no such keyword.
             ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
@@ -96,6 +97,8 @@ class ColumnMesh(MeshCells):
     @classmethod
     def cubed_sphere(cls, edge_cells: int, **options: Unpack[MeshOptions]) -> ColumnMesh:
         """Return a sphere; its radius is the bottom of the columns.
+
+        Collective: all ranks have to call it.
 
         Raises:
             TypeError: there is no such keyword.
@@ -116,6 +119,8 @@ class ColumnMesh(MeshCells):
 
     def extruded(self, label: str = "", **columns: Unpack[ColumnOptions]) -> ColumnMesh:
         """Return other columns over the same horizontal mesh, as this one's but for `columns`.
+
+        Collective: all ranks have to call it.
 
         Raises:
             TypeError: `columns` has other keywords than `Columns`.
@@ -143,6 +148,8 @@ class ColumnMesh(MeshCells):
 
         `order` is that of the element, in the horizontal and in the vertical. A dof has `ndata`
         values, which are contiguous if `ndata_first`.
+
+        Collective: all ranks have to call it.
 
         Raises:
             TypeError: the name is no text, or an order no whole number.

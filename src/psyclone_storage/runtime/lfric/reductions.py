@@ -16,6 +16,8 @@ def exact_sum(ranks: Ranks, values: Array) -> Any:
 
     Where one is infinite or not a number, it is the sum of those that are. These are the bits of
     the Fortran's exact sums. The sum of whole numbers has 64 bits.
+
+    Collective: all ranks have to call it.
     """
     flat = np.ravel(values)
     if flat.dtype.kind != "f":

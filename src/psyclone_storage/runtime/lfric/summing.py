@@ -47,6 +47,8 @@ class DigitSum:
         """Return the sum of what all ranks have added, rounded once; all ranks ask together.
 
         Where a value was infinite or not a number, it is the sum of those that were.
+
+        Collective: all ranks have to call it.
         """
         return _total(ranks.gathered(self._parts()))
 

@@ -1,0 +1,113 @@
+"""Exception hooks for uncaught errors: fewer stack frames, and an end of all MPI ranks.
+
+Each hook calls the one that was installed before it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+
+from psyclone_storage.base.compilers import NoCompilerError
+from psyclone_storage.base.diagnostic import CompileError
+
+PACKAGE = str(Path(__file__).parents[1]) + os.sep
+HEAD_START = 2.0
+"""Seconds for which other ranks let rank 0 report an error that all ranks have."""
+
+
+class UserError(Exception):
+    """Base of errors that a user corrects, which frames of this package do not explain."""
+
+    def wait(self) -> None:
+        """Wait for what has to happen before the error is printed."""
+
+
+class HaloWidthError(UserError, ValueError, IndexError):
+    """The halo of a grid is narrower than a kernel or an exchange requires."""
+
+
+@cache
+def hide_package_frames() -> None:
+    """Omit frames of this package when an uncaught user error is printed."""
+    previous = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if not isinstance(error, (UserError, CompileError, NoCompilerError)):
+            previous(kind, error, trace)
+            return
+        if isinstance(error, UserError):
+            error.wait()
+        if previous is sys.__excepthook__:
+            sys.stderr.write(_user_text(error, trace))
+        else:
+            previous(kind, error.with_traceback(_user_frames(trace)), error.__traceback__)
+
+    sys.excepthook = show
+
+
+def abort_on_uncaught(rank: int, size: int, abort: Callable[[], None]) -> None:
+    """Call `abort` after an uncaught exception of this process, in any of its threads, is printed.
+
+    SystemExit does not reach these hooks. A forked child does not abort.
+    """
+    process, of_main, of_threads = os.getpid(), sys.excepthook, threading.excepthook
+
+    def end(kind: type[BaseException], show: Callable[[], object]) -> None:
+        if os.getpid() != process:
+            show()
+            return
+        if rank:
+            time.sleep(HEAD_START)
+        try:
+            show()
+        finally:
+            sys.stderr.write(
+                f"Rank {rank} of {size} ended with {kind.__name__}: all ranks are aborted.\n"
+            )
+            sys.stdout.flush()
+            sys.stderr.flush()
+            abort()
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        end(kind, lambda: of_main(kind, error, trace))
+
+    def thread_hook(args: threading.ExceptHookArgs) -> None:
+        if args.exc_type is SystemExit:
+            of_threads(args)
+        else:
+            end(args.exc_type, lambda: of_threads(args))
+
+    sys.excepthook, threading.excepthook = hook, thread_hook
+
+
+def _user_text(error: BaseException, trace: TracebackType | None) -> str:
+    """Return the frames of the user's files and the message, once."""
+    head = "".join(traceback.format_tb(_user_frames(trace)))
+    notes = getattr(error, "__notes__", None)
+    if isinstance(error, CompileError) and notes:
+        words = "\n".join(notes) + "\n"
+    else:
+        words = "".join(traceback.format_exception_only(error))
+    return f"Traceback (most recent call last):\n{head}{words}"
+
+
+def _user_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return the traceback without frames of this package and of code that it generated."""
+    kept = []
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith(PACKAGE) and "__c__" not in trace.tb_frame.f_globals:
+            kept.append(trace)
+        trace = trace.tb_next
+    made = None
+    for one in reversed(kept):
+        made = TracebackType(made, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return made

@@ -1,0 +1,112 @@
+"""A call of a kernel whose value is discarded is a warning at the line of the call."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+
+import pytest
+
+from psyclone_storage import lfric
+from psyclone_storage.embedded.kernel import FortranKernel, RequestedCall, fortran_kernel
+from psyclone_storage.gocean import (
+    GO_CT,
+    GO_INTERNAL_PTS,
+    GO_OFFSET_ANY,
+    GO_READ,
+    GO_WRITE,
+    field,
+    kernel,
+)
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def copy(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
+    new[0, 0] = old[0, 0]
+
+
+FORTRAN: FortranKernel = fortran_kernel("copy_mod.f90", "copy_type")
+
+
+def statement() -> None:
+    copy(1, 2)
+
+
+def in_handler() -> None:
+    try:
+        int("no number")
+    except ValueError:
+        copy(1, 2)
+
+
+def of_fortran() -> None:
+    FORTRAN(1, 2)
+
+
+def of_builtin() -> None:
+    lfric.setval_c(1, 2)
+
+
+@pytest.mark.parametrize("discards", [statement, in_handler, of_fortran, of_builtin])
+def test_a_discarded_call_is_a_warning_at_its_line(discards: Callable[[], None]) -> None:
+    with pytest.warns(RuntimeWarning, match=r"has no effect.*write invoke\(") as found:
+        discards()
+    last = max(line for *_, line in discards.__code__.co_lines() if line)
+    assert [(one.filename, one.lineno) for one in found] == [(__file__, last)]
+
+
+def in_loop() -> None:
+    for _ in range(5):
+        copy(1, 2)
+
+
+def test_a_loop_warns_once() -> None:
+    with pytest.warns(RuntimeWarning) as found:
+        in_loop()
+    assert len(found) == 1
+
+
+def listed() -> list[RequestedCall]:
+    return [copy(1, 2) for _ in range(2)]
+
+
+def appended() -> list[RequestedCall]:
+    calls: list[RequestedCall] = []
+    calls.append(copy(1, 2))
+    return calls
+
+
+def conditional() -> RequestedCall | None:
+    return copy(1, 2) if sys.argv else None
+
+
+def dropped_by_an_exception() -> None:
+    try:
+        str((copy(1, 2), 1 // 0))
+    except ZeroDivisionError:
+        return
+
+
+def evaluated() -> RequestedCall:
+    made: RequestedCall = eval("copy(1, 2)")  # pylint: disable=eval-used
+    return made
+
+
+def interactive() -> None:
+    exec(compile("copy(1, 2)", "<cell>", "single"), {"copy": copy})  # pylint: disable=exec-used
+
+
+def refused() -> None:
+    with pytest.raises(TypeError):
+        copy(1)
+
+
+@pytest.mark.parametrize(
+    "uses",
+    [listed, appended, conditional, dropped_by_an_exception, evaluated, interactive, refused],
+)
+def test_a_call_that_is_used_is_no_warning(uses: Callable[[], object]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        uses()
