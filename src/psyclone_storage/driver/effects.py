@@ -27,6 +27,7 @@ from psyclone_storage.frontend.fortran.called import (
     read_operators,
     read_specifics,
     read_with_internal,
+    with_constructs,
 )
 from psyclone_storage.frontend.fortran.resolve import intrinsic_symbol, resolve_code
 from psyclone_storage.frontend.fortran.state import StateInText
@@ -55,6 +56,9 @@ from psyclone_storage.transform.kernel.state import changed_state, ends_program
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
 """Procedures that may change shared data, and the names of procedures that are not found."""
 
+_INCLUDE = regex(
+    r"^[ \t]*(?:#[ \t]*)?include[ \t]*(['\"])(?P<name>.*?)\1.*$", re.IGNORECASE | re.MULTILINE
+)
 _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
 _OVERLOAD = regex(
     r"^\s*(?:interface|generic\b[^:\n]*::)\s*(?:operator|assignment)\s*\(",
@@ -103,6 +107,7 @@ class SharedEffects:
     )
     _interfaces: dict[SourceText, frozenset[str]] = field(default_factory=dict)
     _overloaded: dict[str, bool] = field(default_factory=dict)
+    _included: dict[SourceText, SourceText] = field(default_factory=dict)
     _found: dict[ProcedurePlace, _Known] = field(default_factory=dict)
     _codes: dict[ProcedurePlace, tuple[KernelCode, ...]] = field(default_factory=dict)
 
@@ -126,7 +131,10 @@ class SharedEffects:
         if codes:
             key = tuple(map(id, codes))
             if key not in self._changed:
-                found = self._closed(kernel, [self._read(codes, None)], places)
+                opened = ((code, with_constructs(code)) for code in codes)
+                read = (new if new is code else resolve_code(new, self.finder)
+                        for code, new in opened)  # fmt: skip
+                found = self._closed(kernel, [self._read(tuple(read), None)], places)
                 self._changed[key] = codes, found
             return self._changed[key][1]
         if places not in self._kernels:
@@ -170,8 +178,24 @@ class SharedEffects:
 
     def _state(self, place: ProcedurePlace) -> StateInText:
         if place not in self._states:
-            self._states[place] = self.state(place.source, place.module, place.name)
+            source = self._with_included(place.source)
+            self._states[place] = self.state(source, place.module, place.name)
         return self._states[place]
+
+    def _with_included(self, source: SourceText) -> SourceText:
+        """Return a file with the text of those that it includes, which may include none."""
+        if source not in self._included:
+
+            def text_of(found: re.Match[str]) -> str:
+                path = self.finder.included(found["name"], Path(source.name).parent)
+                if path is None:
+                    return f"include '{found['name']}'"
+                return _INCLUDE.sub("include 'nested'", self.finder.index.read(path).text)
+
+            text = _INCLUDE.sub(text_of, source.text)
+            same = text == source.text
+            self._included[source] = source if same else SourceText(source.name, text)
+        return self._included[source]
 
     def _by_text(self, place: ProcedurePlace, state: StateInText) -> _Known | None:
         """Return the effects found in the text of a procedure, or None if its body is needed."""
@@ -306,7 +330,7 @@ class SharedEffects:
         if place not in self._codes:
             try:
                 read = read_with_internal(place.source, place.module, place.name)
-                codes = tuple(resolve_code(code, self.finder) for code in read)
+                codes = tuple(resolve_code(with_constructs(code), self.finder) for code in read)
             except CompileError:
                 codes = ()
             self._codes[place] = codes
@@ -321,6 +345,8 @@ class SharedEffects:
         calls: list[ProcedurePlace] = []
         unknown: list[str] = []
         for code in codes:
+            if not code.module.is_python and _INCLUDE.search(code.module.routine.text):
+                unknown.append(code.key)
             sites: list[PassingCall] = []
             for call in call_sites(continuing(code.body, ends_program(code)), code):
                 symbol = _symbol_of(call, code)

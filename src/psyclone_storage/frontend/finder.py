@@ -82,8 +82,7 @@ class ModuleFinder:
         """Return a module with what the files that it includes declare, those that are found."""
         symbols, uses, missing = dict(scope.symbols), list(scope.uses), list[str]()
         for name in scope.included:
-            paths = (folder / name for folder in (beside, *self.index.folders))
-            path = next((path for path in paths if name and path.is_file()), None)
+            path = self.included(name, beside)
             if path is None or path in around:
                 missing.append(name)
                 continue
@@ -96,6 +95,11 @@ class ModuleFinder:
         if not scope.included:
             return scope
         return replace(scope, symbols=symbols, uses=tuple(uses), included=tuple(missing))
+
+    def included(self, name: str, beside: Path) -> Path | None:
+        """Return the file that an `include` in a file of the folder `beside` names, if found."""
+        paths = (folder / name for folder in (beside, *self.index.folders))
+        return next((path for path in paths if name and path.is_file()), None)
 
     def offered(self, module: str, name: str) -> Symbol | None:
         """Return what `module` offers by `name`, None if it has no such name.

@@ -106,6 +106,34 @@ EFFECTS = {
     "second pointer": ("", "real(r_def), pointer :: p, q", "call aim(p); q => p; q = x"),
     "pointer component": ("", "type(box_type) :: a", "call aim_part(a); a%p = x"),
     "overriding procedure": ("", "class(box_type), pointer :: a", "call a%act(x)"),
+    "passed on in a block": ("real(r_def) :: state", "", "block\ncall bump(state)\nend block"),
+    "saved in a block": (
+        "", "", "block\nreal(r_def) :: s = 0\ns = s + x; x = s\nend block",
+    ),
+    "saved in one of two blocks": (
+        "", "real(r_def) :: s",
+        "s = x\nblock\nreal(r_def) :: s\ns = x\nend block\n"
+        "one: block\nreal(r_def), save :: s\nblock\ns = s + x\nend block\nend block one",
+    ),
+    "hidden in a block": (
+        "real(r_def) :: state", "", "block\nreal(r_def) :: state\nstate = x\nend block\nstate = x",
+    ),
+    "allocation in a block": (
+        "real(r_def), allocatable :: state(:)", "",
+        "if (x > 0) then\nblock\ndeallocate(state)\nend block\nend if",
+    ),
+    "intrinsic in a block": ("", "", "block\ncall random_seed()\nend block"),
+    "loop in a block": ("integer :: i", "", "block\ndo i = 1, 3\nx = x + 1\nend do\nend block"),
+    "operator in a block": (
+        "", "", "block\ntype(box_type) :: a, b\na%n = 1; b = a + a; x = x + b%n\nend block",
+    ),
+    "pointer of a block": (
+        "real(r_def), target :: state", "",
+        "block\nreal(r_def), pointer :: p\np => state; p = x\nend block",
+    ),
+    "passed on by another name": (
+        "real(r_def) :: state", "", "associate (s => state)\ncall bump(s)\nend associate",
+    ),
 }  # fmt: skip
 SHARED = """integer :: calls = 0
 real(r_def), target :: aimed_at
@@ -232,6 +260,19 @@ PURE = {
     "pointer that is read": ("", "real(r_def), pointer :: p", "call aim(p); x = x + p"),
     "binding of a type": ("", "type(box_type) :: a", "call a%act(x)"),
     "final binding": ("", "class(box_type), pointer :: a", "call a%fixed(x)"),
+    "variable of a block": (
+        "real(r_def) :: state", "",
+        "block\nreal(r_def) :: state\nstate = x; x = 2 * state\nend block",
+    ),
+    "variables of two blocks": (
+        "real(r_def) :: state", "",
+        "block\nreal(r_def) :: state\nstate = x\nend block\n"
+        "block\nreal(r_def) :: state\nstate = x\nend block\nx = 2 * x",
+    ),
+    "other name that is read": (
+        "real(r_def) :: state", "",
+        "associate (s => state)\ncall look(s, x)\nx = x + s\nend associate",
+    ),
 }  # fmt: skip
 BUMP = """  subroutine bump(y)
     real(r_def), intent(inout) :: y
@@ -386,6 +427,31 @@ def test_effects_that_are_not_known_are_reported_once(
         trusting = ("--warnings", "error", "--config-opts", f"THREAD_SAFE_PROCEDURES={name}")
         done = compiled(tmp_path, (text, ""), STEPS[0], *trusting)
         assert (done.status, done.err) == (0, "")
+
+
+INCLUDED = {
+    "not found": ("include 'other.inc'", "", True),
+    "directive, not found": ('#include "other.inc"', "", True),
+    "changes state": ("include 'text.inc'", "state = state + x", True),
+    "saves a variable": ('#include "text.inc"', "block; real, save :: s; s = x; end block", True),
+    "includes another": ("include 'text.inc'", "include 'other.inc'", True),
+    "harmless": ("include 'text.inc'", "x = 2 * x", False),
+    "harmless, by a directive": ('#include "text.inc"', "x = 2 * x", False),
+}
+
+
+@pytest.mark.parametrize(("line", "included", "reported"), INCLUDED.values(), ids=INCLUDED)
+@pytest.mark.parametrize("way", ["same module", "nested", "function"])
+def test_the_text_of_included_files_is_scanned(
+    way: str, line: str, included: str, reported: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    (folder / "text.inc").write_text(f"    {included}\n")
+    effect = ("real(r_def) :: state", "", f"x = x\n{line}")
+    done = compiled(tmp_path, texts(way, effect), STEPS[0])
+    assert is_shared(done)
+    assert ("warning[S016]" in done.err) is reported
 
 
 REGIONS = {

@@ -48,6 +48,7 @@ from psyclone_storage.ir.unit import (
     Opaque,
     PointerAssign,
     Return,
+    Select,
     Stop,
 )
 
@@ -211,6 +212,8 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
             pairs.append((base_of(line.target), base_of(line.value)))
         elif isinstance(line, Associate):
             pairs += [(name.key, base_of(value)) for name, value in line.pairs]
+        elif isinstance(line, Select) and line.alias is not None:
+            pairs.append((line.alias.key, base_of(line.selector)))
     for _ in pairs:
         for name, value in pairs:
             found[name] = found.get(name, frozenset()) | {value} | found.get(value, frozenset())

@@ -6,22 +6,27 @@ A name of an interface stands for all the procedures of the module that the inte
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import read_file
+from psyclone_storage.frontend.fortran.body import read_file, statements_between
+from psyclone_storage.frontend.fortran.constructs import read_whole_lines
+from psyclone_storage.frontend.fortran.elements import elements
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of
 from psyclone_storage.frontend.fortran.procedures import read_bindings
 from psyclone_storage.frontend.fortran.specification import END_TYPE
 from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Origin
+from psyclone_storage.ir.expr import Expr, Name, Origin
 from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.rewrite import everywhere, names_of_line, rewritten, substituted, walk_lines
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
-from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.unit import Declare, Line, Opaque, ScopedBlock
 
 _TYPE = regex(r"type\b(?!\s*\()(?:.*::|\s)\s*(?P<name>[a-z]\w*)\s*$", re.IGNORECASE)
 _GENERIC = regex(
@@ -82,6 +87,55 @@ def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
             if not isinstance(item, Declare) or item.key not in hidden)  # fmt: skip
     declarations = (*seen, *inner.declarations)
     return replace(inner, declarations=declarations, uses=(*inner.uses, *outer.uses))
+
+
+def with_constructs(code: KernelCode) -> KernelCode:
+    """Return `code` with the statements of the constructs that it contains as text.
+
+    The statements of a `block` replace it: its declarations and imports become those of the
+    procedure. A name that is also used outside of the block gets a suffix that begins with '@'.
+    """
+    if not any(isinstance(line, Opaque) for line in walk_lines(code.body)):
+        return code
+    opened = rewritten(code.body, _opened)
+    uses, declarations = [*code.uses], [*code.declarations]
+    used = _names(opened) + Counter(local_names(code))
+
+    def dissolved(line: Line) -> tuple[Line, ...]:
+        if not isinstance(line, ScopedBlock):
+            return (line,)
+        inside, suffix = _names((line,)), f"@{len(declarations) + len(uses)}"
+        own = {item.key: item.name for item in line.declarations if isinstance(item, Declare)}
+        own |= {item.key: item.local for use in line.uses for item in use.names}
+        new = {key: own[key] + suffix for key in own if used[key] > inside[key]}
+        for use in line.uses:
+            names = (replace(one, local=new.get(one.key, one.local)) for one in use.names)
+            uses.append(replace(use, names=tuple(names)))
+        for item in line.declarations:
+            if isinstance(item, Declare):
+                item = replace(item, name=new.get(item.key, item.name))
+            elif isinstance(item, Opaque):
+                item = replace(item, names=frozenset(new.get(key, key) for key in item.names))
+            declarations.append(item)
+        values: dict[str, Expr] = {key: Name(name) for key, name in new.items()}
+        return everywhere(line.body, lambda expr: substituted(expr, values))
+
+    body = rewritten(opened, dissolved)
+    return replace(code, body=body, uses=tuple(uses), declarations=tuple(declarations))
+
+
+def _opened(line: Line) -> Iterable[Line]:
+    """Return the statements of a construct that is carried as text, or the line itself."""
+    if not isinstance(line, Opaque) or line.place is None:
+        return (line,)
+    place = line.place
+    inside = statements_between(read_file(place.source).statements, place.start, place.stop)
+    return read_whole_lines(list(elements(inside, place)))
+
+
+def _names(lines: Iterable[Line]) -> Counter[str]:
+    """Count the lines in which each name is used."""
+    return Counter(name for line in walk_lines(lines) for name in names_of_line(line))
 
 
 def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ _CLOSING = regex(r"end\s*(?:(?:subroutine|function)\b.*)?$", re.IGNORECASE)
 _INTERFACE = regex(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
 _END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
 _KEPT = regex(
-    r"\bsave\b|^(?:data|common|equivalence|namelist|external|pointer)\b",
+    r"\bsave\b|^(?:data|common|equivalence|namelist|external|pointer)\b|^include\s*['\"]",
     re.IGNORECASE,
 )
 _DECLARATION = regex(
@@ -59,7 +59,7 @@ _TRANSFER = regex(
     re.IGNORECASE,
 )
 _POINTS = regex(r"[\w)%]\s*=>|\bassociate\s*\(|\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true"
-                r"|false)\.)[a-z]+\.|^block$|^entry\b", re.IGNORECASE)  # fmt: skip
+                r"|false)\.)[a-z]+\.|^(?:\w+\s*:\s*)?block$|^entry\b", re.IGNORECASE)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,8 +120,9 @@ def changed_state(
     for name in sorted(changed & owners.keys()):
         if mentioned is not None and not passed and _is_switch(code, name, mentioned):
             continue
-        place = place_of_name(code, name)
-        yield _race(code, f"it changes '{name}', {owners[name]}", place, callers)
+        shown = name.partition("@")[0]
+        place = place_of_name(code, shown)
+        yield _race(code, f"it changes '{shown}', {owners[name]}", place, callers)
     for effect in other_effects(lines, code):
         yield _race(code, effect.text, effect.place or code.module.routine, callers)
 
