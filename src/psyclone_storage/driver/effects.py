@@ -7,12 +7,11 @@ Results are cached per procedure and reused for the next kernel.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.effects import (
     ACTIONS,
-    ASSIGNMENT,
     ProcedureCall,
     call_sites,
     continuing,
@@ -23,6 +22,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.called import (
+    FINAL,
     read_bound,
     read_operators,
     read_specifics,
@@ -42,14 +42,16 @@ from psyclone_storage.ir.expr import (
     Sort,
     Symbol,
 )
+from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.intrinsics import DEFINED
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.scopes import WORDS
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DataType, DerivedType
-from psyclone_storage.ir.unit import Use
+from psyclone_storage.ir.unit import Assign, Declare, Use
 from psyclone_storage.transform.kernel.passed import PassingCall, changed_by_calls
 from psyclone_storage.transform.kernel.state import changed_state, ends_program
 
@@ -60,10 +62,14 @@ _INCLUDE = regex(
     r"^[ \t]*(?:#[ \t]*)?include[ \t]*(['\"])(?P<name>.*?)\1.*$", re.IGNORECASE | re.MULTILINE
 )
 _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
-_OVERLOAD = regex(
-    r"^\s*(?:interface|generic\b[^:\n]*::)\s*(?:operator|assignment)\s*\(",
+_FINAL = regex(r"^[ \t]*final\b\s*(?:::)?\s*\w", re.IGNORECASE | re.MULTILINE)
+_OPERATORS = regex(r"\binterface\b[\s&]*(?:operator|assignment)\s*\(", re.IGNORECASE)
+_OVERLOADS = regex(
+    r"\b(?:interface|generic\b[^:\n]*::)[\s&]*(?:operator|assignment|read|write)\s*\("
+    rf"|{_FINAL.pattern}",
     re.IGNORECASE | re.MULTILINE,
 )
+_OVERLOADED = ("operator(", "assignment(", "read(", "write(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,8 @@ class SharedEffects:
         default_factory=dict
     )
     _interfaces: dict[SourceText, frozenset[str]] = field(default_factory=dict)
-    _overloaded: dict[str, bool] = field(default_factory=dict)
+    _overloaded: dict[tuple[re.Pattern[str], str], bool] = field(default_factory=dict)
+    _imports: dict[tuple[Use, ...], tuple[str, ...]] = field(default_factory=dict)
     _included: dict[SourceText, SourceText] = field(default_factory=dict)
     _found: dict[ProcedurePlace, _Known] = field(default_factory=dict)
     _codes: dict[ProcedurePlace, tuple[KernelCode, ...]] = field(default_factory=dict)
@@ -172,7 +179,10 @@ class SharedEffects:
             return _Known(unknown=(place.name,))
         if state.pure:
             return _Known()
-        needs_body = state.may_change or (state.has_structures and self._overloads(place, state))
+        pattern = _OVERLOADS if state.has_structures else _OPERATORS
+        needs_body = state.may_change or self._offers(
+            pattern, place.source, place.module, state.uses
+        )
         known = None if needs_body else self._by_text(place, state)
         return known or self._read(self._code(place), place)
 
@@ -203,6 +213,10 @@ class SharedEffects:
         unknown: list[str] = []
         for key, passed in state.called.items():
             symbol = self._symbol(place, state.uses, key)
+            if (symbol.sort is Sort.TYPE or isinstance(symbol.type, DerivedType)) and self._offers(
+                _OVERLOADS, place.source, place.module, state.uses
+            ):
+                return None
             if symbol.sort in (Sort.VARIABLE, Sort.CONSTANT, Sort.TYPE) or _is_message(symbol):
                 continue
             if key in ACTIONS or (key in DEFINED and self._variables(place, state, passed)):
@@ -235,32 +249,38 @@ class SharedEffects:
             name for name in names if self._symbol(place, state.uses, name).sort is Sort.VARIABLE
         )
 
-    def _overloads(self, place: ProcedurePlace, state: StateInText) -> bool:
-        """Return whether operators or assignments of derived types may be procedures."""
-        around = self.finder.of_source(place.source, place.module)
-        uses = (*state.uses, *(around.uses if around else ()))
-        if _OVERLOAD.search(place.source.text):
+    def _offers(
+        self, pattern: re.Pattern[str], source: SourceText, module: str, uses: tuple[Use, ...]
+    ) -> bool:
+        """Return whether the file of a procedure, or a module that it imports, has a pattern."""
+        around = self.finder.of_source(source, module)
+        uses = (*uses, *(around.uses if around else ()))
+        if pattern.search(source.text):
             return True
-        return any(self._has_overloads(one) for one in self._imported_modules(uses))
+        return any(self._has(pattern, one) for one in self._imported_modules(uses))
 
-    def _has_overloads(self, module: str) -> bool:
-        if module not in self._overloaded:
+    def _has(self, pattern: re.Pattern[str], module: str) -> bool:
+        key = pattern, module
+        if key not in self._overloaded:
             paths = self.finder.index.module_candidates(module)
             texts = (self.finder.index.read(path).text for path in paths)
-            self._overloaded[module] = any(map(_OVERLOAD.search, texts))
-        return self._overloaded[module]
+            lost = pattern is _OVERLOADS and not paths and module not in INTRINSIC_MODULES
+            self._overloaded[key] = lost or any(map(pattern.search, texts))
+        return self._overloaded[key]
 
-    def _imported_modules(self, uses: Iterable[Use]) -> tuple[str, ...]:
-        """Return the modules that `uses` name, and those that these offer as a whole."""
-        found = dict.fromkeys(key_of(use.module) for use in uses)
-        queue = list(found)
-        for name in queue:
-            scope = self.finder.module(name)
-            offered = [] if scope is None else [use for use in scope.uses if use.whole]
-            new = [key_of(use.module) for use in offered if key_of(use.module) not in found]
-            found |= dict.fromkeys(new)
-            queue += new
-        return tuple(found)
+    def _imported_modules(self, uses: tuple[Use, ...]) -> tuple[str, ...]:
+        """Return the modules that `uses` name, and those whose operators these offer."""
+        if uses not in self._imports:
+            found = dict.fromkeys(key_of(use.module) for use in uses)
+            queue = list(found)
+            for name in queue:
+                scope = self.finder.module(name)
+                offered = [] if scope is None else [use for use in scope.uses if _overloads(use)]
+                new = [key_of(use.module) for use in offered if key_of(use.module) not in found]
+                found |= dict.fromkeys(new)
+                queue += new
+            self._imports[uses] = tuple(found)
+        return self._imports[uses]
 
     def _symbol(self, place: ProcedurePlace, uses: tuple[Use, ...], key: str) -> Symbol:
         """Return the symbol of a name in a procedure that does not declare it.
@@ -347,8 +367,14 @@ class SharedEffects:
         for code in codes:
             if not code.module.is_python and _INCLUDE.search(code.module.routine.text):
                 unknown.append(code.key)
+            calls += self._finals(code)
             sites: list[PassingCall] = []
-            for call in call_sites(continuing(code.body, ends_program(code)), code):
+            around = code.module
+            typed = not around.is_python and self._offers(
+                _OPERATORS, around.source, around.key, code.uses
+            )
+            lines = continuing(code.body, ends_program(code))
+            for call in call_sites(lines, code, overloaded=typed):
                 symbol = _symbol_of(call, code)
                 if symbol is not None and symbol.key in own:
                     sites.append(PassingCall(call, (own[symbol.key],)))
@@ -357,7 +383,7 @@ class SharedEffects:
                 elif symbol is None or not self._is_harmless(symbol):
                     found = self._called(call, symbol, code)
                     calls += found
-                    if (not found or self._is_open(call, code)) and not _is_assignment(call):
+                    if self._is_lost(call, code) if not found else self._is_open(call, code):
                         unknown.append(_spelled(call))
                     sites.append(PassingCall(call, tuple(self._code(one) for one in found)))
             one = SharedProcedure(code, *changed_by_calls(code, sites))
@@ -418,6 +444,22 @@ class SharedEffects:
         is_own = module == code.module.key
         return code.module.source if is_own else self.finder.source_of(module)
 
+    def _is_lost(self, site: ProcedureCall, code: KernelCode) -> bool:
+        """Return whether a call for which no procedure is found may be one of a procedure.
+
+        Assignments and I/O are those of the language, unless a module that is missing may define
+        them.
+        """
+        if not isinstance(site.procedure, Name) or not _is_overload(site.procedure.key):
+            return True
+        if site.procedure.key.startswith("operator("):
+            return True
+        typing = Typing(code.symbol, code.structure)
+        kinds = (typing.type_of(arg) for arg in site.args)
+        homes = [_module_of(kind, code) for kind in kinds if isinstance(kind, DerivedType)]
+        homes += [key_of(use.module) for use in (*code.uses, *code.module.uses) if _lists(use)]
+        return any(self._source(home, code) is None for home in homes)
+
     def _is_open(self, site: ProcedureCall, code: KernelCode) -> bool:
         """Return whether extensions of the declared type may bind another procedure."""
         member = site.procedure
@@ -456,19 +498,65 @@ class SharedEffects:
         """Return the procedures that a defined operator or assignment may call."""
         typing = Typing(code.symbol, code.structure)
         kinds = [typing.type_of(arg) for arg in site.args]
-        homes = [_module_of(one, code) for one in kinds if isinstance(one, DerivedType)]
+        homes = [home for kind in kinds for home, *_ in self._parts(kind, code)]
         uses = (*code.uses, *code.module.uses)
         modules = dict.fromkeys((code.module.key, *homes, *self._imported_modules(uses)))
         found: list[ProcedurePlace] = []
         for module in modules:
             source = self._source(module, code)
-            if source is None or not _OVERLOAD.search(source.text):
+            if source is None or not _OVERLOADS.search(source.text):
                 continue
             for procedure, bound_to in read_operators(source).get(name, ()):
                 targets = read_bound(source, bound_to, procedure) if bound_to else (procedure,)
                 found += (ProcedurePlace(source, module, one) for one in targets)
+                around = self.finder.of_source(source, module) if bound_to else None
+                if around is not None:
+                    kind = DerivedType(bound_to, module)
+                    found += self._overriding(around, source, kind, procedure)
         places = (one for one in dict.fromkeys(found) if self._state(one).found)
-        return tuple(one for one in places if _may_take(self._code(one), kinds))
+        sorts = [kind and _sort_of(kind, code) for kind in kinds]
+        return tuple(one for one in places if _may_take(self._code(one), sorts))
+
+    def _finals(self, code: KernelCode) -> Iterator[ProcedurePlace]:
+        """Yield the final procedures of the types of the objects that a procedure declares."""
+        set_whole = {
+            line.target.key
+            for line in walk_lines(code.body)
+            if isinstance(line, Assign) and isinstance(line.target, Name)
+        }
+        for item in code.declarations:
+            if not isinstance(item, Declare) or not isinstance(item.type, DerivedType):
+                continue
+            if item.key in code.dummy_keys and not (
+                "intent(out)" in item.words or item.key in set_whole
+            ):
+                continue
+            for module, name, source in self._parts(item.type, code):
+                if source is not None and _FINAL.search(source.text):
+                    for one in read_bound(source, name, FINAL):
+                        yield ProcedurePlace(source, module, one)
+
+    def _parts(
+        self, kind: DataType | None, code: KernelCode
+    ) -> Iterator[tuple[str, str, SourceText | None]]:
+        """Yield a type, those that it extends, and those of its components, with their modules."""
+        queue = [(_module_of(kind, code), kind.name)] if isinstance(kind, DerivedType) else []
+        for module, name in queue:
+            source = self._source(module, code)
+            around = None if source is None else self.finder.of_source(source, module)
+            yield module, name, source
+            own = around and (around.symbols.get(name) or self.finder.imported(around.uses, name))
+            if around is None or own is None:
+                continue
+            if own.module_key not in ("", module):
+                queue += [home] if (home := (own.module_key, key_of(own.name))) not in queue else []
+                continue
+            types = (part.type for part in own.components)
+            names = [one.name for one in types if isinstance(one, DerivedType)]
+            for other in (*names, *([own.extends] if own.extends else ())):
+                found = around.symbols.get(other) or self.finder.imported(around.uses, other)
+                home = (found and found.module_key) or module, other
+                queue += [home] if home not in queue else []
 
 
 def _symbol_of(site: ProcedureCall, code: KernelCode) -> Symbol | None:
@@ -489,25 +577,32 @@ def _module_of(kind: DerivedType, code: KernelCode) -> str:
 
 
 def _is_overload(key: str) -> bool:
-    return key == ASSIGNMENT or key.startswith("operator(")
+    return key.startswith(_OVERLOADED)
 
 
-def _is_assignment(call: ProcedureCall) -> bool:
-    return isinstance(call.procedure, Name) and call.procedure.key == ASSIGNMENT
+def _lists(use: Use) -> bool:
+    """Return whether an import lists an operator or the like."""
+    return any(_is_overload("".join(name.key.split())) for name in use.names)
 
 
-def _may_take(codes: tuple[KernelCode, ...], kinds: list[DataType | None]) -> bool:
+def _overloads(use: Use) -> bool:
+    return use.whole or _lists(use)
+
+
+def _may_take(codes: tuple[KernelCode, ...], sorts: list[object]) -> bool:
     """Return whether a procedure may have arguments of these types, as far as they are known."""
     if not codes:
         return True
-    for key, kind in zip(codes[0].dummy_keys, kinds, strict=False):
+    for key, sort in zip(codes[0].dummy_keys, sorts, strict=False):
         declared = codes[0].declared(key)
-        if declared is None or declared.polymorphic or kind is None:
+        if declared is None or declared.polymorphic or sort is None:
             continue
-        if _sort_of(declared.type) != _sort_of(kind):
+        if _sort_of(declared.type, codes[0]) != sort:
             return False
     return True
 
 
-def _sort_of(kind: DataType) -> object:
-    return kind.name if isinstance(kind, DerivedType) else kind.intrinsic
+def _sort_of(kind: DataType, code: KernelCode) -> object:
+    """Return the name of a derived type where it is defined, or an intrinsic type."""
+    is_derived = isinstance(kind, DerivedType)
+    return key_of(code.symbol(kind.name).name) if is_derived else kind.intrinsic

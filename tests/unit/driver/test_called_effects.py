@@ -131,6 +131,21 @@ EFFECTS = {
         "real(r_def), target :: state", "",
         "block\nreal(r_def), pointer :: p\np => state; p = x\nend block",
     ),
+    "operator of a function": ("", "", "x = x + size([make_box() + make_box()])"),
+    "operator of a constructor": ("", "", "x = x + size([box_type(1) + box_type(2)])"),
+    "operator of logical values": ("", "", "if ((x > 0) + (x > 1)) x = number_of(make_box())"),
+    "assignment of another type": (
+        "", "logical :: flag", "flag = 1; if (flag) x = number_of(make_box())",
+    ),
+    "overriding operator": ("", "class(box_type), pointer :: a", "x = x + (a * 2)"),
+    "final procedure": ("", "type(final_type) :: a", "a%n = 1; x = x + a%n"),
+    "final procedure of a component": (
+        "type :: holder_type\ntype(final_type) :: a\nend type", "type(holder_type) :: b", "b%a%n = 1",
+    ),
+    "defined output": ("", "type(shown_type) :: a", "write(*, *) a"),
+    "defined output to a character variable": (
+        "", "type(shown_type) :: a\ncharacter(20) :: buffer", "write(buffer, *) a",
+    ),
     "passed on by another name": (
         "real(r_def) :: state", "", "associate (s => state)\ncall bump(s)\nend associate",
     ),
@@ -138,13 +153,13 @@ EFFECTS = {
 SHARED = """integer :: calls = 0
 real(r_def), target :: aimed_at
 interface operator(+)
-  module procedure add_boxes
+  module procedure add_boxes, add_flags
 end interface
 interface operator(.dot.)
   module procedure dot_boxes
 end interface
 interface assignment(=)
-  module procedure set_box
+  module procedure set_box, set_flag
 end interface
 interface operator(-)
   module procedure subtract_boxes
@@ -155,10 +170,24 @@ type :: box_type
 contains
   procedure, nopass :: act => look_at
   procedure, nopass, non_overridable :: fixed => look_at
+  procedure :: times => times_box
+  generic :: operator(*) => times
 end type
 type, extends(box_type) :: counting_type
 contains
   procedure, nopass :: act => count_one
+  procedure :: times => times_counting
+end type
+type :: final_type
+  integer :: n = 0
+contains
+  final :: finish
+end type
+type :: shown_type
+  integer :: n = 0
+contains
+  procedure :: show
+  generic :: write(formatted) => show
 end type"""
 TOOLS = """  function scale(z) result(y)
     real(r_def), intent(in) :: z
@@ -192,6 +221,49 @@ TOOLS = """  function scale(z) result(y)
     type(box_type) :: c
     calls = calls + 1; c%n = a%n + b%n
   end function add_boxes
+  function add_flags(a, b) result(c)
+    logical, intent(in) :: a, b
+    logical :: c
+    calls = calls + 1; c = a .or. b
+  end function add_flags
+  subroutine set_flag(a, b)
+    logical, intent(out) :: a
+    integer, intent(in) :: b
+    calls = calls + 1; a = b > 0
+  end subroutine set_flag
+  function make_box() result(a)
+    type(box_type) :: a
+    a%n = 1
+  end function make_box
+  function number_of(a) result(n)
+    type(box_type), intent(in) :: a
+    integer :: n
+    n = a%n
+  end function number_of
+  function times_box(a, b) result(c)
+    class(box_type), intent(in) :: a
+    integer, intent(in) :: b
+    integer :: c
+    c = b * a%n
+  end function times_box
+  function times_counting(a, b) result(c)
+    class(counting_type), intent(in) :: a
+    integer, intent(in) :: b
+    integer :: c
+    calls = calls + 1; c = b * a%n
+  end function times_counting
+  subroutine finish(a)
+    type(final_type), intent(inout) :: a
+    calls = calls + 1
+  end subroutine finish
+  subroutine show(dtv, unit, iotype, v_list, iostat, iomsg)
+    class(shown_type), intent(in) :: dtv
+    integer, intent(in) :: unit, v_list(:)
+    character(*), intent(in) :: iotype
+    integer, intent(out) :: iostat
+    character(*), intent(inout) :: iomsg
+    calls = calls + 1; iostat = 0
+  end subroutine show
   function dot_boxes(a, b) result(c)
     type(box_type), intent(in) :: a, b
     integer :: c
@@ -248,6 +320,14 @@ PURE = {
     "operator of another type": ("", "type(box_type) :: a", "a%n = 2; x = x + a%n"),
     "other operator of the type": (
         "", "type(box_type) :: a, b\ninteger :: j", "b = a; j = a - b; x = x + j",
+    ),
+    "operators of the language": (
+        "", "type(box_type) :: a\nlogical :: flag\ncharacter(4) :: c",
+        "flag = x > 1 .and. .not. 'a' // 'b' == c; c = 'a' // c; x = -x ** 2 + 2 * a%n",
+    ),
+    "output of numbers": ("", "type(shown_type) :: a", "write(*, *) a%n, x"),
+    "structure of a block": (
+        "", "", "if (x < 0) then\nblock\ntype(box_type) :: a\na%n = 1\nend block\nend if",
     ),
     "pointer to a local": (
         "", "real(r_def), target :: t\nreal(r_def), pointer :: p",
@@ -309,7 +389,7 @@ def function(name: str, declared: str, body: str) -> str:
 def needs_tools(effect: tuple[str, str, str]) -> bool:
     """Return whether an effect uses a procedure or a type of `TOOLS`."""
     names = re.findall(r"(?:subroutine|function) (\w+)", TOOLS)
-    return any(re.search(rf"\b{name}\b|box_type", " ".join(effect)) for name in names)
+    return any(re.search(rf"\b{name}\b|(?:box|final|shown)_type", " ".join(effect)) for name in names)
 
 
 def texts(way: str, effect: tuple[str, str, str]) -> tuple[str, str]:
@@ -452,6 +532,55 @@ def test_the_text_of_included_files_is_scanned(
     done = compiled(tmp_path, texts(way, effect), STEPS[0])
     assert is_shared(done)
     assert ("warning[S016]" in done.err) is reported
+
+
+BOX = """module box_mod
+  integer :: state = 0
+  type :: crate_type
+    integer :: n = 0
+  end type crate_type
+  interface &
+    operator(+)
+    module procedure add
+  end interface; interface assignment(=); module procedure set; end interface
+contains
+  function add(a, b) result(c)
+    type(crate_type), intent(in) :: a, b
+    integer :: c
+    state = state + 1; c = a%n
+  end function add
+  subroutine set(a, b)
+    type(crate_type), intent(out) :: a
+    real, intent(in) :: b
+    state = state + 1; a%n = int(b)
+  end subroutine set
+end module box_mod
+"""
+ELSEWHERE = {
+    "offered again": "use box_mod, only : crate_type, operator(+), assignment( = )",
+    "offered again as a whole": "use box_mod",
+    "type renamed": "use box_mod, only : crate_type => own_type, operator (+), assignment(=)",
+    "type elsewhere": "use box_mod, only : operator(+), assignment(=)\nuse type_mod, only : crate_type",
+    "missing": "",
+}
+
+
+@pytest.mark.parametrize("body", ["x = x + (a + a)", "a = x"])
+@pytest.mark.parametrize("uses", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_operators_of_other_modules_are_called(uses: str, body: str, tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    text = BOX.replace("crate_type", "own_type") if "=>" in uses else BOX
+    (folder / "box_mod.f90").write_text(text)
+    (folder / "type_mod.f90").write_text("module type_mod\nuse box_mod\nend module type_mod\n")
+    if uses:
+        (folder / "again_mod.f90").write_text(f"module again_mod\n{uses}\nend module again_mod\n")
+    kernel, helper = texts("other module", ("", "type(crate_type) :: a", body))
+    imported = "use again_mod, only : crate_type, operator(+), assignment(=)"
+    helper = helper.replace("  implicit none", f"  {imported}\n  implicit none", 1)
+    done = compiled(tmp_path, (kernel, helper), STEPS[0])
+    assert "it changes 'state'" in done.err or "warning[S016]" in done.err
+    assert is_shared(done) is ("warning[S016]" in done.err)
 
 
 REGIONS = {

@@ -23,6 +23,7 @@ from psyclone_storage.ir.expr import (
     Member,
     Name,
     Origin,
+    Sort,
     Star,
     Symbol,
     Unary,
@@ -31,7 +32,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.intrinsics import DEFINED, SUBROUTINES
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import AnyOperator, DefinedOperator
+from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -65,6 +66,14 @@ ACTIONS = {
     "execute_command_line": "it runs a command of the operating system",
 }
 """The effects of intrinsic subroutines on something other than their arguments."""
+_NO_NUMBERS = (Intrinsic.LOGICAL, Intrinsic.CHARACTER)
+_OPERANDS = {
+    OperatorKind.ARITHMETIC: {Intrinsic.REAL},
+    OperatorKind.CONCATENATION: {Intrinsic.CHARACTER},
+    OperatorKind.LOGICAL: {Intrinsic.LOGICAL},
+    OperatorKind.RELATIONAL: {Intrinsic.REAL, Intrinsic.CHARACTER},
+}
+"""The types to which the operators of the language apply; `REAL` stands for all numbers."""
 _OPAQUE_CALL = regex(r"\bcall\s+([a-z]\w*)", re.IGNORECASE)
 _OPAQUE_OPERATOR = regex(
     r"(?<![\d.])\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true|false)\.)[a-z]+\.",
@@ -223,13 +232,17 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
 # ---------------------------------------------------------------------------- calls
 
 
-def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCall]:
+def call_sites(
+    lines: Iterable[Line], code: KernelCode, *, overloaded: bool = False
+) -> Iterator[ProcedureCall]:
     """Yield the calls in `lines` of `code`: subroutines, functions in expressions, operators.
 
-    A procedure that is passed as an argument counts as called. Operators and assignments of
-    derived types are calls of `operator(+)` and the like, and of `assignment(=)`.
+    A procedure that is passed as an argument counts as called. Operators and assignments that
+    procedures may define are calls of `operator(+)` and the like, and of `assignment(=)`; I/O of
+    derived types calls `write(formatted)` and the like. Unless `overloaded`, the operators of
+    intrinsic types are those of the language.
     """
-    typing = Typing(code.symbol, code.structure) if _has_structures(code) else None
+    typing = Typing(code.symbol, code.structure) if overloaded or _has_structures(code) else None
     is_function = cache(lambda key: _is_function(code.symbol(key)))
     for line in lines:
         place = place_of_line(line)
@@ -239,8 +252,14 @@ def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCal
             parts = parts[1:]
         elif isinstance(line, Opaque):
             yield from _in_opaque(line, code)
-        elif isinstance(line, Assign) and typing and _of_structures(typing, *parts):
+        elif isinstance(line, Assign) and typing and _is_defined(None, typing, *parts):
             yield ProcedureCall(Name(ASSIGNMENT), (line.target, line.value), place)
+        elif isinstance(line, InputOutput) and typing:
+            word = "read" if line.word == "read" else "write"
+            for item in line.items:
+                if isinstance(typing.type_of(item), DerivedType):
+                    yield ProcedureCall(Name(f"{word}(formatted)"), (item,), place)
+                    yield ProcedureCall(Name(f"{word}(unformatted)"), (item,), place)
         for expr in parts:
             for part in walk(expr):
                 yield from _called_by(part, is_function, typing, place)
@@ -252,14 +271,23 @@ def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCal
 
 
 def _has_structures(code: KernelCode) -> bool:
-    """Return whether any variable in `code` has a derived type."""
-    types = [symbol.type for symbol in code.module.symbols.symbols.values()]
+    """Return whether any variable or function in `code` has a derived type."""
+    symbols = code.module.symbols.symbols.values()
+    types = [symbol.type for symbol in symbols]
     types += [item.type for item in code.declarations if isinstance(item, Declare)]
-    return any(isinstance(one, DerivedType) for one in types)
+    return any(isinstance(one, DerivedType) for one in types) or any(
+        symbol.sort is Sort.TYPE for symbol in symbols
+    )
 
 
-def _of_structures(typing: Typing, *operands: Expr) -> bool:
-    return any(isinstance(typing.type_of(operand), DerivedType) for operand in operands)
+def _is_defined(kind: OperatorKind | None, typing: Typing, *operands: Expr) -> bool:
+    """Return whether an operation, or an assignment, of these operands is not of the language."""
+    types = [typing.type_of(operand) for operand in operands]
+    if any(isinstance(one, DerivedType) for one in types):
+        return True
+    found = {one.intrinsic for one in types if isinstance(one, ScalarType)}
+    sorts = {one if one in _NO_NUMBERS else Intrinsic.REAL for one in found}
+    return len(sorts) > 1 or not sorts <= _OPERANDS.get(kind, sorts)
 
 
 def _called_by(
@@ -280,7 +308,7 @@ def _is_called(op: AnyOperator, typing: Typing | None, *operands: Expr) -> bool:
     """Return whether an operator is a procedure."""
     if isinstance(op, DefinedOperator):
         return True
-    return typing is not None and _of_structures(typing, *operands)
+    return typing is not None and _is_defined(op.kind, typing, *operands)
 
 
 def _is_function(symbol: Symbol) -> bool:

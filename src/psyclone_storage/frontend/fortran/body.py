@@ -260,7 +260,9 @@ def _elements(scope: OpenScope, statements: list[SourceStatement]) -> list[Eleme
     return list(elements(inside[:-1], place))
 
 
-def statements_between(statements: list[SourceStatement], start: int, stop: int) -> list[SourceStatement]:
+def statements_between(
+    statements: list[SourceStatement], start: int, stop: int
+) -> list[SourceStatement]:
     """Return the statements that begin between two offsets, of all in the order of their text."""
     first = bisect_left(statements, start, key=_begin)
     return statements[first : bisect_left(statements, stop, lo=first, key=_begin)]

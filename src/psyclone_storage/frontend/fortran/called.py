@@ -23,7 +23,13 @@ from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Origin
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.rewrite import everywhere, names_of_line, rewritten, substituted, walk_lines
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    names_of_line,
+    rewritten,
+    substituted,
+    walk_lines,
+)
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.unit import Declare, Line, Opaque, ScopedBlock
@@ -32,8 +38,11 @@ _TYPE = regex(r"type\b(?!\s*\()(?:.*::|\s)\s*(?P<name>[a-z]\w*)\s*$", re.IGNOREC
 _GENERIC = regex(
     r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE
 )
+FINAL = "final("
+"""The name by which `read_bound` returns the final procedures of a type."""
+_FINAL = regex(r"final\b\s*(?:::)?\s*(?P<names>\w[\w\s,]*)$", re.IGNORECASE)
 _OVERLOAD = regex(
-    r"(?:interface|generic\b[^:]*::)\s*(?P<word>operator|assignment)\s*"
+    r"(?:interface|generic\b[^:]*::)\s*(?P<word>operator|assignment|read|write)\s*"
     r"\(\s*(?P<operator>[^\s()]+)\s*\)\s*(?:=>\s*(?P<names>[\w\s,]+))?$"
 )
 _LISTED = regex(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$")
@@ -173,12 +182,15 @@ def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, .
             if generic := _GENERIC.match(statement.text):
                 names = re.findall(r"\w+", generic["names"].lower())
                 targets[generic["name"].lower()] = tuple(names)
+            if final := _FINAL.match(statement.text):
+                names = re.findall(r"\w+", final["names"].lower())
+                targets[FINAL] = (*targets.get(FINAL, ()), *names)
     found = targets.get(binding, ())
     return tuple(dict.fromkeys(one for name in found for one in targets.get(name, (name,))))
 
 
 def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the procedures of `operator(...)` and `assignment(=)`, by these names.
+    """Return the procedures of `operator(...)`, `assignment(=)`, `read(...)` and `write(...)`.
 
     Each is a pair: a procedure name in lower case and nothing, or a binding and the name of its
     type.
