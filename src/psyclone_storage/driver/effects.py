@@ -20,6 +20,17 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.overloads import (
+    FINAL_PATTERN,
+    OPERATORS,
+    OVERLOADS,
+    is_overload,
+    lists_overload,
+    may_take,
+    module_of,
+    offers_overloads,
+    sort_of,
+)
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.called import (
     FINAL,
@@ -62,14 +73,6 @@ _INCLUDE = regex(
     r"^[ \t]*(?:#[ \t]*)?include[ \t]*(['\"])(?P<name>.*?)\1.*$", re.IGNORECASE | re.MULTILINE
 )
 _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
-_FINAL = regex(r"^[ \t]*final\b\s*(?:::)?\s*\w", re.IGNORECASE | re.MULTILINE)
-_OPERATORS = regex(r"\binterface\b[\s&]*(?:operator|assignment)\s*\(", re.IGNORECASE)
-_OVERLOADS = regex(
-    r"\b(?:interface|generic\b[^:\n]*::)[\s&]*(?:operator|assignment|read|write)\s*\("
-    rf"|{_FINAL.pattern}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_OVERLOADED = ("operator(", "assignment(", "read(", "write(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,7 @@ class SharedEffects:
             return _Known(unknown=(place.name,))
         if state.pure:
             return _Known()
-        pattern = _OVERLOADS if state.has_structures else _OPERATORS
+        pattern = OVERLOADS if state.has_structures else OPERATORS
         needs_body = state.may_change or self._offers(
             pattern, place.source, place.module, state.uses
         )
@@ -214,7 +217,7 @@ class SharedEffects:
         for key, passed in state.called.items():
             symbol = self._symbol(place, state.uses, key)
             if (symbol.sort is Sort.TYPE or isinstance(symbol.type, DerivedType)) and self._offers(
-                _OVERLOADS, place.source, place.module, state.uses
+                OVERLOADS, place.source, place.module, state.uses
             ):
                 return None
             if symbol.sort in (Sort.VARIABLE, Sort.CONSTANT, Sort.TYPE) or _is_message(symbol):
@@ -264,7 +267,7 @@ class SharedEffects:
         if key not in self._overloaded:
             paths = self.finder.index.module_candidates(module)
             texts = (self.finder.index.read(path).text for path in paths)
-            lost = pattern is _OVERLOADS and not paths and module not in INTRINSIC_MODULES
+            lost = pattern is OVERLOADS and not paths and module not in INTRINSIC_MODULES
             self._overloaded[key] = lost or any(map(pattern.search, texts))
         return self._overloaded[key]
 
@@ -275,7 +278,9 @@ class SharedEffects:
             queue = list(found)
             for name in queue:
                 scope = self.finder.module(name)
-                offered = [] if scope is None else [use for use in scope.uses if _overloads(use)]
+                offered = (
+                    [] if scope is None else [use for use in scope.uses if offers_overloads(use)]
+                )
                 new = [key_of(use.module) for use in offered if key_of(use.module) not in found]
                 found |= dict.fromkeys(new)
                 queue += new
@@ -371,7 +376,7 @@ class SharedEffects:
             sites: list[PassingCall] = []
             around = code.module
             typed = not around.is_python and self._offers(
-                _OPERATORS, around.source, around.key, code.uses
+                OPERATORS, around.source, around.key, code.uses
             )
             lines = continuing(code.body, ends_program(code))
             for call in call_sites(lines, code, overloaded=typed):
@@ -404,7 +409,7 @@ class SharedEffects:
         source = code.module.source
         if symbol is None:
             return self._bound(site, code)
-        if _is_overload(symbol.key):
+        if is_overload(symbol.key):
             return self._of_operator(site, symbol.key, code)
         if symbol.origin is Origin.UNRESOLVED and symbol.module:
             symbol = self.finder.offered(symbol.module, symbol.name) or symbol
@@ -420,7 +425,7 @@ class SharedEffects:
         kind = Typing(code.symbol, code.structure).type_of(member.base)
         overrides: tuple[ProcedurePlace, ...] = ()
         while isinstance(kind, DerivedType):
-            module = _module_of(kind, code)
+            module = module_of(kind, code)
             source = self._source(module, code)
             around = None if source is None else self.finder.of_source(source, module)
             if source is None or around is None:
@@ -450,14 +455,16 @@ class SharedEffects:
         Assignments and I/O are those of the language, unless a module that is missing may define
         them.
         """
-        if not isinstance(site.procedure, Name) or not _is_overload(site.procedure.key):
+        if not isinstance(site.procedure, Name) or not is_overload(site.procedure.key):
             return True
         if site.procedure.key.startswith("operator("):
             return True
         typing = Typing(code.symbol, code.structure)
         kinds = (typing.type_of(arg) for arg in site.args)
-        homes = [_module_of(kind, code) for kind in kinds if isinstance(kind, DerivedType)]
-        homes += [key_of(use.module) for use in (*code.uses, *code.module.uses) if _lists(use)]
+        homes = [module_of(kind, code) for kind in kinds if isinstance(kind, DerivedType)]
+        homes += [
+            key_of(use.module) for use in (*code.uses, *code.module.uses) if lists_overload(use)
+        ]
         return any(self._source(home, code) is None for home in homes)
 
     def _is_open(self, site: ProcedureCall, code: KernelCode) -> bool:
@@ -475,7 +482,7 @@ class SharedEffects:
         kind = typing.type_of(member.base)
         if symbol is None or "class" not in symbol.attributes or not isinstance(kind, DerivedType):
             return False
-        source = self._source(_module_of(kind, code), code)
+        source = self._source(module_of(kind, code), code)
         fixed = rf"\bprocedure\b.*\bnon_overridable\b.*::.*\b{re.escape(member.key)}\b"
         return source is None or re.search(fixed, source.text, re.IGNORECASE) is None
 
@@ -504,7 +511,7 @@ class SharedEffects:
         found: list[ProcedurePlace] = []
         for module in modules:
             source = self._source(module, code)
-            if source is None or not _OVERLOADS.search(source.text):
+            if source is None or not OVERLOADS.search(source.text):
                 continue
             for procedure, bound_to in read_operators(source).get(name, ()):
                 targets = read_bound(source, bound_to, procedure) if bound_to else (procedure,)
@@ -514,8 +521,8 @@ class SharedEffects:
                     kind = DerivedType(bound_to, module)
                     found += self._overriding(around, source, kind, procedure)
         places = (one for one in dict.fromkeys(found) if self._state(one).found)
-        sorts = [kind and _sort_of(kind, code) for kind in kinds]
-        return tuple(one for one in places if _may_take(self._code(one), sorts))
+        sorts = [kind and sort_of(kind, code) for kind in kinds]
+        return tuple(one for one in places if may_take(self._code(one), sorts))
 
     def _finals(self, code: KernelCode) -> Iterator[ProcedurePlace]:
         """Yield the final procedures of the types of the objects that a procedure declares."""
@@ -532,7 +539,7 @@ class SharedEffects:
             ):
                 continue
             for module, name, source in self._parts(item.type, code):
-                if source is not None and _FINAL.search(source.text):
+                if source is not None and FINAL_PATTERN.search(source.text):
                     for one in read_bound(source, name, FINAL):
                         yield ProcedurePlace(source, module, one)
 
@@ -540,12 +547,14 @@ class SharedEffects:
         self, kind: DataType | None, code: KernelCode
     ) -> Iterator[tuple[str, str, SourceText | None]]:
         """Yield a type, those that it extends, and those of its components, with their modules."""
-        queue = [(_module_of(kind, code), kind.name)] if isinstance(kind, DerivedType) else []
+        queue = [(module_of(kind, code), kind.name)] if isinstance(kind, DerivedType) else []
         for module, name in queue:
             source = self._source(module, code)
             around = None if source is None else self.finder.of_source(source, module)
             yield module, name, source
-            own = around and (around.symbols.get(name) or self.finder.imported(around.uses, name))
+            own = None if around is None else around.symbols.get(name)
+            if around is not None and own is None:
+                own = self.finder.imported(around.uses, name)
             if around is None or own is None:
                 continue
             if own.module_key not in ("", module):
@@ -570,39 +579,3 @@ def _spelled(site: ProcedureCall) -> str:
 
 def _is_message(symbol: Symbol) -> bool:
     return (symbol.module_key, key_of(symbol.name)) in MESSAGE_PROCEDURES
-
-
-def _module_of(kind: DerivedType, code: KernelCode) -> str:
-    return key_of(kind.module or code.symbol(kind.name).module or code.module.name)
-
-
-def _is_overload(key: str) -> bool:
-    return key.startswith(_OVERLOADED)
-
-
-def _lists(use: Use) -> bool:
-    """Return whether an import lists an operator or the like."""
-    return any(_is_overload("".join(name.key.split())) for name in use.names)
-
-
-def _overloads(use: Use) -> bool:
-    return use.whole or _lists(use)
-
-
-def _may_take(codes: tuple[KernelCode, ...], sorts: list[object]) -> bool:
-    """Return whether a procedure may have arguments of these types, as far as they are known."""
-    if not codes:
-        return True
-    for key, sort in zip(codes[0].dummy_keys, sorts, strict=False):
-        declared = codes[0].declared(key)
-        if declared is None or declared.polymorphic or sort is None:
-            continue
-        if _sort_of(declared.type, codes[0]) != sort:
-            return False
-    return True
-
-
-def _sort_of(kind: DataType, code: KernelCode) -> object:
-    """Return the name of a derived type where it is defined, or an intrinsic type."""
-    is_derived = isinstance(kind, DerivedType)
-    return key_of(code.symbol(kind.name).name) if is_derived else kind.intrinsic

@@ -112,8 +112,7 @@ EFFECTS = {
     ),
     "saved in one of two blocks": (
         "", "real(r_def) :: s",
-        "s = x\nblock\nreal(r_def) :: s\ns = x\nend block\n"
-        "one: block\nreal(r_def), save :: s\nblock\ns = s + x\nend block\nend block one",
+        "s = x\nblock\nreal :: s\ns = x\nend block\none: block\nreal, save :: s\ns = x\nend block one",
     ),
     "hidden in a block": (
         "real(r_def) :: state", "", "block\nreal(r_def) :: state\nstate = x\nend block\nstate = x",
@@ -140,7 +139,7 @@ EFFECTS = {
     "overriding operator": ("", "class(box_type), pointer :: a", "x = x + (a * 2)"),
     "final procedure": ("", "type(final_type) :: a", "a%n = 1; x = x + a%n"),
     "final procedure of a component": (
-        "type :: holder_type\ntype(final_type) :: a\nend type", "type(holder_type) :: b", "b%a%n = 1",
+        "type :: whole_type\ntype(final_type) :: a\nend type", "type(whole_type) :: b", "b%a%n = 1",
     ),
     "defined output": ("", "type(shown_type) :: a", "write(*, *) a"),
     "defined output to a character variable": (
@@ -346,8 +345,7 @@ PURE = {
     ),
     "variables of two blocks": (
         "real(r_def) :: state", "",
-        "block\nreal(r_def) :: state\nstate = x\nend block\n"
-        "block\nreal(r_def) :: state\nstate = x\nend block\nx = 2 * x",
+        "block\nreal :: state\nstate = x\nend block\nblock\nreal :: state\nstate = x\nend block",
     ),
     "other name that is read": (
         "real(r_def) :: state", "",
@@ -389,7 +387,8 @@ def function(name: str, declared: str, body: str) -> str:
 def needs_tools(effect: tuple[str, str, str]) -> bool:
     """Return whether an effect uses a procedure or a type of `TOOLS`."""
     names = re.findall(r"(?:subroutine|function) (\w+)", TOOLS)
-    return any(re.search(rf"\b{name}\b|(?:box|final|shown)_type", " ".join(effect)) for name in names)
+    words = "|".join((*names, "box_type", "final_type", "shown_type"))
+    return re.search(rf"\b(?:{words})\b", " ".join(effect)) is not None
 
 
 def texts(way: str, effect: tuple[str, str, str]) -> tuple[str, str]:
@@ -560,7 +559,9 @@ ELSEWHERE = {
     "offered again": "use box_mod, only : crate_type, operator(+), assignment( = )",
     "offered again as a whole": "use box_mod",
     "type renamed": "use box_mod, only : crate_type => own_type, operator (+), assignment(=)",
-    "type elsewhere": "use box_mod, only : operator(+), assignment(=)\nuse type_mod, only : crate_type",
+    "type elsewhere": (
+        "use box_mod, only : operator(+), assignment(=)\nuse type_mod, only : crate_type"
+    ),
     "missing": "",
 }
 

@@ -67,7 +67,7 @@ ACTIONS = {
 }
 """The effects of intrinsic subroutines on something other than their arguments."""
 _NO_NUMBERS = (Intrinsic.LOGICAL, Intrinsic.CHARACTER)
-_OPERANDS = {
+_OPERANDS: dict[OperatorKind | None, set[Intrinsic]] = {
     OperatorKind.ARITHMETIC: {Intrinsic.REAL},
     OperatorKind.CONCATENATION: {Intrinsic.CHARACTER},
     OperatorKind.LOGICAL: {Intrinsic.LOGICAL},
@@ -252,22 +252,28 @@ def call_sites(
             parts = parts[1:]
         elif isinstance(line, Opaque):
             yield from _in_opaque(line, code)
-        elif isinstance(line, Assign) and typing and _is_defined(None, typing, *parts):
-            yield ProcedureCall(Name(ASSIGNMENT), (line.target, line.value), place)
-        elif isinstance(line, InputOutput) and typing:
-            word = "read" if line.word == "read" else "write"
-            for item in line.items:
-                if isinstance(typing.type_of(item), DerivedType):
-                    yield ProcedureCall(Name(f"{word}(formatted)"), (item,), place)
-                    yield ProcedureCall(Name(f"{word}(unformatted)"), (item,), place)
+        elif typing:
+            yield from _by_language(line, typing)
         for expr in parts:
             for part in walk(expr):
                 yield from _called_by(part, is_function, typing, place)
-    for item in code.declarations:
-        if isinstance(item, Opaque):
-            for key in sorted(item.names):
-                if _is_function(code.symbol(key)):
-                    yield ProcedureCall(Name(key))
+    opaque = [item.names for item in code.declarations if isinstance(item, Opaque)]
+    for key in sorted(frozenset[str]().union(*opaque)):
+        if is_function(key):
+            yield ProcedureCall(Name(key))
+
+
+def _by_language(line: Line, typing: Typing) -> Iterator[ProcedureCall]:
+    """Yield the calls of procedures that define what an assignment or an I/O statement does."""
+    place = place_of_line(line)
+    if isinstance(line, Assign) and _is_defined(None, typing, line.target, line.value):
+        yield ProcedureCall(Name(ASSIGNMENT), (line.target, line.value), place)
+    elif isinstance(line, InputOutput):
+        word = "read" if line.word == "read" else "write"
+        for item in line.items:
+            if isinstance(typing.type_of(item), DerivedType):
+                for form in ("formatted", "unformatted"):
+                    yield ProcedureCall(Name(f"{word}({form})"), (item,), place)
 
 
 def _has_structures(code: KernelCode) -> bool:
@@ -287,7 +293,7 @@ def _is_defined(kind: OperatorKind | None, typing: Typing, *operands: Expr) -> b
         return True
     found = {one.intrinsic for one in types if isinstance(one, ScalarType)}
     sorts = {one if one in _NO_NUMBERS else Intrinsic.REAL for one in found}
-    return len(sorts) > 1 or not sorts <= _OPERANDS.get(kind, sorts)
+    return len(sorts) > 1 or (kind in _OPERANDS and not sorts <= _OPERANDS[kind])
 
 
 def _called_by(

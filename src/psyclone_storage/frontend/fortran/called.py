@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
@@ -20,7 +20,7 @@ from psyclone_storage.frontend.fortran.procedures import read_bindings
 from psyclone_storage.frontend.fortran.specification import END_TYPE
 from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Name, Origin
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import (
@@ -120,17 +120,21 @@ def with_constructs(code: KernelCode) -> KernelCode:
         for use in line.uses:
             names = (replace(one, local=new.get(one.key, one.local)) for one in use.names)
             uses.append(replace(use, names=tuple(names)))
-        for item in line.declarations:
-            if isinstance(item, Declare):
-                item = replace(item, name=new.get(item.key, item.name))
-            elif isinstance(item, Opaque):
-                item = replace(item, names=frozenset(new.get(key, key) for key in item.names))
-            declarations.append(item)
+        declarations.extend(_renamed(item, new) for item in line.declarations)
         values: dict[str, Expr] = {key: Name(name) for key, name in new.items()}
         return everywhere(line.body, lambda expr: substituted(expr, values))
 
     body = rewritten(opened, dissolved)
     return replace(code, body=body, uses=tuple(uses), declarations=tuple(declarations))
+
+
+def _renamed(item: Specified, new: Mapping[str, str]) -> Specified:
+    """Return a declaration with new names for some variables."""
+    if isinstance(item, Declare):
+        return replace(item, name=new.get(item.key, item.name))
+    if isinstance(item, Opaque):
+        return replace(item, names=frozenset(new.get(key, key) for key in item.names))
+    return item
 
 
 def _opened(line: Line) -> Iterable[Line]:
