@@ -15,6 +15,7 @@ from psyclone_storage.analysis.bodies.effects import (
     ProcedureCall,
     call_sites,
     continuing,
+    set_functions,
 )
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field, replace
@@ -24,6 +25,8 @@ from psyclone_storage.driver.overloads import (
     FINAL_PATTERN,
     OPERATORS,
     OVERLOADS,
+    has_default_target,
+    is_merged,
     is_overload,
     lists_overload,
     may_take,
@@ -64,7 +67,7 @@ from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DataType, DerivedType
 from psyclone_storage.ir.unit import Assign, Declare, Use
 from psyclone_storage.transform.kernel.passed import PassingCall, changed_by_calls
-from psyclone_storage.transform.kernel.state import changed_state, ends_program
+from psyclone_storage.transform.kernel.state import changed_state, changes_unknown, ends_program
 
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
 """Procedures that may change shared data, and the names of procedures that are not found."""
@@ -220,7 +223,9 @@ class SharedEffects:
                 OVERLOADS, place.source, place.module, state.uses
             ):
                 return None
-            if symbol.sort in (Sort.VARIABLE, Sort.CONSTANT, Sort.TYPE) or _is_message(symbol):
+            if symbol.sort in (Sort.VARIABLE, Sort.CONSTANT, Sort.TYPE) or _is_without_effects(
+                symbol
+            ):
                 continue
             if key in ACTIONS or (key in DEFINED and self._variables(place, state, passed)):
                 return None
@@ -230,7 +235,9 @@ class SharedEffects:
             if not found and (symbol.is_resolved or not symbol.module):
                 return None
             calls += found
-            unknown += () if found else (key,)
+            around = self.finder.of_source(place.source, place.module)
+            uses = (*state.uses, *(around.uses if around else ()))
+            unknown += () if found and not is_merged(key, uses) else (key,)
             changes = symbol.sort is not Sort.FUNCTION or any(
                 self._state(one).changes_arguments for one in found
             )
@@ -247,9 +254,12 @@ class SharedEffects:
     def _variables(
         self, place: ProcedurePlace, state: StateInText, names: Iterable[str]
     ) -> frozenset[str]:
-        """Return those of `names` that are variables around a procedure."""
+        """Return those of `names` that are, or may be, variables around a procedure."""
+        found = ((name, self._symbol(place, state.uses, name)) for name in names)
         return frozenset(
-            name for name in names if self._symbol(place, state.uses, name).sort is Sort.VARIABLE
+            name
+            for name, symbol in found
+            if symbol.sort is Sort.VARIABLE or (symbol.module and not symbol.is_resolved)
         )
 
     def _offers(
@@ -373,8 +383,9 @@ class SharedEffects:
             if not code.module.is_python and _INCLUDE.search(code.module.routine.text):
                 unknown.append(code.key)
             calls += self._finals(code)
+            unknown += set_functions(code)
             sites: list[PassingCall] = []
-            around = code.module
+            around, imported = code.module, (*code.uses, *code.module.uses)
             typed = not around.is_python and self._offers(
                 OPERATORS, around.source, around.key, code.uses
             )
@@ -390,8 +401,12 @@ class SharedEffects:
                     calls += found
                     if self._is_lost(call, code) if not found else self._is_open(call, code):
                         unknown.append(_spelled(call))
+                    elif symbol is not None and is_merged(symbol.key, imported):
+                        unknown.append(symbol.key)
                     sites.append(PassingCall(call, tuple(self._code(one) for one in found)))
             one = SharedProcedure(code, *changed_by_calls(code, sites))
+            if changes_unknown(code, one.passed):
+                unknown.append(code.key)
             if any(changed_state(code, passed=one.passed, aimed=one.aimed)):
                 shared.append(one)
         return _Known(tuple(shared), self._untrusted(calls),
@@ -401,7 +416,7 @@ class SharedEffects:
         """Return whether a name refers to data, or to a procedure without relevant effects."""
         if symbol.is_data or symbol.sort is Sort.TYPE:
             return True
-        return symbol.origin is Origin.INTRINSIC or _is_message(symbol)
+        return symbol.origin is Origin.INTRINSIC or _is_without_effects(symbol)
 
     def _called(
         self, site: ProcedureCall, symbol: Symbol | None, code: KernelCode
@@ -525,12 +540,9 @@ class SharedEffects:
         return tuple(one for one in places if may_take(self._code(one), sorts))
 
     def _finals(self, code: KernelCode) -> Iterator[ProcedurePlace]:
-        """Yield the final procedures of the types of the objects that a procedure declares."""
-        set_whole = {
-            line.target.key
-            for line in walk_lines(code.body)
-            if isinstance(line, Assign) and isinstance(line.target, Name)
-        }
+        """Yield the final procedures of a procedure's objects, and types with default targets."""
+        targets = (line.target for line in walk_lines(code.body) if isinstance(line, Assign))
+        set_whole = {target.key for target in targets if isinstance(target, Name)}
         for item in code.declarations:
             if not isinstance(item, Declare) or not isinstance(item.type, DerivedType):
                 continue
@@ -539,6 +551,8 @@ class SharedEffects:
             ):
                 continue
             for module, name, source in self._parts(item.type, code):
+                if source is not None and has_default_target(name, source.text):
+                    yield ProcedurePlace(source, module, name)
                 if source is not None and FINAL_PATTERN.search(source.text):
                     for one in read_bound(source, name, FINAL):
                         yield ProcedurePlace(source, module, one)
@@ -577,5 +591,8 @@ def _spelled(site: ProcedureCall) -> str:
     return site.procedure.key if isinstance(site.procedure, Name | Member) else "a procedure"
 
 
-def _is_message(symbol: Symbol) -> bool:
+def _is_without_effects(symbol: Symbol) -> bool:
+    """Return whether a name is that of a message procedure or a function of the language."""
+    if symbol.module_key in INTRINSIC_MODULES:
+        return symbol.sort is Sort.FUNCTION
     return (symbol.module_key, key_of(symbol.name)) in MESSAGE_PROCEDURES

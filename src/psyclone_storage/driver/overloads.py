@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.code import KernelCode
@@ -17,6 +18,7 @@ OVERLOADS = regex(
     rf"|{FINAL_PATTERN.pattern}",
     re.IGNORECASE | re.MULTILINE,
 )
+_DEFAULT_TARGET = regex(r"\bpointer\b.*::.*=>\s*(?!null\b)\w", re.IGNORECASE)
 _OVERLOADED = ("operator(", "assignment(", "read(", "write(")
 
 
@@ -58,3 +60,18 @@ def sort_of(kind: DataType, code: KernelCode) -> object:
     if isinstance(kind, DerivedType):
         return key_of(code.symbol(kind.name).name)
     return kind.intrinsic
+
+
+def is_merged(key: str, uses: Iterable[Use]) -> bool:
+    """Return whether several modules offer a generic name."""
+    modules = {use.module_key for use in uses if any(name.key == key for name in use.names)}
+    return len(modules) > 1
+
+
+def has_default_target(name: str, text: str) -> bool:
+    """Return whether a pointer component of a type is associated with a variable by default."""
+    if not _DEFAULT_TARGET.search(text):
+        return False
+    body = rf"^[ \t]*type\b(?!\s*\()[^\n]*\b{name}\b(?P<body>.*?)^[ \t]*end\s*type\b"
+    found = re.search(body, text, re.IGNORECASE | re.MULTILINE | re.DOTALL)
+    return found is not None and _DEFAULT_TARGET.search(found["body"]) is not None

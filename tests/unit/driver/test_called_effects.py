@@ -112,7 +112,7 @@ EFFECTS = {
     ),
     "saved in one of two blocks": (
         "", "real(r_def) :: s",
-        "s = x\nblock\nreal :: s\ns = x\nend block\none: block\nreal, save :: s\ns = x\nend block one",
+        "block\nreal :: s\ns = x\nend block\none: block\nreal, save :: s\ns = x\nend block one",
     ),
     "hidden in a block": (
         "real(r_def) :: state", "", "block\nreal(r_def) :: state\nstate = x\nend block\nstate = x",
@@ -145,6 +145,14 @@ EFFECTS = {
     "defined output to a character variable": (
         "", "type(shown_type) :: a\ncharacter(20) :: buffer", "write(buffer, *) a",
     ),
+    "pointer of a copy": ("type(box_type) :: box", "type(box_type) :: a", "a = box; a%p = x"),
+    "pointer of an allocated copy": (
+        "type(box_type) :: box", "type(box_type), allocatable :: a",
+        "allocate(a, source=box); a%p = x",
+    ),
+    "pointer of a constructor": ("", "type(box_type) :: a", "a = box_type(1, aimed_at); a%p = x"),
+    "pointer of a function's box": ("", "type(box_type) :: a", "a = aimed_box(); a%p = x"),
+    "other name of a function": ("", "", "associate (s => target_of())\ns = x\nend associate"),
     "passed on by another name": (
         "real(r_def) :: state", "", "associate (s => state)\ncall bump(s)\nend associate",
     ),
@@ -230,6 +238,10 @@ TOOLS = """  function scale(z) result(y)
     integer, intent(in) :: b
     calls = calls + 1; a = b > 0
   end subroutine set_flag
+  function aimed_box() result(a)
+    type(box_type) :: a
+    a%p => aimed_at
+  end function aimed_box
   function make_box() result(a)
     type(box_type) :: a
     a%n = 1
@@ -323,6 +335,9 @@ PURE = {
     "operators of the language": (
         "", "type(box_type) :: a\nlogical :: flag\ncharacter(4) :: c",
         "flag = x > 1 .and. .not. 'a' // 'b' == c; c = 'a' // c; x = -x ** 2 + 2 * a%n",
+    ),
+    "copy that is read": (
+        "type(box_type) :: box", "type(box_type) :: a", "a = box; a%n = 2; x = x + a%n",
     ),
     "output of numbers": ("", "type(shown_type) :: a", "write(*, *) a%n, x"),
     "structure of a block": (
@@ -506,6 +521,49 @@ def test_effects_that_are_not_known_are_reported_once(
         trusting = ("--warnings", "error", "--config-opts", f"THREAD_SAFE_PROCEDURES={name}")
         done = compiled(tmp_path, (text, ""), STEPS[0], *trusting)
         assert (done.status, done.err) == (0, "")
+
+
+LOST = {
+    "function that is assigned to": ("", "target_of() = x"),
+    "default target": ("", "aim%p = x"),
+    "generic of two modules": ("use one_mod, only : put\nuse two_mod, only : put", "call put(x)"),
+    "variable of a missing module": ("use gone_mod", "state = x"),
+    "passed variable of a missing module": ("use gone_mod", "call bump(state)"),
+}
+LOST_MODULE = """module one_mod
+  interface put
+    module procedure put_one
+  end interface
+contains
+  subroutine put_one(i)
+    integer, intent(inout) :: i
+    i = 1
+  end subroutine put_one
+end module one_mod
+"""
+
+
+@pytest.mark.parametrize(("uses", "body"), LOST.values(), ids=LOST)
+def test_what_is_not_followed_is_reported(uses: str, body: str, tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    (folder / "one_mod.f90").write_text(LOST_MODULE)
+    two = LOST_MODULE.replace("one", "two").replace("integer", "real")
+    (folder / "two_mod.f90").write_text(two.replace("i = 1", "i = 1; write(17) i"))
+    declared = "type(aim_type) :: aim" if "aim" in body else ""
+    outer = "type :: aim_type\nreal(r_def), pointer :: p => aimed_at\nend type"
+    kernel, helper = texts("other module", (outer if declared else "", declared, body))
+    helper = helper.replace("  implicit none", f"  {uses}\n  implicit none", 1)
+    done = compiled(tmp_path, (kernel, helper), STEPS[0])
+    assert is_shared(done)
+    assert done.err.count("warning[S016]") == 1
+
+
+def test_functions_of_intrinsic_modules_have_no_effects(tmp_path: Path) -> None:
+    kernel, helper = texts("other module", ("", "", "if (ieee_is_nan(x)) x = 0"))
+    use = "use, intrinsic :: ieee_arithmetic, only : ieee_is_nan"
+    helper = helper.replace("  implicit none", f"  {use}\n  implicit none", 1)
+    assert is_shared(compiled(tmp_path, (kernel, helper), STEPS[0], "--warnings", "error"))
 
 
 INCLUDED = {

@@ -37,6 +37,7 @@ from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
+    Allocate,
     Assign,
     Associate,
     Call,
@@ -213,7 +214,10 @@ def unit_of(line: InputOutput) -> Expr | None:
 
 
 def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
-    """Return the variables that pointers and `associate` names may refer to, by their keys."""
+    """Return the variables that other names may refer to, by these names.
+
+    They are those of pointers, also in copied or constructed objects, and `associate` names.
+    """
     found: dict[str, frozenset[str]] = {}
     pairs = []
     for line in walk_lines(code.body):
@@ -221,12 +225,28 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
             pairs.append((base_of(line.target), base_of(line.value)))
         elif isinstance(line, Associate):
             pairs += [(name.key, base_of(value)) for name, value in line.pairs]
+        elif isinstance(line, Assign) and has_pointers(line.target, code):
+            parts = line.value.items if isinstance(line.value, Index) else ()
+            pairs += [(base_of(line.target), base_of(one)) for one in (line.value, *parts)]
+        elif isinstance(line, Allocate):
+            named = [one for one in line.arrays if isinstance(one, Keyword)]
+            values = [base_of(one.value) for one in named if one.key == "source"]
+            objects = [one for one in line.arrays if has_pointers(one, code)]
+            pairs += [(base_of(one), value) for one in objects for value in values]
         elif isinstance(line, Select) and line.alias is not None:
             pairs.append((line.alias.key, base_of(line.selector)))
+    pairs = [(name, value) for name, value in pairs if name and value]
     for _ in pairs:
         for name, value in pairs:
             found[name] = found.get(name, frozenset()) | {value} | found.get(value, frozenset())
     return found
+
+
+def has_pointers(target: Expr, code: KernelCode) -> bool:
+    """Return whether a variable is an object with pointer components."""
+    kind = Typing(code.symbol, code.structure).type_of(target)
+    own = code.structure(kind) if isinstance(kind, DerivedType) else None
+    return own is not None and any("pointer" in part.attributes for part in own.components)
 
 
 # ---------------------------------------------------------------------------- calls
@@ -274,6 +294,16 @@ def _by_language(line: Line, typing: Typing) -> Iterator[ProcedureCall]:
             if isinstance(typing.type_of(item), DerivedType):
                 for form in ("formatted", "unformatted"):
                     yield ProcedureCall(Name(f"{word}({form})"), (item,), place)
+
+
+def set_functions(code: KernelCode) -> Iterator[str]:
+    """Yield the functions that return a pointer through which a procedure assigns."""
+    for line in walk_lines(code.body):
+        target = line.target if isinstance(line, Assign) else None
+        while isinstance(target, Index | Member):
+            target = target.base
+            if isinstance(target, Name) and code.symbol(target.key).sort is Sort.FUNCTION:
+                yield target.key
 
 
 def _has_structures(code: KernelCode) -> bool:

@@ -52,6 +52,7 @@ _ALLOCATED = regex(r"(?:^|[(,=]|::)\s*(?P<name>[a-z]\w*)(?!\s*=)\b", re.IGNORECA
 _CALL = regex(r"\bcall\s+(?P<name>[a-z]\w*)\s*(?P<more>%)?", re.IGNORECASE)
 _REFERENCE = regex(r"(?<![\w%.])(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _COMPONENT = regex(r"%\s*[a-z]\w*\s*\(", re.IGNORECASE)
+_COMPONENT_SET = regex(r"(?:if\s*@\s*)?(?P<name>[a-z]\w*)\s*@?\s*%[\w%@\s]*=(?!=)", re.IGNORECASE)
 _NAME = regex(r"(?<![\w%.])[a-z]\w*(?!\s*=(?!=))", re.IGNORECASE)
 _TRANSFER = regex(
     r"(?:if\s*@\s*)?(?:(?:read|write|open|close|inquire|rewind|backspace|endfile|flush)\s*@"
@@ -195,6 +196,9 @@ class _Reading:
         short = _without_brackets(plain)
         self._changed[-1].update(_changed(plain, short))
         self._has_structures |= "%" in plain
+        target = _COMPONENT_SET.match(short)
+        if target is not None and target["name"].lower() not in self._arguments:
+            self._may_change = True
         if _TRANSFER.match(short) or _POINTS.search(plain) or _COMPONENT.search(plain):
             self._may_change = True
         call = _CALL.search(plain)
