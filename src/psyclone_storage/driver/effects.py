@@ -34,7 +34,7 @@ from psyclone_storage.driver.overloads import (
     offers_overloads,
     sort_of,
 )
-from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.finder import INCLUDE, ModuleFinder
 from psyclone_storage.frontend.fortran.called import (
     FINAL,
     read_bound,
@@ -72,9 +72,6 @@ from psyclone_storage.transform.kernel.state import changed_state, changes_unkno
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
 """Procedures that may change shared data, and the names of procedures that are not found."""
 
-_INCLUDE = regex(
-    r"^[ \t]*(?:#[ \t]*)?include[ \t]*(['\"])(?P<name>.*?)\1.*$", re.IGNORECASE | re.MULTILINE
-)
 _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
 
 
@@ -120,7 +117,6 @@ class SharedEffects:
     _interfaces: dict[SourceText, frozenset[str]] = field(default_factory=dict)
     _overloaded: dict[tuple[re.Pattern[str], str], bool] = field(default_factory=dict)
     _imports: dict[tuple[Use, ...], tuple[str, ...]] = field(default_factory=dict)
-    _included: dict[SourceText, SourceText] = field(default_factory=dict)
     _found: dict[ProcedurePlace, _Known] = field(default_factory=dict)
     _codes: dict[ProcedurePlace, tuple[KernelCode, ...]] = field(default_factory=dict)
 
@@ -194,24 +190,9 @@ class SharedEffects:
 
     def _state(self, place: ProcedurePlace) -> StateInText:
         if place not in self._states:
-            source = self._with_included(place.source)
+            source = self.finder.with_included(place.source)
             self._states[place] = self.state(source, place.module, place.name)
         return self._states[place]
-
-    def _with_included(self, source: SourceText) -> SourceText:
-        """Return a file with the text of those that it includes, which may include none."""
-        if source not in self._included:
-
-            def text_of(found: re.Match[str]) -> str:
-                path = self.finder.included(found["name"], Path(source.name).parent)
-                if path is None:
-                    return f"include '{found['name']}'"
-                return _INCLUDE.sub("include 'nested'", self.finder.index.read(path).text)
-
-            text = _INCLUDE.sub(text_of, source.text)
-            same = text == source.text
-            self._included[source] = source if same else SourceText(source.name, text)
-        return self._included[source]
 
     def _by_text(self, place: ProcedurePlace, state: StateInText) -> _Known | None:
         """Return the effects found in the text of a procedure, or None if its body is needed."""
@@ -380,17 +361,13 @@ class SharedEffects:
         calls: list[ProcedurePlace] = []
         unknown: list[str] = []
         for code in codes:
-            if not code.module.is_python and _INCLUDE.search(code.module.routine.text):
+            if not code.module.is_python and INCLUDE.search(code.module.routine.text):
                 unknown.append(code.key)
             calls += self._finals(code)
             unknown += set_functions(code)
             sites: list[PassingCall] = []
-            around, imported = code.module, (*code.uses, *code.module.uses)
-            typed = not around.is_python and self._offers(
-                OPERATORS, around.source, around.key, code.uses
-            )
             lines = continuing(code.body, ends_program(code))
-            for call in call_sites(lines, code, overloaded=typed):
+            for call in call_sites(lines, code, overloaded=self._is_overloaded(code)):
                 symbol = _symbol_of(call, code)
                 if symbol is not None and symbol.key in own:
                     sites.append(PassingCall(call, (own[symbol.key],)))
@@ -401,7 +378,9 @@ class SharedEffects:
                     calls += found
                     if self._is_lost(call, code) if not found else self._is_open(call, code):
                         unknown.append(_spelled(call))
-                    elif symbol is not None and is_merged(symbol.key, imported):
+                    elif symbol is not None and is_merged(
+                        symbol.key, (*code.uses, *code.module.uses)
+                    ):
                         unknown.append(symbol.key)
                     sites.append(PassingCall(call, tuple(self._code(one) for one in found)))
             one = SharedProcedure(code, *changed_by_calls(code, sites))
@@ -411,6 +390,13 @@ class SharedEffects:
                 shared.append(one)
         return _Known(tuple(shared), self._untrusted(calls),
                       tuple(one for one in unknown if one not in self.trusted))  # fmt: skip
+
+    def _is_overloaded(self, code: KernelCode) -> bool:
+        """Return whether interfaces may overload the operators of intrinsic types."""
+        module = code.module
+        return not module.is_python and self._offers(
+            OPERATORS, module.source, module.key, code.uses
+        )
 
     def _is_harmless(self, symbol: Symbol) -> bool:
         """Return whether a name refers to data, or to a procedure without relevant effects."""
@@ -528,16 +514,21 @@ class SharedEffects:
             source = self._source(module, code)
             if source is None or not OVERLOADS.search(source.text):
                 continue
-            for procedure, bound_to in read_operators(source).get(name, ()):
-                targets = read_bound(source, bound_to, procedure) if bound_to else (procedure,)
-                found += (ProcedurePlace(source, module, one) for one in targets)
-                around = self.finder.of_source(source, module) if bound_to else None
-                if around is not None:
-                    kind = DerivedType(bound_to, module)
-                    found += self._overriding(around, source, kind, procedure)
+            found += self._overloading(source, module, name)
         places = (one for one in dict.fromkeys(found) if self._state(one).found)
         sorts = [kind and sort_of(kind, code) for kind in kinds]
         return tuple(one for one in places if may_take(self._code(one), sorts))
+
+    def _overloading(self, source: SourceText, module: str, name: str) -> Iterator[ProcedurePlace]:
+        """Yield the procedures of an operator in a module, and those that override them there."""
+        around = self.finder.of_source(source, module)
+        for procedure, bound_to in read_operators(source).get(name, ()):
+            targets = read_bound(source, bound_to, procedure) if bound_to else (procedure,)
+            yield from (ProcedurePlace(source, module, one) for one in targets)
+            if bound_to and around is not None:
+                yield from self._overriding(
+                    around, source, DerivedType(bound_to, module), procedure
+                )
 
     def _finals(self, code: KernelCode) -> Iterator[ProcedurePlace]:
         """Yield the final procedures of a procedure's objects, and types with default targets."""
