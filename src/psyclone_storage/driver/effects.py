@@ -7,26 +7,41 @@ Results are cached per procedure and reused for the next kernel.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.effects import (
     ACTIONS,
-    ASSIGNMENT,
     ProcedureCall,
     call_sites,
     continuing,
+    set_functions,
 )
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.driver.overloads import (
+    FINAL_PATTERN,
+    OPERATORS,
+    OVERLOADS,
+    has_default_target,
+    is_merged,
+    is_overload,
+    lists_overload,
+    may_take,
+    module_of,
+    offers_overloads,
+    sort_of,
+)
+from psyclone_storage.frontend.finder import INCLUDE, ModuleFinder
 from psyclone_storage.frontend.fortran.called import (
+    FINAL,
     read_bound,
     read_operators,
     read_specifics,
     read_with_internal,
+    with_constructs,
 )
 from psyclone_storage.frontend.fortran.resolve import intrinsic_symbol, resolve_code
 from psyclone_storage.frontend.fortran.state import StateInText
@@ -41,25 +56,23 @@ from psyclone_storage.ir.expr import (
     Sort,
     Symbol,
 )
+from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.intrinsics import DEFINED
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.scopes import WORDS
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DataType, DerivedType
-from psyclone_storage.ir.unit import Use
+from psyclone_storage.ir.unit import Assign, Declare, Use
 from psyclone_storage.transform.kernel.passed import PassingCall, changed_by_calls
-from psyclone_storage.transform.kernel.state import changed_state, ends_program
+from psyclone_storage.transform.kernel.state import changed_state, changes_unknown, ends_program
 
 Effects = tuple[tuple[SharedProcedure, ...], tuple[str, ...]]
 """Procedures that may change shared data, and the names of procedures that are not found."""
 
 _INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
-_OVERLOAD = regex(
-    r"^\s*(?:interface|generic\b[^:\n]*::)\s*(?:operator|assignment)\s*\(",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +115,8 @@ class SharedEffects:
         default_factory=dict
     )
     _interfaces: dict[SourceText, frozenset[str]] = field(default_factory=dict)
-    _overloaded: dict[str, bool] = field(default_factory=dict)
+    _overloaded: dict[tuple[re.Pattern[str], str], bool] = field(default_factory=dict)
+    _imports: dict[tuple[Use, ...], tuple[str, ...]] = field(default_factory=dict)
     _found: dict[ProcedurePlace, _Known] = field(default_factory=dict)
     _codes: dict[ProcedurePlace, tuple[KernelCode, ...]] = field(default_factory=dict)
 
@@ -126,7 +140,10 @@ class SharedEffects:
         if codes:
             key = tuple(map(id, codes))
             if key not in self._changed:
-                found = self._closed(kernel, [self._read(codes, None)], places)
+                opened = ((code, with_constructs(code)) for code in codes)
+                read = (new if new is code else resolve_code(new, self.finder)
+                        for code, new in opened)  # fmt: skip
+                found = self._closed(kernel, [self._read(tuple(read), None)], places)
                 self._changed[key] = codes, found
             return self._changed[key][1]
         if places not in self._kernels:
@@ -164,13 +181,17 @@ class SharedEffects:
             return _Known(unknown=(place.name,))
         if state.pure:
             return _Known()
-        needs_body = state.may_change or (state.has_structures and self._overloads(place, state))
+        pattern = OVERLOADS if state.has_structures else OPERATORS
+        needs_body = state.may_change or self._offers(
+            pattern, place.source, place.module, state.uses
+        )
         known = None if needs_body else self._by_text(place, state)
         return known or self._read(self._code(place), place)
 
     def _state(self, place: ProcedurePlace) -> StateInText:
         if place not in self._states:
-            self._states[place] = self.state(place.source, place.module, place.name)
+            source = self.finder.with_included(place.source)
+            self._states[place] = self.state(source, place.module, place.name)
         return self._states[place]
 
     def _by_text(self, place: ProcedurePlace, state: StateInText) -> _Known | None:
@@ -179,7 +200,13 @@ class SharedEffects:
         unknown: list[str] = []
         for key, passed in state.called.items():
             symbol = self._symbol(place, state.uses, key)
-            if symbol.sort in (Sort.VARIABLE, Sort.CONSTANT, Sort.TYPE) or _is_message(symbol):
+            if (symbol.sort is Sort.TYPE or isinstance(symbol.type, DerivedType)) and self._offers(
+                OVERLOADS, place.source, place.module, state.uses
+            ):
+                return None
+            if symbol.sort in (Sort.VARIABLE, Sort.CONSTANT, Sort.TYPE) or _is_without_effects(
+                symbol
+            ):
                 continue
             if key in ACTIONS or (key in DEFINED and self._variables(place, state, passed)):
                 return None
@@ -189,7 +216,9 @@ class SharedEffects:
             if not found and (symbol.is_resolved or not symbol.module):
                 return None
             calls += found
-            unknown += () if found else (key,)
+            around = self.finder.of_source(place.source, place.module)
+            uses = (*state.uses, *(around.uses if around else ()))
+            unknown += () if found and not is_merged(key, uses) else (key,)
             changes = symbol.sort is not Sort.FUNCTION or any(
                 self._state(one).changes_arguments for one in found
             )
@@ -206,37 +235,48 @@ class SharedEffects:
     def _variables(
         self, place: ProcedurePlace, state: StateInText, names: Iterable[str]
     ) -> frozenset[str]:
-        """Return those of `names` that are variables around a procedure."""
+        """Return those of `names` that are, or may be, variables around a procedure."""
+        found = ((name, self._symbol(place, state.uses, name)) for name in names)
         return frozenset(
-            name for name in names if self._symbol(place, state.uses, name).sort is Sort.VARIABLE
+            name
+            for name, symbol in found
+            if symbol.sort is Sort.VARIABLE or (symbol.module and not symbol.is_resolved)
         )
 
-    def _overloads(self, place: ProcedurePlace, state: StateInText) -> bool:
-        """Return whether operators or assignments of derived types may be procedures."""
-        around = self.finder.of_source(place.source, place.module)
-        uses = (*state.uses, *(around.uses if around else ()))
-        if _OVERLOAD.search(place.source.text):
+    def _offers(
+        self, pattern: re.Pattern[str], source: SourceText, module: str, uses: tuple[Use, ...]
+    ) -> bool:
+        """Return whether the file of a procedure, or a module that it imports, has a pattern."""
+        around = self.finder.of_source(source, module)
+        uses = (*uses, *(around.uses if around else ()))
+        if pattern.search(source.text):
             return True
-        return any(self._has_overloads(one) for one in self._imported_modules(uses))
+        return any(self._has(pattern, one) for one in self._imported_modules(uses))
 
-    def _has_overloads(self, module: str) -> bool:
-        if module not in self._overloaded:
+    def _has(self, pattern: re.Pattern[str], module: str) -> bool:
+        key = pattern, module
+        if key not in self._overloaded:
             paths = self.finder.index.module_candidates(module)
             texts = (self.finder.index.read(path).text for path in paths)
-            self._overloaded[module] = any(map(_OVERLOAD.search, texts))
-        return self._overloaded[module]
+            lost = pattern is OVERLOADS and not paths and module not in INTRINSIC_MODULES
+            self._overloaded[key] = lost or any(map(pattern.search, texts))
+        return self._overloaded[key]
 
-    def _imported_modules(self, uses: Iterable[Use]) -> tuple[str, ...]:
-        """Return the modules that `uses` name, and those that these offer as a whole."""
-        found = dict.fromkeys(key_of(use.module) for use in uses)
-        queue = list(found)
-        for name in queue:
-            scope = self.finder.module(name)
-            offered = [] if scope is None else [use for use in scope.uses if use.whole]
-            new = [key_of(use.module) for use in offered if key_of(use.module) not in found]
-            found |= dict.fromkeys(new)
-            queue += new
-        return tuple(found)
+    def _imported_modules(self, uses: tuple[Use, ...]) -> tuple[str, ...]:
+        """Return the modules that `uses` name, and those whose operators these offer."""
+        if uses not in self._imports:
+            found = dict.fromkeys(key_of(use.module) for use in uses)
+            queue = list(found)
+            for name in queue:
+                scope = self.finder.module(name)
+                offered = (
+                    [] if scope is None else [use for use in scope.uses if offers_overloads(use)]
+                )
+                new = [key_of(use.module) for use in offered if key_of(use.module) not in found]
+                found |= dict.fromkeys(new)
+                queue += new
+            self._imports[uses] = tuple(found)
+        return self._imports[uses]
 
     def _symbol(self, place: ProcedurePlace, uses: tuple[Use, ...], key: str) -> Symbol:
         """Return the symbol of a name in a procedure that does not declare it.
@@ -306,7 +346,7 @@ class SharedEffects:
         if place not in self._codes:
             try:
                 read = read_with_internal(place.source, place.module, place.name)
-                codes = tuple(resolve_code(code, self.finder) for code in read)
+                codes = tuple(resolve_code(with_constructs(code), self.finder) for code in read)
             except CompileError:
                 codes = ()
             self._codes[place] = codes
@@ -321,8 +361,13 @@ class SharedEffects:
         calls: list[ProcedurePlace] = []
         unknown: list[str] = []
         for code in codes:
+            if not code.module.is_python and INCLUDE.search(code.module.routine.text):
+                unknown.append(code.key)
+            calls += self._finals(code)
+            unknown += set_functions(code)
             sites: list[PassingCall] = []
-            for call in call_sites(continuing(code.body, ends_program(code)), code):
+            lines = continuing(code.body, ends_program(code))
+            for call in call_sites(lines, code, overloaded=self._is_overloaded(code)):
                 symbol = _symbol_of(call, code)
                 if symbol is not None and symbol.key in own:
                     sites.append(PassingCall(call, (own[symbol.key],)))
@@ -331,20 +376,33 @@ class SharedEffects:
                 elif symbol is None or not self._is_harmless(symbol):
                     found = self._called(call, symbol, code)
                     calls += found
-                    if (not found or self._is_open(call, code)) and not _is_assignment(call):
+                    if self._is_lost(call, code) if not found else self._is_open(call, code):
                         unknown.append(_spelled(call))
+                    elif symbol is not None and is_merged(
+                        symbol.key, (*code.uses, *code.module.uses)
+                    ):
+                        unknown.append(symbol.key)
                     sites.append(PassingCall(call, tuple(self._code(one) for one in found)))
             one = SharedProcedure(code, *changed_by_calls(code, sites))
+            if changes_unknown(code, one.passed):
+                unknown.append(code.key)
             if any(changed_state(code, passed=one.passed, aimed=one.aimed)):
                 shared.append(one)
         return _Known(tuple(shared), self._untrusted(calls),
                       tuple(one for one in unknown if one not in self.trusted))  # fmt: skip
 
+    def _is_overloaded(self, code: KernelCode) -> bool:
+        """Return whether interfaces may overload the operators of intrinsic types."""
+        module = code.module
+        return not module.is_python and self._offers(
+            OPERATORS, module.source, module.key, code.uses
+        )
+
     def _is_harmless(self, symbol: Symbol) -> bool:
         """Return whether a name refers to data, or to a procedure without relevant effects."""
         if symbol.is_data or symbol.sort is Sort.TYPE:
             return True
-        return symbol.origin is Origin.INTRINSIC or _is_message(symbol)
+        return symbol.origin is Origin.INTRINSIC or _is_without_effects(symbol)
 
     def _called(
         self, site: ProcedureCall, symbol: Symbol | None, code: KernelCode
@@ -352,7 +410,7 @@ class SharedEffects:
         source = code.module.source
         if symbol is None:
             return self._bound(site, code)
-        if _is_overload(symbol.key):
+        if is_overload(symbol.key):
             return self._of_operator(site, symbol.key, code)
         if symbol.origin is Origin.UNRESOLVED and symbol.module:
             symbol = self.finder.offered(symbol.module, symbol.name) or symbol
@@ -368,7 +426,7 @@ class SharedEffects:
         kind = Typing(code.symbol, code.structure).type_of(member.base)
         overrides: tuple[ProcedurePlace, ...] = ()
         while isinstance(kind, DerivedType):
-            module = _module_of(kind, code)
+            module = module_of(kind, code)
             source = self._source(module, code)
             around = None if source is None else self.finder.of_source(source, module)
             if source is None or around is None:
@@ -392,6 +450,24 @@ class SharedEffects:
         is_own = module == code.module.key
         return code.module.source if is_own else self.finder.source_of(module)
 
+    def _is_lost(self, site: ProcedureCall, code: KernelCode) -> bool:
+        """Return whether a call for which no procedure is found may be one of a procedure.
+
+        Assignments and I/O are those of the language, unless a module that is missing may define
+        them.
+        """
+        if not isinstance(site.procedure, Name) or not is_overload(site.procedure.key):
+            return True
+        if site.procedure.key.startswith("operator("):
+            return True
+        typing = Typing(code.symbol, code.structure)
+        kinds = (typing.type_of(arg) for arg in site.args)
+        homes = [module_of(kind, code) for kind in kinds if isinstance(kind, DerivedType)]
+        homes += [
+            key_of(use.module) for use in (*code.uses, *code.module.uses) if lists_overload(use)
+        ]
+        return any(self._source(home, code) is None for home in homes)
+
     def _is_open(self, site: ProcedureCall, code: KernelCode) -> bool:
         """Return whether extensions of the declared type may bind another procedure."""
         member = site.procedure
@@ -407,7 +483,7 @@ class SharedEffects:
         kind = typing.type_of(member.base)
         if symbol is None or "class" not in symbol.attributes or not isinstance(kind, DerivedType):
             return False
-        source = self._source(_module_of(kind, code), code)
+        source = self._source(module_of(kind, code), code)
         fixed = rf"\bprocedure\b.*\bnon_overridable\b.*::.*\b{re.escape(member.key)}\b"
         return source is None or re.search(fixed, source.text, re.IGNORECASE) is None
 
@@ -430,19 +506,71 @@ class SharedEffects:
         """Return the procedures that a defined operator or assignment may call."""
         typing = Typing(code.symbol, code.structure)
         kinds = [typing.type_of(arg) for arg in site.args]
-        homes = [_module_of(one, code) for one in kinds if isinstance(one, DerivedType)]
+        homes = [home for kind in kinds for home, *_ in self._parts(kind, code)]
         uses = (*code.uses, *code.module.uses)
         modules = dict.fromkeys((code.module.key, *homes, *self._imported_modules(uses)))
         found: list[ProcedurePlace] = []
         for module in modules:
             source = self._source(module, code)
-            if source is None or not _OVERLOAD.search(source.text):
+            if source is None or not OVERLOADS.search(source.text):
                 continue
-            for procedure, bound_to in read_operators(source).get(name, ()):
-                targets = read_bound(source, bound_to, procedure) if bound_to else (procedure,)
-                found += (ProcedurePlace(source, module, one) for one in targets)
+            found += self._overloading(source, module, name)
         places = (one for one in dict.fromkeys(found) if self._state(one).found)
-        return tuple(one for one in places if _may_take(self._code(one), kinds))
+        sorts = [kind and sort_of(kind, code) for kind in kinds]
+        return tuple(one for one in places if may_take(self._code(one), sorts))
+
+    def _overloading(self, source: SourceText, module: str, name: str) -> Iterator[ProcedurePlace]:
+        """Yield the procedures of an operator in a module, and those that override them there."""
+        around = self.finder.of_source(source, module)
+        for procedure, bound_to in read_operators(source).get(name, ()):
+            targets = read_bound(source, bound_to, procedure) if bound_to else (procedure,)
+            yield from (ProcedurePlace(source, module, one) for one in targets)
+            if bound_to and around is not None:
+                yield from self._overriding(
+                    around, source, DerivedType(bound_to, module), procedure
+                )
+
+    def _finals(self, code: KernelCode) -> Iterator[ProcedurePlace]:
+        """Yield the final procedures of a procedure's objects, and types with default targets."""
+        targets = (line.target for line in walk_lines(code.body) if isinstance(line, Assign))
+        set_whole = {target.key for target in targets if isinstance(target, Name)}
+        for item in code.declarations:
+            if not isinstance(item, Declare) or not isinstance(item.type, DerivedType):
+                continue
+            if item.key in code.dummy_keys and not (
+                "intent(out)" in item.words or item.key in set_whole
+            ):
+                continue
+            for module, name, source in self._parts(item.type, code):
+                if source is not None and has_default_target(name, source.text):
+                    yield ProcedurePlace(source, module, name)
+                if source is not None and FINAL_PATTERN.search(source.text):
+                    for one in read_bound(source, name, FINAL):
+                        yield ProcedurePlace(source, module, one)
+
+    def _parts(
+        self, kind: DataType | None, code: KernelCode
+    ) -> Iterator[tuple[str, str, SourceText | None]]:
+        """Yield a type, those that it extends, and those of its components, with their modules."""
+        queue = [(module_of(kind, code), kind.name)] if isinstance(kind, DerivedType) else []
+        for module, name in queue:
+            source = self._source(module, code)
+            around = None if source is None else self.finder.of_source(source, module)
+            yield module, name, source
+            own = None if around is None else around.symbols.get(name)
+            if around is not None and own is None:
+                own = self.finder.imported(around.uses, name)
+            if around is None or own is None:
+                continue
+            if own.module_key not in ("", module):
+                queue += [home] if (home := (own.module_key, key_of(own.name))) not in queue else []
+                continue
+            types = (part.type for part in own.components)
+            names = [one.name for one in types if isinstance(one, DerivedType)]
+            for other in (*names, *([own.extends] if own.extends else ())):
+                found = around.symbols.get(other) or self.finder.imported(around.uses, other)
+                home = (found and found.module_key) or module, other
+                queue += [home] if home not in queue else []
 
 
 def _symbol_of(site: ProcedureCall, code: KernelCode) -> Symbol | None:
@@ -454,34 +582,8 @@ def _spelled(site: ProcedureCall) -> str:
     return site.procedure.key if isinstance(site.procedure, Name | Member) else "a procedure"
 
 
-def _is_message(symbol: Symbol) -> bool:
+def _is_without_effects(symbol: Symbol) -> bool:
+    """Return whether a name is that of a message procedure or a function of the language."""
+    if symbol.module_key in INTRINSIC_MODULES:
+        return symbol.sort is Sort.FUNCTION
     return (symbol.module_key, key_of(symbol.name)) in MESSAGE_PROCEDURES
-
-
-def _module_of(kind: DerivedType, code: KernelCode) -> str:
-    return key_of(kind.module or code.symbol(kind.name).module or code.module.name)
-
-
-def _is_overload(key: str) -> bool:
-    return key == ASSIGNMENT or key.startswith("operator(")
-
-
-def _is_assignment(call: ProcedureCall) -> bool:
-    return isinstance(call.procedure, Name) and call.procedure.key == ASSIGNMENT
-
-
-def _may_take(codes: tuple[KernelCode, ...], kinds: list[DataType | None]) -> bool:
-    """Return whether a procedure may have arguments of these types, as far as they are known."""
-    if not codes:
-        return True
-    for key, kind in zip(codes[0].dummy_keys, kinds, strict=False):
-        declared = codes[0].declared(key)
-        if declared is None or declared.polymorphic or kind is None:
-            continue
-        if _sort_of(declared.type) != _sort_of(kind):
-            return False
-    return True
-
-
-def _sort_of(kind: DataType) -> object:
-    return kind.name if isinstance(kind, DerivedType) else kind.intrinsic

@@ -22,6 +22,10 @@ from psyclone_storage.ir.rewrite import with_parts
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.unit import Use
 
+INCLUDE = regex(
+    r"^[ \t]*(?:#[ \t]*)?include[ \t]*(['\"])(?P<name>.*?)\1.*$", re.IGNORECASE | re.MULTILINE
+)
+"""A line that includes a file."""
 _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|define)", re.MULTILINE)
 
 
@@ -33,11 +37,12 @@ class ModuleFinder:
     ignored: frozenset[str] = frozenset()
     _read: dict[Path, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
     _of_source: dict[SourceText, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
+    _texts: dict[SourceText, SourceText] = field(default_factory=dict)
     _found: dict[tuple[str, str], Symbol | None] = field(default_factory=dict)
 
     def among(self, index: SourceIndex) -> ModuleFinder:
         """Return a finder among the files of `index`, which shares what was read of files."""
-        return replace(self, index=index, _found={})
+        return replace(self, index=index, _found={}, _texts={})
 
     def module(self, name: str) -> ModuleSymbols | None:
         """Return what the module `name` declares, None if it is not found."""
@@ -82,8 +87,7 @@ class ModuleFinder:
         """Return a module with what the files that it includes declare, those that are found."""
         symbols, uses, missing = dict(scope.symbols), list(scope.uses), list[str]()
         for name in scope.included:
-            paths = (folder / name for folder in (beside, *self.index.folders))
-            path = next((path for path in paths if name and path.is_file()), None)
+            path = self.included(name, beside)
             if path is None or path in around:
                 missing.append(name)
                 continue
@@ -96,6 +100,26 @@ class ModuleFinder:
         if not scope.included:
             return scope
         return replace(scope, symbols=symbols, uses=tuple(uses), included=tuple(missing))
+
+    def included(self, name: str, beside: Path) -> Path | None:
+        """Return the file that an `include` in a file of the folder `beside` names, if found."""
+        paths = (folder / name for folder in (beside, *self.index.folders))
+        return next((path for path in paths if name and path.is_file()), None)
+
+    def with_included(self, source: SourceText) -> SourceText:
+        """Return a file with the text of the files that it includes; what these include is left."""
+        if source not in self._texts:
+
+            def text_of(found: re.Match[str]) -> str:
+                path = self.included(found["name"], Path(source.name).parent)
+                if path is None:
+                    return f"include '{found['name']}'"
+                return INCLUDE.sub("include 'nested'", self.index.read(path).text)
+
+            text = INCLUDE.sub(text_of, source.text)
+            same = text == source.text
+            self._texts[source] = source if same else SourceText(source.name, text)
+        return self._texts[source]
 
     def offered(self, module: str, name: str) -> Symbol | None:
         """Return what `module` offers by `name`, None if it has no such name.

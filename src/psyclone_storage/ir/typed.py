@@ -103,6 +103,8 @@ class Typing:
     def _bracketed_type(self, symbol: Symbol, items: tuple[Expr, ...]) -> DataType | None:
         if symbol.origin is Origin.INTRINSIC:
             return self._function_type(symbol.key, items)
+        if symbol.sort is Sort.TYPE:
+            return DerivedType(symbol.key, symbol.module_key or None)
         return symbol.type
 
     def _function_type(self, word: str, items: tuple[Expr, ...]) -> DataType | None:

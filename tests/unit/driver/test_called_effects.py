@@ -8,241 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from called_effects import ALGORITHM, BUMP, EFFECTS, HELPER, KERNEL, PURE, SHARED, TOOLS
 from command import Outcome, run_command
 
-ALGORITHM = """module step_alg_mod
-  use work_kernel_mod, only : work_kernel_type
-  use field_mod, only : field_type
-  implicit none
-contains
-  subroutine step(theta)
-    type(field_type), intent(inout) :: theta
-    call invoke(work_kernel_type(theta))
-  end subroutine step
-end module step_alg_mod
-"""
-KERNEL = """module work_kernel_mod
-  use argument_mod, only : arg_type, CELL_COLUMN, GH_FIELD, GH_READWRITE, GH_REAL
-  use constants_mod, only : i_def, r_def
-  use fs_continuity_mod, only : W3
-  use kernel_mod, only : kernel_type
-{uses}
-  implicit none
-  private
-{specification}
-  type, public, extends(kernel_type) :: work_kernel_type
-    private
-    type(arg_type) :: meta_args(1) = (/ arg_type(GH_FIELD, GH_REAL, GH_READWRITE, W3) /)
-    integer :: operates_on = CELL_COLUMN
-  contains
-    procedure, nopass :: work_code
-  end type work_kernel_type
-contains
-  subroutine work_code(nlayers, theta, ndf, undf, map)
-    integer(i_def), intent(in) :: nlayers, ndf, undf, map(ndf)
-    real(r_def), intent(inout) :: theta(undf)
-{declared}
-    {statement}
-  end subroutine work_code
-{procedures}
-end module work_kernel_mod
-"""
-HELPER = """module helper_mod
-  use constants_mod, only : r_def
-  implicit none
-{specification}
-contains
-{procedures}
-end module helper_mod
-"""
-
-EFFECTS = {
-    "module variable": ("real(r_def) :: state = 0", "", "state = state + x; x = state"),
-    "saved local": ("", "real(r_def), save :: state", "state = state + x; x = state"),
-    "initialised local": ("", "real(r_def) :: state = 0", "state = state + x; x = state"),
-    "data": ("", "real(r_def) :: state\ndata state /0.0/", "state = state + x; x = state"),
-    "save statement": ("", "real(r_def) :: state\nsave", "state = state + x; x = state"),
-    "pointer to a module target": (
-        "real(r_def), target :: state",
-        "real(r_def), pointer :: p",
-        "p => state; p = p + x; x = p",
-    ),
-    "common": ("", "real(r_def) :: state\ncommon /kept/ state", "state = state + x; x = state"),
-    "internal write": (
-        "character(20) :: buffer", "", "write(buffer, '(f9.4)') x; read(buffer, '(f9.4)') x",
-    ),
-    "read from a unit": ("", "", "read(17, *) x"),
-    "write to a unit": ("", "", "write(17, *) x"),
-    "allocation": ("real(r_def), allocatable :: state(:)", "", "allocate(state(3))"),
-    "passed on": ("real(r_def) :: state", "", "call bump(state)"),
-    "intrinsic subroutine": ("real(r_def) :: state", "", "call cpu_time(state)"),
-    "intrinsic with keywords": ("integer :: state", "", "call system_clock(count_rate=state)"),
-    "moved allocation": (
-        "real(r_def), allocatable :: one(:), state(:)", "", "call move_alloc(one, state)",
-    ),
-    "status of an allocation": (
-        "integer :: state", "real(r_def), allocatable :: t(:)", "allocate(t(3), stat=state)",
-    ),
-    "second allocation": (
-        "real(r_def), allocatable :: state(:)", "real(r_def), allocatable :: t(:)",
-        "allocate(t(2), state(3))",
-    ),
-    "status of a transfer": (
-        "integer :: state", "character(20) :: buffer", "write(buffer, *, iostat=state) x",
-    ),
-    "intrinsic's name": ("", "", "x = scale(x)"),
-    "intrinsic's name in a message": ("", "", "write(*, *) scale(x)"),
-    "keyword's name": ("", "", "x = inquire(x)"),
-    "keyword's name in a message": ("", "", "write(*, *) inquire(x)"),
-    "passed procedure": ("", "", "call apply_to(count_one, x)"),
-    "variable with an intrinsic's name": ("real(r_def) :: index", "", "call bump(index)"),
-    "passed to a dummy procedure": ("real(r_def) :: state", "", "call apply_state(bump)"),
-    "overloaded operator": ("", "type(box_type) :: a, b, c", "a%n = 1; c = a + b; x = x + c%n"),
-    "defined operator": ("", "type(box_type) :: a, b", "x = x + (a .dot. b)"),
-    "defined assignment": ("", "type(box_type) :: a", "a = x"),
-    "pointer of a function": ("", "real(r_def), pointer :: p", "p => target_of(); p = x"),
-    "pointer of a subroutine": ("", "real(r_def), pointer :: p", "call aim(p); p = x"),
-    "pointer passed on": ("", "real(r_def), pointer :: p", "call aim(p); call bump(p)"),
-    "second pointer": ("", "real(r_def), pointer :: p, q", "call aim(p); q => p; q = x"),
-    "pointer component": ("", "type(box_type) :: a", "call aim_part(a); a%p = x"),
-    "overriding procedure": ("", "class(box_type), pointer :: a", "call a%act(x)"),
-}  # fmt: skip
-SHARED = """integer :: calls = 0
-real(r_def), target :: aimed_at
-interface operator(+)
-  module procedure add_boxes
-end interface
-interface operator(.dot.)
-  module procedure dot_boxes
-end interface
-interface assignment(=)
-  module procedure set_box
-end interface
-interface operator(-)
-  module procedure subtract_boxes
-end interface
-type :: box_type
-  integer :: n = 0
-  real(r_def), pointer :: p => null()
-contains
-  procedure, nopass :: act => look_at
-  procedure, nopass, non_overridable :: fixed => look_at
-end type
-type, extends(box_type) :: counting_type
-contains
-  procedure, nopass :: act => count_one
-end type"""
-TOOLS = """  function scale(z) result(y)
-    real(r_def), intent(in) :: z
-    real(r_def) :: y
-    calls = calls + 1; y = z
-  end function scale
-  function inquire(z) result(y)
-    real(r_def), intent(in) :: z
-    real(r_def) :: y
-    calls = calls + 1; y = z
-  end function inquire
-  subroutine look_at(y)
-    real(r_def), intent(inout) :: y
-    y = 2 * y
-  end subroutine look_at
-  subroutine count_one(y)
-    real(r_def), intent(inout) :: y
-    calls = calls + 1; y = calls
-  end subroutine count_one
-  subroutine apply_to(f, y)
-    external :: f
-    real(r_def), intent(inout) :: y
-    call f(y)
-  end subroutine apply_to
-  subroutine apply_state(f)
-    external :: f
-    call f(aimed_at)
-  end subroutine apply_state
-  function add_boxes(a, b) result(c)
-    type(box_type), intent(in) :: a, b
-    type(box_type) :: c
-    calls = calls + 1; c%n = a%n + b%n
-  end function add_boxes
-  function dot_boxes(a, b) result(c)
-    type(box_type), intent(in) :: a, b
-    integer :: c
-    calls = calls + 1; c = a%n * b%n
-  end function dot_boxes
-  function subtract_boxes(a, b) result(c)
-    type(box_type), intent(in) :: a, b
-    integer :: c
-    c = a%n - b%n
-  end function subtract_boxes
-  function same(t) result(p)
-    real(r_def), target, intent(in) :: t
-    real(r_def), pointer :: p
-    p => t
-  end function same
-  subroutine set_box(a, z)
-    type(box_type), intent(inout) :: a
-    real(r_def), intent(in) :: z
-    calls = calls + 1; a%n = int(z)
-  end subroutine set_box
-  function target_of() result(p)
-    real(r_def), pointer :: p
-    p => aimed_at
-  end function target_of
-  subroutine aim(p)
-    real(r_def), pointer, intent(out) :: p
-    p => aimed_at
-  end subroutine aim
-  subroutine aim_part(a)
-    type(box_type), intent(inout) :: a
-    a%p => aimed_at
-  end subroutine aim_part
-"""
-PURE = {
-    "argument": ("", "", "x = 2 * x"),
-    "module variable read": ("real(r_def) :: state = 2", "", "x = state * x"),
-    "local": ("real(r_def) :: state", "real(r_def) :: state", "state = x; x = 2 * state"),
-    "constant": ("", "real(r_def), parameter :: state = 2", "x = state * x"),
-    "own buffer": ("", "character(20) :: buffer", "write(buffer, '(f9.4)') x"),
-    "message": ("", "", "if (x > 1e9) write(*, *) x"),
-    "stop": ("real(r_def) :: state", "", "if (x < 0) then; state = x; stop 1; end if; x = 2 * x"),
-    "error stop": ("", "", "if (x < 0) error stop 'negative'"),
-    "passed to be read": ("real(r_def) :: state", "", "call look(state, x)"),
-    "of each thread": ("real(r_def) :: state\n!$omp threadprivate(state)", "", "state = x"),
-    "intrinsic subroutine": ("real(r_def) :: state", "real(r_def) :: t", "call cpu_time(t)"),
-    "intrinsic that reads": ("integer :: state", "integer :: t", "call mvbits(state, 0, 1, t, 0)"),
-    "intrinsic function": ("real(r_def) :: state", "", "x = max(x, abs(state))"),
-    "status of an allocation": (
-        "integer :: state", "real(r_def), allocatable :: t(:)\ninteger :: n",
-        "allocate(t(3), source=x, stat=n)",
-    ),
-    "passed procedure": ("", "", "call apply_to(look_at, x)"),
-    "operator of numbers": ("", "integer :: i, j", "i = 1; j = i + i; x = x + j"),
-    "operator of another type": ("", "type(box_type) :: a", "a%n = 2; x = x + a%n"),
-    "other operator of the type": (
-        "", "type(box_type) :: a, b\ninteger :: j", "b = a; j = a - b; x = x + j",
-    ),
-    "pointer to a local": (
-        "", "real(r_def), target :: t\nreal(r_def), pointer :: p",
-        "t = x; p => t; p = 2 * p; x = t",
-    ),
-    "pointer to an argument": (
-        "", "real(r_def), target :: t\nreal(r_def), pointer :: p", "p => same(t); p = x",
-    ),
-    "allocated pointer": ("", "real(r_def), pointer :: p", "allocate(p); call bump(p)"),
-    "pointer that is read": ("", "real(r_def), pointer :: p", "call aim(p); x = x + p"),
-    "binding of a type": ("", "type(box_type) :: a", "call a%act(x)"),
-    "final binding": ("", "class(box_type), pointer :: a", "call a%fixed(x)"),
-}  # fmt: skip
-BUMP = """  subroutine bump(y)
-    real(r_def), intent(inout) :: y
-    y = y + 1
-  end subroutine bump
-  subroutine look(y, z)
-    real(r_def), intent(in) :: y
-    real(r_def), intent(inout) :: z
-    z = y + z
-  end subroutine look
-"""
 WAYS = ("same module", "other module", "renamed", "nested", "function", "generic", "bound",
         "internal", "recursive")  # fmt: skip
 STEPS = (
@@ -268,7 +36,8 @@ def function(name: str, declared: str, body: str) -> str:
 def needs_tools(effect: tuple[str, str, str]) -> bool:
     """Return whether an effect uses a procedure or a type of `TOOLS`."""
     names = re.findall(r"(?:subroutine|function) (\w+)", TOOLS)
-    return any(re.search(rf"\b{name}\b|box_type", " ".join(effect)) for name in names)
+    words = "|".join((*names, "box_type", "final_type", "shown_type"))
+    return re.search(rf"\b(?:{words})\b", " ".join(effect)) is not None
 
 
 def texts(way: str, effect: tuple[str, str, str]) -> tuple[str, str]:
@@ -386,6 +155,125 @@ def test_effects_that_are_not_known_are_reported_once(
         trusting = ("--warnings", "error", "--config-opts", f"THREAD_SAFE_PROCEDURES={name}")
         done = compiled(tmp_path, (text, ""), STEPS[0], *trusting)
         assert (done.status, done.err) == (0, "")
+
+
+LOST = {
+    "function that is assigned to": ("", "target_of() = x"),
+    "default target": ("", "aim%p = x"),
+    "generic of two modules": ("use one_mod, only : put\nuse two_mod, only : put", "call put(x)"),
+    "variable of a missing module": ("use gone_mod", "state = x"),
+    "passed variable of a missing module": ("use gone_mod", "call bump(state)"),
+}
+LOST_MODULE = """module one_mod
+  interface put
+    module procedure put_one
+  end interface
+contains
+  subroutine put_one(i)
+    integer, intent(inout) :: i
+    i = 1
+  end subroutine put_one
+end module one_mod
+"""
+
+
+@pytest.mark.parametrize(("uses", "body"), LOST.values(), ids=LOST)
+def test_what_is_not_followed_is_reported(uses: str, body: str, tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    (folder / "one_mod.f90").write_text(LOST_MODULE)
+    two = LOST_MODULE.replace("one", "two").replace("integer", "real")
+    (folder / "two_mod.f90").write_text(two.replace("i = 1", "i = 1; write(17) i"))
+    declared = "type(aim_type) :: aim" if "aim" in body else ""
+    outer = "type :: aim_type\nreal(r_def), pointer :: p => aimed_at\nend type"
+    kernel, helper = texts("other module", (outer if declared else "", declared, body))
+    helper = helper.replace("  implicit none", f"  {uses}\n  implicit none", 1)
+    done = compiled(tmp_path, (kernel, helper), STEPS[0])
+    assert is_shared(done)
+    assert done.err.count("warning[S016]") == 1
+
+
+def test_functions_of_intrinsic_modules_have_no_effects(tmp_path: Path) -> None:
+    kernel, helper = texts("other module", ("", "", "if (ieee_is_nan(x)) x = 0"))
+    use = "use, intrinsic :: ieee_arithmetic, only : ieee_is_nan"
+    helper = helper.replace("  implicit none", f"  {use}\n  implicit none", 1)
+    assert is_shared(compiled(tmp_path, (kernel, helper), STEPS[0], "--warnings", "error"))
+
+
+INCLUDED = {
+    "not found": ("include 'other.inc'", "", True),
+    "directive, not found": ('#include "other.inc"', "", True),
+    "changes state": ("include 'text.inc'", "state = state + x", True),
+    "saves a variable": ('#include "text.inc"', "block; real, save :: s; s = x; end block", True),
+    "includes another": ("include 'text.inc'", "include 'other.inc'", True),
+    "harmless": ("include 'text.inc'", "x = 2 * x", False),
+    "harmless, by a directive": ('#include "text.inc"', "x = 2 * x", False),
+}
+
+
+@pytest.mark.parametrize(("line", "included", "reported"), INCLUDED.values(), ids=INCLUDED)
+@pytest.mark.parametrize("way", ["same module", "nested", "function"])
+def test_the_text_of_included_files_is_scanned(
+    way: str, line: str, included: str, reported: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    (folder / "text.inc").write_text(f"    {included}\n")
+    effect = ("real(r_def) :: state", "", f"x = x\n{line}")
+    done = compiled(tmp_path, texts(way, effect), STEPS[0])
+    assert is_shared(done)
+    assert ("warning[S016]" in done.err) is reported
+
+
+BOX = """module box_mod
+  integer :: state = 0
+  type :: crate_type
+    integer :: n = 0
+  end type crate_type
+  interface &
+    operator(+)
+    module procedure add
+  end interface; interface assignment(=); module procedure set; end interface
+contains
+  function add(a, b) result(c)
+    type(crate_type), intent(in) :: a, b
+    integer :: c
+    state = state + 1; c = a%n
+  end function add
+  subroutine set(a, b)
+    type(crate_type), intent(out) :: a
+    real, intent(in) :: b
+    state = state + 1; a%n = int(b)
+  end subroutine set
+end module box_mod
+"""
+ELSEWHERE = {
+    "offered again": "use box_mod, only : crate_type, operator(+), assignment( = )",
+    "offered again as a whole": "use box_mod",
+    "type renamed": "use box_mod, only : crate_type => own_type, operator (+), assignment(=)",
+    "type elsewhere": (
+        "use box_mod, only : operator(+), assignment(=)\nuse type_mod, only : crate_type"
+    ),
+    "missing": "",
+}
+
+
+@pytest.mark.parametrize("body", ["x = x + (a + a)", "a = x"])
+@pytest.mark.parametrize("uses", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_operators_of_other_modules_are_called(uses: str, body: str, tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    text = BOX.replace("crate_type", "own_type") if "=>" in uses else BOX
+    (folder / "box_mod.f90").write_text(text)
+    (folder / "type_mod.f90").write_text("module type_mod\nuse box_mod\nend module type_mod\n")
+    if uses:
+        (folder / "again_mod.f90").write_text(f"module again_mod\n{uses}\nend module again_mod\n")
+    kernel, helper = texts("other module", ("", "type(crate_type) :: a", body))
+    imported = "use again_mod, only : crate_type, operator(+), assignment(=)"
+    helper = helper.replace("  implicit none", f"  {imported}\n  implicit none", 1)
+    done = compiled(tmp_path, (kernel, helper), STEPS[0])
+    assert "it changes 'state'" in done.err or "warning[S016]" in done.err
+    assert is_shared(done) is ("warning[S016]" in done.err)
 
 
 REGIONS = {

@@ -23,6 +23,7 @@ from psyclone_storage.ir.expr import (
     Member,
     Name,
     Origin,
+    Sort,
     Star,
     Symbol,
     Unary,
@@ -31,11 +32,12 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.intrinsics import DEFINED, SUBROUTINES
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import AnyOperator, DefinedOperator
+from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
+    Allocate,
     Assign,
     Associate,
     Call,
@@ -48,6 +50,7 @@ from psyclone_storage.ir.unit import (
     Opaque,
     PointerAssign,
     Return,
+    Select,
     Stop,
 )
 
@@ -64,6 +67,14 @@ ACTIONS = {
     "execute_command_line": "it runs a command of the operating system",
 }
 """The effects of intrinsic subroutines on something other than their arguments."""
+_NO_NUMBERS = (Intrinsic.LOGICAL, Intrinsic.CHARACTER)
+_OPERANDS: dict[OperatorKind | None, set[Intrinsic]] = {
+    OperatorKind.ARITHMETIC: {Intrinsic.REAL},
+    OperatorKind.CONCATENATION: {Intrinsic.CHARACTER},
+    OperatorKind.LOGICAL: {Intrinsic.LOGICAL},
+    OperatorKind.RELATIONAL: {Intrinsic.REAL, Intrinsic.CHARACTER},
+}
+"""The types to which the operators of the language apply; `REAL` stands for all numbers."""
 _OPAQUE_CALL = regex(r"\bcall\s+([a-z]\w*)", re.IGNORECASE)
 _OPAQUE_OPERATOR = regex(
     r"(?<![\d.])\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true|false)\.)[a-z]+\.",
@@ -203,7 +214,10 @@ def unit_of(line: InputOutput) -> Expr | None:
 
 
 def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
-    """Return the variables that pointers and `associate` names may refer to, by their keys."""
+    """Return the variables that other names may refer to, by these names.
+
+    They are those of pointers, also in copied or constructed objects, and `associate` names.
+    """
     found: dict[str, frozenset[str]] = {}
     pairs = []
     for line in walk_lines(code.body):
@@ -211,22 +225,44 @@ def names_behind(code: KernelCode) -> dict[str, frozenset[str]]:
             pairs.append((base_of(line.target), base_of(line.value)))
         elif isinstance(line, Associate):
             pairs += [(name.key, base_of(value)) for name, value in line.pairs]
+        elif isinstance(line, Assign) and has_pointers(line.target, code):
+            parts = line.value.items if isinstance(line.value, Index) else ()
+            pairs += [(base_of(line.target), base_of(one)) for one in (line.value, *parts)]
+        elif isinstance(line, Allocate):
+            named = [one for one in line.arrays if isinstance(one, Keyword)]
+            values = [base_of(one.value) for one in named if one.key == "source"]
+            objects = [one for one in line.arrays if has_pointers(one, code)]
+            pairs += [(base_of(one), value) for one in objects for value in values]
+        elif isinstance(line, Select) and line.alias is not None:
+            pairs.append((line.alias.key, base_of(line.selector)))
+    pairs = [(name, value) for name, value in pairs if name and value]
     for _ in pairs:
         for name, value in pairs:
             found[name] = found.get(name, frozenset()) | {value} | found.get(value, frozenset())
     return found
 
 
+def has_pointers(target: Expr, code: KernelCode) -> bool:
+    """Return whether a variable is an object with pointer components."""
+    kind = Typing(code.symbol, code.structure).type_of(target)
+    own = code.structure(kind) if isinstance(kind, DerivedType) else None
+    return own is not None and any("pointer" in part.attributes for part in own.components)
+
+
 # ---------------------------------------------------------------------------- calls
 
 
-def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCall]:
+def call_sites(
+    lines: Iterable[Line], code: KernelCode, *, overloaded: bool = False
+) -> Iterator[ProcedureCall]:
     """Yield the calls in `lines` of `code`: subroutines, functions in expressions, operators.
 
-    A procedure that is passed as an argument counts as called. Operators and assignments of
-    derived types are calls of `operator(+)` and the like, and of `assignment(=)`.
+    A procedure that is passed as an argument counts as called. Operators and assignments that
+    procedures may define are calls of `operator(+)` and the like, and of `assignment(=)`; I/O of
+    derived types calls `write(formatted)` and the like. Unless `overloaded`, the operators of
+    intrinsic types are those of the language.
     """
-    typing = Typing(code.symbol, code.structure) if _has_structures(code) else None
+    typing = Typing(code.symbol, code.structure) if overloaded or _has_structures(code) else None
     is_function = cache(lambda key: _is_function(code.symbol(key)))
     for line in lines:
         place = place_of_line(line)
@@ -236,27 +272,58 @@ def call_sites(lines: Iterable[Line], code: KernelCode) -> Iterator[ProcedureCal
             parts = parts[1:]
         elif isinstance(line, Opaque):
             yield from _in_opaque(line, code)
-        elif isinstance(line, Assign) and typing and _of_structures(typing, *parts):
-            yield ProcedureCall(Name(ASSIGNMENT), (line.target, line.value), place)
+        elif typing:
+            yield from _by_language(line, typing)
         for expr in parts:
             for part in walk(expr):
                 yield from _called_by(part, is_function, typing, place)
-    for item in code.declarations:
-        if isinstance(item, Opaque):
-            for key in sorted(item.names):
-                if _is_function(code.symbol(key)):
-                    yield ProcedureCall(Name(key))
+    opaque = [item.names for item in code.declarations if isinstance(item, Opaque)]
+    for key in sorted(frozenset[str]().union(*opaque)):
+        if is_function(key):
+            yield ProcedureCall(Name(key))
+
+
+def _by_language(line: Line, typing: Typing) -> Iterator[ProcedureCall]:
+    """Yield the calls of procedures that define what an assignment or an I/O statement does."""
+    place = place_of_line(line)
+    if isinstance(line, Assign) and _is_defined(None, typing, line.target, line.value):
+        yield ProcedureCall(Name(ASSIGNMENT), (line.target, line.value), place)
+    elif isinstance(line, InputOutput):
+        word = "read" if line.word == "read" else "write"
+        for item in line.items:
+            if isinstance(typing.type_of(item), DerivedType):
+                for form in ("formatted", "unformatted"):
+                    yield ProcedureCall(Name(f"{word}({form})"), (item,), place)
+
+
+def set_functions(code: KernelCode) -> Iterator[str]:
+    """Yield the functions that return a pointer through which a procedure assigns."""
+    for line in walk_lines(code.body):
+        target = line.target if isinstance(line, Assign) else None
+        while isinstance(target, Index | Member):
+            target = target.base
+            if isinstance(target, Name) and code.symbol(target.key).sort is Sort.FUNCTION:
+                yield target.key
 
 
 def _has_structures(code: KernelCode) -> bool:
-    """Return whether any variable in `code` has a derived type."""
-    types = [symbol.type for symbol in code.module.symbols.symbols.values()]
+    """Return whether any variable or function in `code` has a derived type."""
+    symbols = code.module.symbols.symbols.values()
+    types = [symbol.type for symbol in symbols]
     types += [item.type for item in code.declarations if isinstance(item, Declare)]
-    return any(isinstance(one, DerivedType) for one in types)
+    return any(isinstance(one, DerivedType) for one in types) or any(
+        symbol.sort is Sort.TYPE for symbol in symbols
+    )
 
 
-def _of_structures(typing: Typing, *operands: Expr) -> bool:
-    return any(isinstance(typing.type_of(operand), DerivedType) for operand in operands)
+def _is_defined(kind: OperatorKind | None, typing: Typing, *operands: Expr) -> bool:
+    """Return whether an operation, or an assignment, of these operands is not of the language."""
+    types = [typing.type_of(operand) for operand in operands]
+    if any(isinstance(one, DerivedType) for one in types):
+        return True
+    found = {one.intrinsic for one in types if isinstance(one, ScalarType)}
+    sorts = {one if one in _NO_NUMBERS else Intrinsic.REAL for one in found}
+    return len(sorts) > 1 or (kind in _OPERANDS and not sorts <= _OPERANDS[kind])
 
 
 def _called_by(
@@ -277,7 +344,7 @@ def _is_called(op: AnyOperator, typing: Typing | None, *operands: Expr) -> bool:
     """Return whether an operator is a procedure."""
     if isinstance(op, DefinedOperator):
         return True
-    return typing is not None and _of_structures(typing, *operands)
+    return typing is not None and _is_defined(op.kind, typing, *operands)
 
 
 def _is_function(symbol: Symbol) -> bool:

@@ -144,7 +144,7 @@ def _module(
     reader: UnitReader, around: OpenScope, scope: OpenScope, statements: list[SourceStatement]
 ) -> KernelModule:
     first = around.opening.whole().stop
-    inside = _between(statements, first, around.stop)
+    inside = statements_between(statements, first, around.stop)
     last = _contains(inside[:-1])
     place = Span(around.opening.source, first, inside[last].offset(0))
     specification = read_specification(list(elements(inside[:last], place)))
@@ -179,7 +179,7 @@ def _procedure(
     scope: OpenScope, reader: UnitReader, statements: list[SourceStatement]
 ) -> Procedure:
     place = _place(scope)
-    inside = _between(statements, place.start, place.stop)
+    inside = statements_between(statements, place.start, place.stop)
     names = frozenset[str]().union(*(names_in(item.text) for item in inside))
     is_function = scope.kind is ScopeKind.FUNCTION
     pure = is_pure(scope)
@@ -255,12 +255,14 @@ def _place(scope: OpenScope) -> Span:
 def _elements(scope: OpenScope, statements: list[SourceStatement]) -> list[Element]:
     """Return all that stands between the opening and the end statement of `scope`."""
     first = scope.opening.whole().stop
-    inside = _between(statements, first, scope.stop)
+    inside = statements_between(statements, first, scope.stop)
     place = Span(scope.opening.source, first, inside[-1].offset(0))
     return list(elements(inside[:-1], place))
 
 
-def _between(statements: list[SourceStatement], start: int, stop: int) -> list[SourceStatement]:
+def statements_between(
+    statements: list[SourceStatement], start: int, stop: int
+) -> list[SourceStatement]:
     """Return the statements that begin between two offsets, of all in the order of their text."""
     first = bisect_left(statements, start, key=_begin)
     return statements[first : bisect_left(statements, stop, lo=first, key=_begin)]

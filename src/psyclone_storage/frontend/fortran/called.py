@@ -6,29 +6,43 @@ A name of an interface stands for all the procedures of the module that the inte
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import read_file
+from psyclone_storage.frontend.fortran.body import read_file, statements_between
+from psyclone_storage.frontend.fortran.constructs import read_whole_lines
+from psyclone_storage.frontend.fortran.elements import elements
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of
 from psyclone_storage.frontend.fortran.procedures import read_bindings
 from psyclone_storage.frontend.fortran.specification import END_TYPE
 from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
-from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Origin
+from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.expr import Expr, Name, Origin
 from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    names_of_line,
+    rewritten,
+    substituted,
+    walk_lines,
+)
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
-from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.unit import Declare, Line, Opaque, ScopedBlock
 
 _TYPE = regex(r"type\b(?!\s*\()(?:.*::|\s)\s*(?P<name>[a-z]\w*)\s*$", re.IGNORECASE)
 _GENERIC = regex(
     r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE
 )
+FINAL = "final("
+"""The name by which `read_bound` returns the final procedures of a type."""
+_FINAL = regex(r"final\b\s*(?:::)?\s*(?P<names>\w[\w\s,]*)$", re.IGNORECASE)
 _OVERLOAD = regex(
-    r"(?:interface|generic\b[^:]*::)\s*(?P<word>operator|assignment)\s*"
+    r"(?:interface|generic\b[^:]*::)\s*(?P<word>operator|assignment|read|write)\s*"
     r"\(\s*(?P<operator>[^\s()]+)\s*\)\s*(?:=>\s*(?P<names>[\w\s,]+))?$"
 )
 _LISTED = regex(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$")
@@ -84,6 +98,59 @@ def _seeing(outer: KernelCode, inner: KernelCode) -> KernelCode:
     return replace(inner, declarations=declarations, uses=(*inner.uses, *outer.uses))
 
 
+def with_constructs(code: KernelCode) -> KernelCode:
+    """Return `code` with the statements of the constructs that it contains as text.
+
+    The statements of a `block` replace it: its declarations and imports become those of the
+    procedure. A name that is also used outside of the block gets a suffix that begins with '@'.
+    """
+    if not any(isinstance(line, Opaque) for line in walk_lines(code.body)):
+        return code
+    opened = rewritten(code.body, _opened)
+    uses, declarations = [*code.uses], [*code.declarations]
+    used = _names(opened) + Counter(local_names(code))
+
+    def dissolved(line: Line) -> tuple[Line, ...]:
+        if not isinstance(line, ScopedBlock):
+            return (line,)
+        inside, suffix = _names((line,)), f"@{len(declarations) + len(uses)}"
+        own = {item.key: item.name for item in line.declarations if isinstance(item, Declare)}
+        own |= {item.key: item.local for use in line.uses for item in use.names}
+        new = {key: own[key] + suffix for key in own if used[key] > inside[key]}
+        for use in line.uses:
+            names = (replace(one, local=new.get(one.key, one.local)) for one in use.names)
+            uses.append(replace(use, names=tuple(names)))
+        declarations.extend(_renamed(item, new) for item in line.declarations)
+        values: dict[str, Expr] = {key: Name(name) for key, name in new.items()}
+        return everywhere(line.body, lambda expr: substituted(expr, values))
+
+    body = rewritten(opened, dissolved)
+    return replace(code, body=body, uses=tuple(uses), declarations=tuple(declarations))
+
+
+def _renamed(item: Specified, new: Mapping[str, str]) -> Specified:
+    """Return a declaration with new names for some variables."""
+    if isinstance(item, Declare):
+        return replace(item, name=new.get(item.key, item.name))
+    if isinstance(item, Opaque):
+        return replace(item, names=frozenset(new.get(key, key) for key in item.names))
+    return item
+
+
+def _opened(line: Line) -> Iterable[Line]:
+    """Return the statements of a construct that is carried as text, or the line itself."""
+    if not isinstance(line, Opaque) or line.place is None:
+        return (line,)
+    place = line.place
+    inside = statements_between(read_file(place.source).statements, place.start, place.stop)
+    return read_whole_lines(list(elements(inside, place)))
+
+
+def _names(lines: Iterable[Line]) -> Counter[str]:
+    """Count the lines in which each name is used."""
+    return Counter(name for line in walk_lines(lines) for name in names_of_line(line))
+
+
 def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...]:
     """Return the procedures, in lower case, that `name` refers to in a module.
 
@@ -119,12 +186,15 @@ def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, .
             if generic := _GENERIC.match(statement.text):
                 names = re.findall(r"\w+", generic["names"].lower())
                 targets[generic["name"].lower()] = tuple(names)
+            if final := _FINAL.match(statement.text):
+                names = re.findall(r"\w+", final["names"].lower())
+                targets[FINAL] = (*targets.get(FINAL, ()), *names)
     found = targets.get(binding, ())
     return tuple(dict.fromkeys(one for name in found for one in targets.get(name, (name,))))
 
 
 def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the procedures of `operator(...)` and `assignment(=)`, by these names.
+    """Return the procedures of `operator(...)`, `assignment(=)`, `read(...)` and `write(...)`.
 
     Each is a pair: a procedure name in lower case and nothing, or a binding and the name of its
     type.

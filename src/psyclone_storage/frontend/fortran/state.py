@@ -33,7 +33,7 @@ _CLOSING = regex(r"end\s*(?:(?:subroutine|function)\b.*)?$", re.IGNORECASE)
 _INTERFACE = regex(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
 _END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
 _KEPT = regex(
-    r"\bsave\b|^(?:data|common|equivalence|namelist|external|pointer)\b",
+    r"\bsave\b|^(?:data|common|equivalence|namelist|external|pointer)\b|^include\s*['\"]",
     re.IGNORECASE,
 )
 _DECLARATION = regex(
@@ -52,6 +52,7 @@ _ALLOCATED = regex(r"(?:^|[(,=]|::)\s*(?P<name>[a-z]\w*)(?!\s*=)\b", re.IGNORECA
 _CALL = regex(r"\bcall\s+(?P<name>[a-z]\w*)\s*(?P<more>%)?", re.IGNORECASE)
 _REFERENCE = regex(r"(?<![\w%.])(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _COMPONENT = regex(r"%\s*[a-z]\w*\s*\(", re.IGNORECASE)
+_COMPONENT_SET = regex(r"(?:if\s*@\s*)?(?P<name>[a-z]\w*)\s*@?\s*%[\w%@\s]*=(?!=)", re.IGNORECASE)
 _NAME = regex(r"(?<![\w%.])[a-z]\w*(?!\s*=(?!=))", re.IGNORECASE)
 _TRANSFER = regex(
     r"(?:if\s*@\s*)?(?:(?:read|write|open|close|inquire|rewind|backspace|endfile|flush)\s*@"
@@ -59,7 +60,7 @@ _TRANSFER = regex(
     re.IGNORECASE,
 )
 _POINTS = regex(r"[\w)%]\s*=>|\bassociate\s*\(|\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true"
-                r"|false)\.)[a-z]+\.|^block$|^entry\b", re.IGNORECASE)  # fmt: skip
+                r"|false)\.)[a-z]+\.|^(?:\w+\s*:\s*)?block$|^entry\b", re.IGNORECASE)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,9 @@ class _Reading:
         short = _without_brackets(plain)
         self._changed[-1].update(_changed(plain, short))
         self._has_structures |= "%" in plain
+        target = _COMPONENT_SET.match(short)
+        if target is not None and target["name"].lower() not in self._arguments:
+            self._may_change = True
         if _TRANSFER.match(short) or _POINTS.search(plain) or _COMPONENT.search(plain):
             self._may_change = True
         call = _CALL.search(plain)

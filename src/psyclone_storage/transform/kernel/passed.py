@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from psyclone_storage.analysis.bodies.effects import ProcedureCall, base_of, names_behind
+from psyclone_storage.analysis.bodies.effects import (
+    ProcedureCall,
+    base_of,
+    has_pointers,
+    names_behind,
+)
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import CallFunction, Index, Keyword, Member, Name, Origin
 from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.ir.unit import Call, PointerAssign
-from psyclone_storage.transform.kernel.state import kept_variables
+from psyclone_storage.ir.unit import Assign, Associate, Call, PointerAssign
+from psyclone_storage.transform.kernel.state import kept_variables, unknown_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ def changed_by_calls(
     aimed = {name for site in sites for name in _aimed(code, site)}
     behind = names_behind(code)
     aimed |= {name for name, others in behind.items() if aimed & others}
-    owners = kept_variables(code).keys()
+    owners = kept_variables(code).keys() | unknown_variables(code)
     passed = {name for site in sites for name in _passed(site, owners, behind, _changes)}
     passed |= {name for site in sites for name in _passed(site, aimed, behind, _changes_target)}
     return frozenset(passed), (), frozenset(aimed)
@@ -64,6 +69,15 @@ def _aimed(code: KernelCode, site: PassingCall) -> Iterator[str]:
         match line:
             case PointerAssign(target, Index(base)) if base is site.call.procedure:
                 yield base_of(target)
+            case Assign(target, Index(base)) if base is site.call.procedure:
+                if has_pointers(target, code):
+                    yield base_of(target)
+            case Associate(pairs):
+                yield from (
+                    name.key
+                    for name, value in pairs
+                    if isinstance(value, Index) and value.base is site.call.procedure
+                )
     for at, arg in enumerate(site.call.args):
         positions = range(at, at + 1 + isinstance(site.call.procedure, Member))
         if any(_sets_pointer(codes, arg, one) for codes in site.bodies for one in positions):

@@ -35,7 +35,9 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     CallFunction,
     Expr,
+    Index,
     Keyword,
+    Member,
     Name,
     Origin,
     Sort,
@@ -46,8 +48,10 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
-from psyclone_storage.ir.scopes import imports_of
+from psyclone_storage.ir.scopes import imports_of, local_names
 from psyclone_storage.ir.symbols import declaration_of
+from psyclone_storage.ir.typed import Typing
+from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -120,10 +124,33 @@ def changed_state(
     for name in sorted(changed & owners.keys()):
         if mentioned is not None and not passed and _is_switch(code, name, mentioned):
             continue
-        place = place_of_name(code, name)
-        yield _race(code, f"it changes '{name}', {owners[name]}", place, callers)
+        shown = name.partition("@")[0]
+        place = place_of_name(code, shown)
+        yield _race(code, f"it changes '{shown}', {owners[name]}", place, callers)
     for effect in other_effects(lines, code):
         yield _race(code, effect.text, effect.place or code.module.routine, callers)
+
+
+def unknown_variables(code: KernelCode) -> frozenset[str]:
+    """Return the names that may be variables of modules that are not found."""
+    hidden = local_names(code)
+    return frozenset(
+        key
+        for key, symbol in code.module.symbols.symbols.items()
+        if symbol.origin is Origin.UNRESOLVED and symbol.module and key not in hidden
+    )
+
+
+def changes_unknown(code: KernelCode, passed: frozenset[str]) -> bool:
+    """Return whether `code` may change a variable of a module that is not found.
+
+    `passed` are the variables that it passes to procedures that change them.
+    """
+    unknown = unknown_variables(code) - kept_variables(code).keys()
+    if not unknown:
+        return False
+    found, _ = _assigned(code, continuing(code.body, ends_program(code)))
+    return not unknown.isdisjoint(found | passed)
 
 
 def _race(code: KernelCode, text: str, place: Span, callers: tuple[str, ...]) -> Diagnostic:
@@ -322,7 +349,8 @@ def _assigned(code: KernelCode, lines: Iterable[Line]) -> tuple[frozenset[str], 
     for line in lines:
         targets = {base_of(target) for target in _targets(line, code)}
         found |= targets
-        if not isinstance(line, PointerAssign | Nullify | Allocate):
+        aims = isinstance(line, PointerAssign | Nullify | Allocate)
+        if not aims and not _keeps_targets(line, code):
             written |= targets
         if isinstance(line, Call):
             found.update(saved & {base_of(arg) for arg in line.args})
@@ -371,6 +399,25 @@ def _targets(line: Line, code: KernelCode) -> tuple[Expr, ...]:
         case Do():
             return (line.variable,)
     return ()
+
+
+def _keeps_targets(line: Line, code: KernelCode) -> bool:
+    """Return whether a statement assigns to an object of `code`, not to targets of pointers."""
+    target = line.target if isinstance(line, Assign) else None
+    declared = None if target is None else code.declared(base_of(target))
+    if (
+        declared is None
+        or not isinstance(declared.type, DerivedType)
+        or "pointer" in declared.words
+    ):
+        return False
+    typing = Typing(code.symbol, code.structure)
+    while isinstance(target, Index | Member):
+        part = typing.component(target) if isinstance(target, Member) else declared
+        if part is None or "pointer" in part.attributes:
+            return False
+        target = target.base
+    return True
 
 
 def _is_template(item: Expr) -> bool:

@@ -1,0 +1,77 @@
+"""Patterns of defined operators, assignments and I/O, and the types that these apply to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from psyclone_storage.base.regex import regex
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.types import DataType, DerivedType
+from psyclone_storage.ir.unit import Use
+
+FINAL_PATTERN = regex(r"^[ \t]*final\b\s*(?:::)?\s*\w", re.IGNORECASE | re.MULTILINE)
+OPERATORS = regex(r"\binterface\b[\s&]*(?:operator|assignment)\s*\(", re.IGNORECASE)
+OVERLOADS = regex(
+    r"\b(?:interface|generic\b[^:\n]*::)[\s&]*(?:operator|assignment|read|write)\s*\("
+    rf"|{FINAL_PATTERN.pattern}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DEFAULT_TARGET = regex(r"\bpointer\b.*::.*=>\s*(?!null\b)\w", re.IGNORECASE)
+_OVERLOADED = ("operator(", "assignment(", "read(", "write(")
+
+
+def module_of(kind: DerivedType, code: KernelCode) -> str:
+    """Return the module of a derived type in a procedure, in lower case."""
+    return key_of(kind.module or code.symbol(kind.name).module or code.module.name)
+
+
+def is_overload(key: str) -> bool:
+    """Return whether a key is that of an operator, an assignment, or I/O."""
+    return key.startswith(_OVERLOADED)
+
+
+def lists_overload(use: Use) -> bool:
+    """Return whether an import lists an operator or the like."""
+    return any(is_overload("".join(name.key.split())) for name in use.names)
+
+
+def offers_overloads(use: Use) -> bool:
+    """Return whether an import may offer operators or the like."""
+    return use.whole or lists_overload(use)
+
+
+def may_take(codes: tuple[KernelCode, ...], sorts: list[object]) -> bool:
+    """Return whether a procedure may have arguments of these types, as far as they are known."""
+    if not codes:
+        return True
+    for key, sort in zip(codes[0].dummy_keys, sorts, strict=False):
+        declared = codes[0].declared(key)
+        if declared is None or declared.polymorphic or sort is None:
+            continue
+        if sort_of(declared.type, codes[0]) != sort:
+            return False
+    return True
+
+
+def sort_of(kind: DataType, code: KernelCode) -> object:
+    """Return the name of a derived type where it is defined, or an intrinsic type."""
+    if isinstance(kind, DerivedType):
+        return key_of(code.symbol(kind.name).name)
+    return kind.intrinsic
+
+
+def is_merged(key: str, uses: Iterable[Use]) -> bool:
+    """Return whether several modules offer a generic name."""
+    modules = {use.module_key for use in uses if any(name.key == key for name in use.names)}
+    return len(modules) > 1
+
+
+def has_default_target(name: str, text: str) -> bool:
+    """Return whether a pointer component of a type is associated with a variable by default."""
+    if not _DEFAULT_TARGET.search(text):
+        return False
+    body = rf"^[ \t]*type\b(?!\s*\()[^\n]*\b{name}\b(?P<body>.*?)^[ \t]*end\s*type\b"
+    found = re.search(body, text, re.IGNORECASE | re.MULTILINE | re.DOTALL)
+    return found is not None and _DEFAULT_TARGET.search(found["body"]) is not None
