@@ -51,7 +51,7 @@ def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModu
     directory = cache_folder() / f"{name}-{_fingerprint(sources, compiler)}"
     modules = frozenset(modules_in(sources))
     warnings: tuple[Diagnostic, ...] = ()
-    hint = "Name a folder for caches that can be written to in XDG_CACHE_HOME."
+    hint = "Set XDG_CACHE_HOME to a writable folder."
     try:
         try:
             if not directory.is_dir():
@@ -61,7 +61,7 @@ def find_infrastructure(name: str, compiler: str, scratch: Path) -> CompiledModu
         except UntrustedError as error:
             safe = "Set XDG_CACHE_HOME to a folder that only you can write to."
             warnings = (ignored_cache(str(error), safe),)
-            hint = "Name a folder for temporary files that can be written to in TMPDIR."
+            hint = "Set TMPDIR to a writable folder."
             directory = scratch / directory.name
             _build(sources, compiler, directory)
     except OSError as error:

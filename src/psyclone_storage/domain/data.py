@@ -16,11 +16,15 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.domain.declared import declared
 from psyclone_storage.ir.affine import sum_of, with_values
 from psyclone_storage.ir.expr import (
+    ASSOCIATED,
     CallFunction,
     Expr,
     Index,
     Member,
+    Name,
     Range,
+    Section,
+    Symbol,
     Unresolved,
     canonical,
     spell,
@@ -116,8 +120,35 @@ def _by_array(data: Iterable[Datum]) -> Iterable[list[Datum]]:
     """Return the data that are elements of the same arrays, or one variable, together."""
     arrays: dict[str, list[Datum]] = defaultdict(list)
     for datum in data:
-        arrays[canonical(_without_indices(datum.actual))].append(datum)
+        arrays[canonical(_without_indices(_designated(datum.actual)))].append(datum)
     return arrays.values()
+
+
+def _designated(actual: Expr) -> Expr:
+    """Return `actual` with the selectors of constructs instead of the names that these define."""
+    match actual:
+        case Name(symbol=Symbol(attributes=words, value=value)) if value and ASSOCIATED in words:
+            return _with_known_indices(_designated(value))
+        case Index(base, items):
+            return Index(_designated(base), items)
+        case Member(base, name):
+            return Member(_designated(base), name)
+    return actual
+
+
+def _with_known_indices(selector: Expr) -> Expr:
+    """Return a selector with the indices that no assignment to a variable has changed since."""
+    match selector:
+        case Index(base, items):
+            values = map(with_values, items)
+            known = (
+                Range() if any(isinstance(part, Name) for part in walk(item)) else item
+                for item in values
+            )
+            return Index(_with_known_indices(base), tuple(known))
+        case Member(base, name):
+            return Member(_with_known_indices(base), name)
+    return selector
 
 
 def _without_indices(actual: Expr) -> Expr:
@@ -130,10 +161,13 @@ def _without_indices(actual: Expr) -> Expr:
 
 
 def _indices(actual: Expr) -> tuple[tuple[Expr, ...], ...]:
-    """Return the indices of each object on the way to `actual`: of `s(i)%f` those of s and of f."""
+    """Return the indices of each object on the way to `actual`: of `s(i)%f` those of s and of f.
+
+    Those of a part of an array that a name is associated with are unknown.
+    """
     match actual:
         case Index(base, items):
-            return (*_indices(base)[:-1], items)
+            return (*_indices(base)[:-1], () if isinstance(base, Index) else items)
         case Member(base):
             return (*_indices(base), ())
     return ((),)
@@ -143,7 +177,8 @@ def _may_alias(first: Datum, second: Datum) -> bool:
     """Return whether two data of the same arrays, that may change, may be one object."""
     if first.kind is not second.kind or not _can_change(first, second):
         return False
-    pairs = zip(_indices(first.actual), _indices(second.actual), strict=True)
+    objects = _designated(first.actual), _designated(second.actual)
+    pairs = zip(*map(_indices, objects), strict=True)
     return not any(
         _never_equal(with_values(one), with_values(other))
         for these, those in pairs
@@ -176,8 +211,8 @@ def _is_less(one: Expr | None, other: Expr | None) -> bool:
 def _is_scalar(term: Expr) -> bool:
     """Return whether a part of an index is an integer that is the same wherever it is written."""
     known = declared(term)
-    calls = any(isinstance(part, CallFunction | Unresolved) for part in walk(term))
-    return known is not None and known.rank == 0 and not calls
+    unknown = any(isinstance(part, CallFunction | Section | Unresolved) for part in walk(term))
+    return known is not None and known.rank == 0 and not unknown
 
 
 def _can_change(first: Datum, second: Datum) -> bool:

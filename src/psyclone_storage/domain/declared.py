@@ -1,7 +1,7 @@
 """What an algorithm declares about an actual argument: its type and rank.
 
-The front end has looked up the names. What another module declares is not read: the answer is then
-None.
+The front end has looked up the names. An imported name has no type: the answer is then None. Only
+the values of imported integer constants in subscripts and bounds are known.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
     Sort,
     Symbol,
     Unary,
+    children,
     spell,
     walk,
 )
@@ -57,14 +58,26 @@ def declared(expr: Expr) -> Declared | None:
         case Name(symbol=Symbol() as symbol) | Member(symbol=Symbol() as symbol):
             if not symbol.is_data or symbol.type is None:
                 return None
-            return Declared(symbol.type, symbol.rank, symbol)
+            outer = declared(expr.base) if isinstance(expr, Member) else None
+            return Declared(symbol.type, symbol.rank + (outer.rank if outer else 0), symbol)
         case Element(base, items) | Section(base, items):
             whole = declared(base)
-            if whole is None or whole.rank != len(items):
+            if whole is None or whole.symbol.rank != len(items):
                 return None
-            sections = sum(isinstance(item, Range) for item in items)
-            return Declared(whole.type, sections, whole.symbol)
+            rank = whole.rank - len(items) + sum(map(_selects_several, items))
+            return Declared(whole.type, rank, whole.symbol)
     return None
+
+
+def _selects_several(subscript: Expr) -> bool:
+    """Return whether a subscript is a range, or an array of subscripts."""
+    match subscript:
+        case Range():
+            return True
+        case Unary() | Binary():
+            return any(map(_selects_several, children(subscript)))
+    known = declared(subscript)
+    return known is not None and known.rank > 0
 
 
 def intrinsic_of(expr: Expr) -> Intrinsic | None:
@@ -101,7 +114,7 @@ def outside_of_arrays(invoke: ParsedInvoke) -> Iterator[Diagnostic]:
 
 def _outside(part: Element | Section, given: ParsedArgument) -> Iterator[Diagnostic]:
     array = declared(part.base)
-    if array is None or array.rank != len(part.items):
+    if array is None or array.symbol.rank != len(part.items):
         return
     for item, extent in zip(part.items, array.symbol.shape, strict=True):
         lower, upper = _bounds(extent)

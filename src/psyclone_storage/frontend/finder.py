@@ -15,6 +15,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.module_symbols import read_module_symbols
+from psyclone_storage.frontend.fortran.remarks import is_preprocessed
 from psyclone_storage.frontend.search import SourceIndex
 from psyclone_storage.ir.expr import Expr, Name, Origin, Sort, Symbol
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
@@ -26,7 +27,6 @@ INCLUDE = regex(
     r"^[ \t]*(?:#[ \t]*)?include[ \t]*(['\"])(?P<name>.*?)\1.*$", re.IGNORECASE | re.MULTILINE
 )
 """A line that includes a file."""
-_CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|define)", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -148,25 +148,62 @@ class ModuleFinder:
     def constant(self, uses: Iterable[Use], name: str) -> Symbol | None:
         """Return what `uses` give the name `name`, with the value of a constant; None if nothing.
 
-        All names in the value are joined with their symbols. A file that the preprocessor changes
-        has no values.
+        All names in the value are joined with their symbols. A constant has no value if the
+        preprocessor may change the module that declares it, or one that it is imported through.
         """
-        found = self.imported(uses, name)
-        return None if found is None else self._with_value(found, frozenset())
+        return self._constant(tuple(uses), name.lower(), frozenset())
+
+    def _constant(
+        self, uses: tuple[Use, ...], key: str, within: frozenset[tuple[str, str]]
+    ) -> Symbol | None:
+        found = self.imported(uses, key)
+        if found is None or not self._is_certain(uses, key, frozenset()):
+            return found and replace(found, value=None)
+        return self._with_value(found, within)
+
+    def _is_certain(self, uses: tuple[Use, ...], key: str, within: frozenset[str]) -> bool:
+        """Return whether no module that `uses` import a name through is preprocessed."""
+        return all(
+            self._is_certain_in(use.module.lower(), original, within)
+            for use in uses
+            if (original := self._original(use, key)) is not None
+        )
+
+    def _is_certain_in(self, module: str, key: str, within: frozenset[str]) -> bool:
+        if module in within or self._offered(module, key, within) is None:
+            return True
+        scope, source = self.module(module), self.source_of(module)
+        if scope is None or source is None:
+            return True
+        if is_preprocessed(source):
+            return False
+        return key in scope.symbols or self._is_certain(scope.uses, key, within | {module})
+
+    def _original(self, use: Use, key: str) -> str | None:
+        """Return the name in its module of what `use` may import as `key`, None if nothing."""
+        for item in use.names:
+            if item.local.lower() == key:
+                return item.original.lower()
+        renamed = any(item.original.lower() == key for item in use.names)
+        is_offered = use.whole and not renamed and not self._hides(use.module.lower(), key)
+        return key if is_offered else None
 
     def _with_value(self, symbol: Symbol, within: frozenset[tuple[str, str]]) -> Symbol:
         """Return a symbol of a module with its value, None where it is found `within` itself."""
         place = symbol.module.lower(), symbol.name.lower()
         is_constant = symbol.sort is Sort.CONSTANT and symbol.value is not None
         source = self.source_of(symbol.module) if is_constant and place not in within else None
-        if symbol.value is None or source is None or _CONDITIONAL.search(source.text):
+        scope = self.module(symbol.module) if source else None
+        if symbol.value is None or source is None or scope is None or is_preprocessed(source):
             return replace(symbol, value=None)
 
         def linked(part: Expr) -> Expr:
             if not isinstance(part, Name):
                 return with_parts(part, linked)
-            found = self.seen_in_submodule(symbol.module, part.key)
-            return Name(part.text, found and self._with_value(found, within | {place}))
+            own = scope.symbols.get(part.key)
+            if own is not None:
+                return Name(part.text, self._with_value(own, within | {place}))
+            return Name(part.text, self._constant(scope.uses, part.key, within | {place}))
 
         return replace(symbol, value=linked(symbol.value))
 
@@ -202,16 +239,14 @@ class ModuleFinder:
     def _imported(self, uses: Iterable[Use], key: str, behind: frozenset[str]) -> Symbol | None:
         whole: list[Symbol] = []
         for use in uses:
-            for item in use.names:
-                if item.local.lower() == key:
-                    found = self._offered(use.module.lower(), item.original.lower(), behind)
-                    home = use.module.lower()
-                    found = found or Symbol(key, key, Origin.UNRESOLVED, module=home)
-                    return replace(found, key=key)
-            renamed = any(item.original.lower() == key for item in use.names)
-            if use.whole and not renamed and not self._hides(use.module.lower(), key):
-                found = self._offered(use.module.lower(), key, behind)
-                whole += [found] if found else []
+            original, home = self._original(use, key), use.module.lower()
+            if original is None:
+                continue
+            found = self._offered(home, original, behind)
+            if any(item.local.lower() == key for item in use.names):
+                found = found or Symbol(key, key, Origin.UNRESOLVED, module=home)
+                return replace(found, key=key)
+            whole += [found] if found else []
         return next((item for item in whole if item.is_resolved), whole[0] if whole else None)
 
     def _hides(self, module: str, key: str) -> bool:

@@ -121,6 +121,10 @@ class Sort(Enum):
     UNKNOWN = "unknown"
 
 
+ASSOCIATED = "associate"
+"""The attribute of a name of an `associate` construct, whose selector is its value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Symbol(FromModule, Attributed):
     """A name and what it stands for.

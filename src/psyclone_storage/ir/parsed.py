@@ -105,10 +105,12 @@ class Scope(Named):
     `end_of_uses` is the offset at which a further `use` statement can be inserted: the start of the
     line after the last one that is in no preprocessor conditional, or after the statement that
     opens the scope. Where more stands on that line it is the end of that statement. `indent` is the
-    number of blanks before the statements there. Only an `associate` construct has `associations`.
+    number of blanks before the statements there. `associations` are those of an `associate`
+    construct, or of the `select type` and `select rank` constructs in another scope.
     `implicit` is what an `implicit` statement says, in lower case, such as `none`. `others` are, in
     lower case, further names that mean something there, of interfaces or enumerations. Where
-    `includes` is true a file is included, which may declare any name.
+    `includes` is true a file is included, which may declare any name. `untyped` are, in lower case,
+    dummy arguments, results and names in attribute statements, which may have an implicit type.
     """
 
     kind: ScopeKind
@@ -122,6 +124,7 @@ class Scope(Named):
     implicit: str = ""
     others: frozenset[str] = frozenset()
     includes: bool = False
+    untyped: frozenset[str] = frozenset()
 
 
 # ---------------------------------------------------------------------------- algorithms

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.runtime.compiling import load_library
+from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.memory.cuda import copied_to_device
 
 TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -175,10 +176,12 @@ def checked(
 ) -> Callable[..., Any]:
     """Return a function of a library with bounds checks, which raises what they have found.
 
-    The library records one index for all its threads: `lock` admits one caller at a time.
+    The library records one index for all its threads: `lock`, which is reentrant, admits one
+    thread at a time. A signal handler or finalizer may call the library during a call.
     """
     outside = getattr(library, _OUTSIDE)
     outside.restype = ctypes.c_char_p
+    running: list[bytes | None] = library.__dict__.setdefault("interrupted", [])
 
     def call(*args: Any) -> Any:
         """Call the function.
@@ -187,10 +190,17 @@ def checked(
             IndexError: a kernel has an index that is out of bounds.
         """
         with lock:
-            # An interrupt may have prevented an earlier call from taking its message.
-            outside()
-            result = function(*args)
-            message = outside()
+            # The message of a call that this one interrupts, or that an exception ended.
+            earlier = outside()
+            if running:
+                running[-1] = running[-1] or earlier
+            running.append(None)
+            try:
+                result = function(*args)
+                message = outside()
+            finally:
+                earlier = running.pop()
+            message = earlier or message
         if message:
             raise IndexError(message.decode())
         return result
@@ -208,7 +218,7 @@ class CompiledLibrary:
         """Take the names of the generated module: its `__file__`, or the C itself as `__c__`."""
         self._module = module
         self._loaded: ctypes.CDLL | None = None
-        self._lock = threading.Lock()
+        self._lock = FORKS.guard(threading.RLock(), Rank.STREAM)
 
     def function(self, name: str, types: str, *_launch: Any, result: str = "") -> Any:
         """Return a function, ready to be called.

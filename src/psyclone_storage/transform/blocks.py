@@ -123,9 +123,10 @@ def enclosed(schedule: Schedule, last: str, made: DirectiveRegion) -> Schedule:
     bare = without_halos(schedule)
     first = made.body[0].uid
     path = path_to(bare, first)
-    around = path[-2].body if len(path) > 1 and isinstance(path[-2], Compound) else bare.body
+    outer = path[-2] if len(path) > 1 else None
+    around = outer.body if isinstance(outer, Compound) else bare.body
     start, stop = _position(around, first), _position(around, last) + 1
     body = (*around[:start], made, *around[stop:])
-    if len(path) == 1:
+    if not isinstance(outer, Compound):
         return replace(bare, body=body)
-    return replaced(bare, path[-2].uid, replace(path[-2], body=body))
+    return replaced(bare, outer.uid, replace(outer, body=body))

@@ -139,6 +139,7 @@ def _touch_alike(before: Statement, after: Statement, rules: Rules, touched: Tou
 
 def _only_loop(item: Statement) -> Loop | None:
     """Return the one loop that `item` is or holds, if there is nothing else, on the host."""
+    loop: Loop | None
     if isinstance(item, Loop):
         loop = item
     elif isinstance(item, DirectiveRegion) and len(inside := in_sequence(item)) == 1:

@@ -88,6 +88,10 @@ integer, parameter :: k1 = 1, k2 = k1 + 1, last = 2*k2 - 1
 integer :: i, j, start = 1, some(3)
 real :: x
 type(box_type) :: box
+type my_type
+integer :: at
+end type
+type(my_type) :: boxes(3)
 """
 
 
@@ -109,6 +113,10 @@ type(box_type) :: box
         ("f(some(i))", "f(some(i) + 1)", False),
         ("f(some)", "f(some + 1)", True),
         ("f(some(1:2))", "f(some(1:2) + 1)", True),
+        ("f(some(some))", "f(some(some) + 1)", True),
+        ("f(boxes%at)", "f(boxes%at + 1)", True),
+        ("f(boxes(i)%at)", "f(boxes(i)%at + 1)", False),
+        ("f(boxes(some)%at)", "f(boxes(some)%at + 1)", True),
         ("f(number(i))", "f(number(i) + 1)", True),
         ("f(some(number(i)))", "f(some(number(i)) + 1)", True),
         ("f(unknown)", "f(unknown + 1)", True),

@@ -28,8 +28,9 @@ from psyclone_storage.lfric import (
 )  # fmt: skip
 from psyclone_storage.runtime import gocean as grids
 from psyclone_storage.runtime.lfric import Field, Mesh
-from psyclone_storage.runtime.native import checked
+from psyclone_storage.runtime.native import CompiledLibrary, checked
 from psyclone_storage.storage.core.errors import PoisonedDataError
+from psyclone_storage.storage.core.forking import FORKS
 
 pytestmark = pytest.mark.skipif(
     find_c_compiler() is None or find_fortran_compiler() is None, reason="no compilers"
@@ -161,7 +162,7 @@ class Library:
 
 def test_a_thread_gets_only_errors_of_its_own_call() -> None:
     library: Any = Library()
-    call = checked(library.work, library, threading.Lock())
+    call = checked(library.work, library, threading.RLock())
     errors: list[IndexError] = []
 
     def call_outside() -> None:
@@ -187,10 +188,45 @@ def test_an_interrupt_before_the_check_leaves_no_error_for_the_next_call() -> No
         library.work(index)
         raise KeyboardInterrupt
 
-    lock = threading.Lock()
+    lock = threading.RLock()
     with pytest.raises(KeyboardInterrupt):
         checked(work_and_interrupt, library, lock)(7)
     checked(library.work, library, lock)(0)
+
+
+@pytest.mark.parametrize("inner", [0, 8])
+@pytest.mark.parametrize("outer", [0, 7])
+def test_a_call_that_interrupts_another_one_leaves_its_error(outer: int, inner: int) -> None:
+    """A signal handler or finalizer runs in the thread that has the lock."""
+    library: Any = Library()
+    library.went_on.set()
+    errors = []
+    lock = threading.RLock()
+    call = checked(library.work, library, lock)
+
+    def work_and_call(index: int) -> None:
+        library.work(index)
+        try:
+            call(inner)
+        except IndexError as error:
+            errors.append(str(error))
+
+    try:
+        checked(work_and_call, library, lock)(outer)
+    except IndexError as error:
+        errors.append(str(error))
+    assert errors == [f"index {index} is out of bounds" for index in (inner, outer) if index]
+
+
+def test_the_lock_of_a_library_is_reentrant_and_taken_before_a_fork(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    guarded: list[Any] = []
+    monkeypatch.setattr(FORKS, "guard", lambda lock, _rank: guarded.append(lock) or lock)
+    CompiledLibrary({})
+    (lock,) = guarded
+    with lock, lock:
+        pass
 
 
 def test_threads_that_call_one_kernel_get_their_own_errors(target: str) -> None:

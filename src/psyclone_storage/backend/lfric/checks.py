@@ -126,8 +126,8 @@ def _number_checks(
         if stated.isdecimal():
             condition = Binary(Operator.NOT_EQUAL, context.value(asked), whole(int(stated)))
             words = (
-                f"{context.schedule.name}: field '{spell(datum.actual)}' has not {stated} {what},"
-                f" which kernel {call.kernel.name} asks for."
+                f"{context.schedule.name}: field '{spell(datum.actual)}' does not have {stated}"
+                f" {what}, as kernel '{call.kernel.name}' requires."
             )
             yield (datum.name, what, stated), (condition, words)
 

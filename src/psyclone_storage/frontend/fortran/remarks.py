@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.elements import Element, Remark, RemarkKind, opaque
 from psyclone_storage.frontend.fortran.meanings import meaning_of
 from psyclone_storage.ir.unit import Blank, Comment, DirectiveLine, Opaque
 
 _CONDITIONAL = regex(r"#\s*(if|ifdef|ifndef|endif|else|elif)\b")
+_PREPROCESSED = regex(r"^[ \t]*#[ \t]*(?:if|define|include)", re.MULTILINE)
 _OTHER_BRANCH = frozenset({"else", "elif"})
 
 
@@ -75,3 +78,8 @@ def conditional_word(element: Element) -> str:
         return ""
     found = _CONDITIONAL.match(element.text)
     return found.group(1) if found else ""
+
+
+def is_preprocessed(source: SourceText) -> bool:
+    """Return whether the preprocessor may change the declarations in `source`."""
+    return _PREPROCESSED.search(source.text) is not None

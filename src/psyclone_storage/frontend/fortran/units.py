@@ -46,6 +46,10 @@ _UNIT = regex(
 _SEPARATE = regex(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
 _BLOCK = regex(r"(?:\w+\s*:\s*)?block$", re.IGNORECASE)
 _ASSOCIATE = regex(r"(?:\w+\s*:\s*)?associate\s*\((?P<list>.*)\)$", re.IGNORECASE)
+_SELECT = regex(
+    r"(?:\w+\s*:\s*)?select\s*(?:type|rank)\s*\((?P<list>.*=>.*)\)(?:\s*\w+)?$", re.IGNORECASE
+)
+_ASSIGNED = regex(r"\w+\s*(?:\([^()]*\)\s*)?[=%]")
 _BLOCK_DATA = regex(r"block\s*data\b", re.IGNORECASE)
 _END_BLOCK_DATA = regex(r"end\s*(?:block\s*data\b.*)?$", re.IGNORECASE)
 _INTERFACE = regex(
@@ -70,6 +74,10 @@ _PREFIXES = ("pure", "impure", "elemental", "recursive", "non_recursive", "subro
 _TYPES = (
     "real", "integer", "logical", "character", "complex", "class", "double", "doubleprecision",
 )  # fmt: skip
+_ATTRIBUTES = (
+    "parameter", "dimension", "common", "external", "allocatable", "pointer", "target", "data",
+    "save", "equivalence", "codimension", "volatile", "asynchronous", "namelist",
+)  # fmt: skip
 _STEP = 2
 _REMEMBERED = 4
 
@@ -93,7 +101,7 @@ class OpenScope:
     """A scope while its statements are read.
 
     `result` is the name of a function's result. `named` are the texts of enumerators and of
-    declarations of procedures.
+    declarations of procedures. `untyped` are the names in attribute statements such as `parameter`.
     """
 
     kind: ScopeKind
@@ -110,6 +118,7 @@ class OpenScope:
     definitions: list[TypeDefinition] = field(default_factory=list)
     implicit: str = ""
     others: set[str] = field(default_factory=set)
+    untyped: set[str] = field(default_factory=set)
     included: list[str] = field(default_factory=list)
     result: str = ""
     generics: list[InterfaceBlock] = field(default_factory=list)
@@ -153,11 +162,13 @@ class UnitReader:
             "abstract": self._interface,
             "block": self._block,
             "associate": self._associate,
+            "select": self._select,
             "type": self._type,
             "implicit": self._implicit,
             "include": self._include,
             "enumerator": self._other_names,
             "procedure": self._other_names,
+            **dict.fromkeys(_ATTRIBUTES, self._attribute),
             **dict.fromkeys(_TYPES, self._declaration),
             **dict.fromkeys(_PREFIXES, self._procedure),
         }
@@ -211,6 +222,8 @@ class UnitReader:
         rest = statement.text[len(word) :].lstrip()
         if not rest.startswith(":"):
             return None
+        if rest[1:].lstrip()[:6].lower() == "select":
+            return self._select
         return self._associate if "associate" in rest.lower() else self._block
 
     # ------------------------------------------------------------------------ rules
@@ -279,6 +292,11 @@ class UnitReader:
             self._scope.named.append(statement.text)
         return False
 
+    def _attribute(self, statement: SourceStatement) -> bool:
+        if self._scope is not None and not _ASSIGNED.match(statement.text):
+            self._scope.untyped.update(_WORD.findall(statement.text.lower()))
+        return False
+
     def _note_names(self, statement: SourceStatement) -> None:
         if self._scope is not None:
             self._scope.others.update(_WORD.findall(statement.text.lower()))
@@ -300,6 +318,13 @@ class UnitReader:
         for start, stop in list_items(statement.text, *head.span("list")):
             scope.associations += _association(statement, start, stop)
         return True
+
+    def _select(self, statement: SourceStatement) -> bool:
+        """Note the name that `select type (name => selector)` gives to its selector."""
+        head = _SELECT.match(statement.text)
+        if head is not None and self._scope is not None:
+            self._scope.associations += _association(statement, *head.span("list"))
+        return False
 
     def _type(self, statement: SourceStatement) -> bool:
         definition = read_structure(statement, self._statements)
@@ -462,6 +487,7 @@ def _frozen(opened: OpenScope, source: SourceText) -> Scope:
         opened.implicit,
         frozenset(opened.others),
         bool(opened.included),
+        frozenset(opened.untyped | {name.lower() for name in (*opened.dummies, opened.result)}),
     )
 
 

@@ -1,21 +1,30 @@
 """Names in arguments of invokes, and in extents of dummy arguments, with their symbols.
 
 A name is looked up in the scopes around the invoke, the innermost first, among what the file
-defines, and in the language. What another module declares is not read, but for the values of
-constants in subscripts and extents of arrays: a name that is imported says so and no more, and one
-that nothing declares is `UNRESOLVED`.
+defines, and in the language. Other modules are read only for the values of constants in subscripts
+and extents of arrays: an imported name has no type, and one that nothing declares is `UNRESOLVED`.
+A value or bound is known only if its declaration is certain: the preprocessor can change none of
+the files that it comes through, and no construct, implicit declaration or import may hide it.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of, uses_of
-from psyclone_storage.ir.expr import Expr, Index, Member, Name, Origin, Range, Sort, Symbol
+from psyclone_storage.frontend.fortran.remarks import is_preprocessed
+from psyclone_storage.ir.expr import (
+    ASSOCIATED,
+    Expr,
+    Index,
+    Member,
+    Name,
+    Origin,
+    Range,
+    Sort,
+    Symbol,
+)
 from psyclone_storage.ir.intrinsics import FUNCTIONS
 from psyclone_storage.ir.linking import Linker
 from psyclone_storage.ir.parsed import (
@@ -35,7 +44,6 @@ from psyclone_storage.ir.unit import Use
 
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 _SORTS = {ScopeKind.SUBROUTINE: Sort.SUBROUTINE, ScopeKind.FUNCTION: Sort.FUNCTION}
-_CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|define)", re.MULTILINE)
 
 ImportedConstant = Callable[[Iterable[Use], str], Symbol | None]
 """Gives the constant of a name that is imported, with its value; None if it is not imported."""
@@ -118,10 +126,6 @@ class _SeenNames:
         """Return the constant that is imported as `key`, None if that is not known."""
         raise NotImplementedError
 
-    def is_declared(self, key: str) -> bool:
-        """Return whether `key` may be declared or imported by its name here."""
-        raise NotImplementedError
-
     def _found(self, key: str) -> Symbol:
         raise NotImplementedError
 
@@ -136,7 +140,7 @@ class _FileNames(_SeenNames):
         imported: ImportedConstant,
     ) -> None:
         self.imported = imported
-        self.is_conditional = bool(_CONDITIONAL.search(algorithm.source.text))
+        self.is_preprocessed = is_preprocessed(algorithm.source)
         own = {one.key: _structure(one) for one in algorithm.types}
         self._structures = {**structures, **own}
         self._components: dict[str, list[Symbol]] = {}
@@ -161,19 +165,16 @@ class _FileNames(_SeenNames):
     def component(self, key: str) -> Symbol | None:
         """Return the component `key` of a structure whose type is not known.
 
-        A name that only one type of the file has for a component tells as much.
+        All types of the file that have such a component agree on its type and rank; its bounds are
+        unknown.
         """
         found = self._components.get(key, [])
         alike = len({(item.type, item.rank) for item in found}) == 1
-        return found[0] if alike else None
+        return _without_values(found[0]) if alike else None
 
     def constant(self, key: str) -> Symbol | None:
         """Return None: outside of all scopes nothing is imported."""
         return None
-
-    def is_declared(self, key: str) -> bool:
-        """Return whether `key` is a procedure or type of the file."""
-        return key in self._names
 
     def _found(self, key: str) -> Symbol:
         return self._names.get(key) or _beyond(key)
@@ -185,13 +186,11 @@ class _ScopeNames(_SeenNames):
     def __init__(self, scope: Scope, outer: _SeenNames) -> None:
         super().__init__(outer.file)
         self._outer = outer
-        self._others = scope.others
+        self._scope = scope
         self._origin = Origin.HOST if scope.kind in _MODULES else Origin.LOCAL
         self._own: dict[str, Association | Declaration | UsedName] = {}
         self._modules: dict[str, str] = {}
         self._uses = uses_of(scope.uses)
-        self._includes = scope.includes
-        self._times: Counter[str] = Counter(one.key for one in scope.declarations)
         for association in scope.associations:
             self._own[association.key] = association
         for declaration in scope.declarations:
@@ -200,57 +199,70 @@ class _ScopeNames(_SeenNames):
             for item in (*(use.only or ()), *use.renames):
                 self._modules[item.key] = use.module_key
                 self._own.setdefault(item.key, item)
-                self._times[item.key] += 1
 
     def _found(self, key: str) -> Symbol:
         match self._own.get(key):
             case Association() as item:
                 return self._associated(item)
             case Declaration() as item:
-                return self._declared(symbol_of(item, self._origin))
+                return self._declared(item)
             case UsedName() as item:
                 module = self._modules[key]
                 return Symbol(key, item.original, Origin.IMPORTED, module=module)
-        if key in self._others:
+        if key in self._scope.others:
             return Symbol(key, key, self._origin)
-        return self._outer.symbol(key)
+        if key in self._scope.untyped:
+            return Symbol(key, key, Origin.UNRESOLVED)
+        return self._from_outside(self._outer.symbol(key))
+
+    def _from_outside(self, symbol: Symbol) -> Symbol:
+        """Return a symbol of the outer scope, as far as no import or included file hides it."""
+        if not symbol.is_data:
+            return symbol
+        offered = self.file.imported(self._uses, symbol.key)
+        if offered is not None and offered.is_resolved:
+            return Symbol(symbol.key, symbol.key, Origin.UNRESOLVED)
+        return _without_values(symbol) if offered or self._scope.includes else symbol
 
     def constant(self, key: str) -> Symbol | None:
         """Return the constant that is imported as `key`, None if that is not known."""
         is_declared = isinstance(self._own.get(key), Association | Declaration)
-        if is_declared or key in self._others or self._includes or self._is_ambiguous(key):
+        hidden = is_declared or key in self._scope.others or key in self._scope.untyped
+        if hidden or self._scope.includes or self.file.is_preprocessed:
             return None
         return self.file.imported(self._uses, key) or self._outer.constant(key)
 
-    def is_declared(self, key: str) -> bool:
-        """Return whether `key` may be declared or imported by its name here."""
-        return key in self._own or key in self._others or self._outer.is_declared(key)
-
-    def _is_ambiguous(self, key: str) -> bool:
-        """Return whether the preprocessor chooses which of several things a name is."""
-        several = self._times[key] > 1 or (key in self._own and self._outer.is_declared(key))
-        return several and self.file.is_conditional
-
-    def _declared(self, symbol: Symbol) -> Symbol:
+    def _declared(self, item: Declaration) -> Symbol:
         """Return the symbol of a declaration with the names in its extents and value linked."""
+        symbol = symbol_of(item, self._origin)
+        if self.file.is_preprocessed:
+            same = (one for one in self._scope.declarations if one.key == item.key)
+            alike = len({(one.type, one.rank) for one in same}) == 1
+            return _without_values(symbol) if alike else Symbol(item.key, item.name, self._origin)
         self._known[symbol.key] = replace(symbol, value=None)
         shape = tuple(self.with_values(self.linker.expr(extent)) for extent in symbol.shape)
-        if symbol.value is None or self._includes or self._is_ambiguous(symbol.key):
+        if symbol.value is None or self._scope.includes:
             return replace(symbol, shape=shape, value=None)
         return replace(symbol, shape=shape, value=self.with_values(self.linker.expr(symbol.value)))
 
     def _associated(self, item: Association) -> Symbol:
-        """Return what a name stands for that an `associate` construct gives to an expression."""
-        selector = self._outer.linker.expr(item.expr)
+        """Return what a name stands for that a construct gives to an expression, its value."""
+        unknown = Symbol(item.key, item.name, Origin.LOCAL, span=item.span)
+        around = self._outer if self._scope.kind is ScopeKind.ASSOCIATE else self
+        self._known[item.key] = unknown
+        selector = around.with_subscripts(around.linker.expr(item.expr))
+        unknown = replace(unknown, attributes=(ASSOCIATED,), value=selector)
+        if around is self:
+            return unknown
         typing = self._outer.linker.typing
         type_, rank = typing.type_of(selector), typing.rank_of(selector)
         found = _designated(selector)
         if type_ is None or rank is None:
-            return Symbol(item.key, item.name, Origin.LOCAL, span=item.span)
+            return unknown
         is_whole = found is not None and rank == found.rank and not isinstance(selector, Index)
         shape = found.shape if found and is_whole else (Range(),) * rank
         place = found.span if found else item.span
-        return Symbol(item.key, item.name, Origin.LOCAL, Sort.VARIABLE, type_, shape, span=place)
+        return replace(unknown, sort=Sort.VARIABLE, type=type_, shape=shape, span=place)
 
 
 def _designated(expr: Expr) -> Symbol | None:
@@ -258,6 +270,11 @@ def _designated(expr: Expr) -> Symbol | None:
     while isinstance(expr, Index):
         expr = expr.base
     return expr.symbol if isinstance(expr, Name | Member) else None
+
+
+def _without_values(symbol: Symbol) -> Symbol:
+    """Return a symbol whose value and bounds are unknown."""
+    return replace(symbol, shape=(Range(),) * symbol.rank, value=None)
 
 
 def _beyond(key: str) -> Symbol:
@@ -273,6 +290,8 @@ def _procedure(scope: Scope) -> Symbol:
 
 def _structure(found: ParsedStructure) -> Symbol:
     components = tuple(symbol_of(item, Origin.HOST) for item in found.components)
+    if is_preprocessed(found.span.source):
+        components = tuple(map(_without_values, components))
     type_ = DerivedType(found.key)
     return Symbol(
         found.key, found.name, Origin.HOST, Sort.TYPE, type_, components=components, span=found.span
