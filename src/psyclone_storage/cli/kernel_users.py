@@ -76,8 +76,9 @@ def remove_unused(folder: Path, owners: frozenset[str], written: frozenset[str])
     A kernel for which another command writes a record at the same time is restored: that command
     does so (`confirm`), or this one, whichever of them sees both.
     """
-    mine = set(map(_digits, owners))
-    for found in filter(None, map(_RECORD.fullmatch, _names_in(folder))):
+    records = list(filter(None, map(_RECORD.fullmatch, _names_in(folder))))
+    mine = set(map(_digits, owners)) if records else set()
+    for found in records:
         if found[0] in written or found["owner"] not in mine:
             continue
         with suppress(OSError):
