@@ -67,7 +67,8 @@ def _named(error: Exception, calls: tuple[RequestedCall, ...]) -> Exception:
         if not isinstance(call.kernel, PythonKernel):
             continue
         for name, stencil, value in call.kernel.stencils(call.args):
-            reach = max(int(digit) for digit in str(stencil.items[0]) if digit.isdigit())
+            digits = (int(digit) for digit in str(stencil.items[0]) if digit.isdigit())
+            reach = max(digits, default=0)
             halo = getattr(getattr(value, "grid", None), "halo", reach)
             if reach > halo:
                 return HaloWidthError(
