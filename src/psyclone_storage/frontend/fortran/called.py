@@ -104,7 +104,8 @@ def with_constructs(code: KernelCode) -> KernelCode:
     The statements of a `block` replace it: its declarations and imports become those of the
     procedure. A name that is also used outside of the block gets a suffix that begins with '@'.
     """
-    if not any(isinstance(line, Opaque) for line in walk_lines(code.body)):
+    opaque = any(isinstance(line, Opaque) for line in walk_lines(code.body))
+    if code.module.is_python or not opaque:
         return code
     opened = rewritten(code.body, _opened)
     uses, declarations = [*code.uses], [*code.declarations]
