@@ -101,19 +101,22 @@ def _lower_invoke(
     imports, taken = names
     data = [datum.name for datum in schedule.all_data]
     work = Workspace(imports, data, partial(_home_of_kind, invoke, infrastructure), taken)
-    several = any(call.kernel.has_several_meshes for call in kernel_calls(schedule))
     context = LoweringContext(
-        schedule, work, infrastructure, several, held=invoke.held, outlines=infrastructure.outlines
+        schedule,
+        work,
+        infrastructure,
+        any(call.kernel.has_several_meshes for call in kernel_calls(schedule)),
+        held=invoke.held,
+        outlines=infrastructure.outlines,
     )
     dummies = tuple(map(work.dummy, infrastructure.dummies(context)))
-    timed = partial(profiled, work, program.name)
-    body = (*_lower_body(context, schedule.body, timed), *_asked_of_storages(context, END))
+    lowered = _lower_body(context, schedule.body, partial(profiled, work, program.name))
+    body = (*lowered, *_asked_of_storages(context, END))
     infrastructure.finish(context)
     around = infrastructure.around(context, (Comment(_heading(schedule)), *body))
     lines = (*work.set_up(), *around, *work.tear_down())
     declared = without_unused_counters(work, lines)
-    directives = work.directives()
-    return Routine(schedule.name, dummies, declared, lines, directives=directives), work
+    return Routine(schedule.name, dummies, declared, lines, directives=work.directives()), work
 
 
 def _heading(schedule: Schedule) -> str:

@@ -128,7 +128,7 @@ def _touch_alike(before: Statement, after: Statement, rules: Rules, touched: Tou
     if old is None or new is None or old.uid != new.uid or old.filled != new.filled:
         return False
     same_touches = all(
-        touched.of(old, depth) == touched.of(new, depth) for depth in {old.filled, NOTHING}
+        touched.of(old, depth) == touched.of(new, depth) for depth in (old.filled, NOTHING)
     )
     return (
         same_touches
