@@ -69,6 +69,12 @@ def test_a_hook_that_fails_does_not_keep_the_others_waiting() -> None:
     assert "previous hook: deliberate" in output
 
 
+def test_a_stream_that_cannot_be_flushed_does_not_keep_the_others_waiting() -> None:
+    status, output = run(2, "before a collective call", "1", "no stream")
+    assert status == 1
+    assert "Rank 1 of 2 ended with ValueError" in output
+
+
 @pytest.mark.parametrize("way", ["in a child", "exit of a thread"])
 def test_what_does_not_end_a_rank_aborts_nothing(way: str) -> None:
     status, output = run(2, way, "1")

@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -64,17 +65,21 @@ def abort_on_uncaught(rank: int, size: int, abort: Callable[[], None]) -> None:
         if os.getpid() != process:
             show()
             return
-        if rank:
-            time.sleep(HEAD_START)
         try:
+            if rank:
+                time.sleep(HEAD_START)
             show()
         finally:
-            sys.stderr.write(
-                f"Rank {rank} of {size} ended with {kind.__name__}: all ranks are aborted.\n"
-            )
-            sys.stdout.flush()
-            sys.stderr.flush()
-            abort()
+            # The abort must follow whatever the streams of the program do.
+            try:
+                with suppress(Exception):
+                    ended = f"Rank {rank} of {size} ended with {kind.__name__}"
+                    sys.stderr.write(f"{ended}: all ranks are aborted.\n")
+                    sys.stderr.flush()
+                with suppress(Exception):
+                    sys.stdout.flush()
+            finally:
+                abort()
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         end(kind, lambda: of_main(kind, error, trace))

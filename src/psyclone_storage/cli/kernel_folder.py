@@ -4,7 +4,7 @@ Under the scheme `multiple` a changed kernel belongs to the PSy layer that calls
 number that this layer had for it before, or the first one that no other layer has: so the same
 inputs write the same files, over and over. Under `layer` the numbers begin where the name of the
 layer says, so that they are the same in whatever order commands run. Under `single` the number is 0
-for all, and whoever comes later must have made the same text, unless no other layer needs the one
+for all, and each later command must make the same text, unless no other layer needs the one
 that is there: each layer records which of them it uses. Files are written with the other
 outputs of a command, or not at all; those that a layer had before and does not need any more are
 taken away then.

@@ -56,7 +56,7 @@ def _is_old(path: Path) -> bool:
 
 
 def _is_running(process: int) -> bool:
-    """Return whether `process` exists on this machine, whoever owns it."""
+    """Return whether `process` exists on this machine, under any user."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

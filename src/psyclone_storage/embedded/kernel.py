@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dis
 import inspect
+import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from psyclone_storage.base.records import dataclass, field
@@ -33,27 +34,53 @@ _made = tuple.__new__
 """Makes a call, without a step in Python: one is made for each kernel of an invoke, each time."""
 
 
+_MOST_PLACES = 10_000
+
+
 @cache
-def _known_places() -> set[tuple[int, int]]:
-    """Return the places of calls that were checked: the identity of code, and the instruction."""
-    return set()
+def _known_places() -> dict[tuple[int, int], CodeType]:
+    """Return the places of calls that were checked: the identity of code, and the instruction.
+
+    The code is referenced, so that no other code has its identity.
+    """
+    return {}
 
 
 _places, _caller = _known_places(), sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
 
 
-def _check_use(frame: FrameType, name: str) -> None:
-    """Warn if the statement at which a frame is discards the value of the call."""
-    _places.add((id(frame.f_code), frame.f_lasti))
+def _check_use(frame: FrameType, kernel: object, name: str) -> None:
+    """Warn if the statement at which a frame is calls `kernel` and discards the value."""
+    if len(_places) >= _MOST_PLACES:
+        _places.clear()
+    _places[id(frame.f_code), frame.f_lasti] = frame.f_code
     following = (one for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
     instruction = next(following, None)
-    if instruction is not None and instruction.opname == "POP_TOP":
-        warnings.warn(
-            f"The call of the kernel '{name}' has no effect, as it is not passed to an invoke: "
-            f"write invoke({name}(...)).",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    if instruction is None or instruction.opname != "POP_TOP":
+        return
+    # `calls.extend(map(smooth, fields))` discards a value as well, but not that of the kernel.
+    called = _called_name(frame)
+    if called in frame.f_locals or called in frame.f_globals:
+        if frame.f_locals.get(called, frame.f_globals.get(called)) is not kernel:
+            return
+    elif called.rpartition(".")[2] != name:
+        return
+    warnings.warn(
+        f"The call of the kernel '{name}' has no effect, as it is not passed to an invoke: "
+        f"write invoke({name}(...)).",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def _called_name(frame: FrameType) -> str:
+    """Return the name, perhaps with a module, that the current call of a frame has in its text."""
+    places = inspect.getframeinfo(frame).positions
+    if places is None or None in (places.lineno, places.end_lineno, places.col_offset):
+        return ""
+    first = linecache.getline(frame.f_code.co_filename, places.lineno or 0, frame.f_globals)
+    text = first.encode()[places.col_offset or 0 :].decode(errors="replace")
+    return text.partition("(")[0].strip()
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +115,7 @@ class PythonKernel:
             )
         frame = _caller(1)
         if (id(frame.f_code), frame.f_lasti) not in _places:
-            _check_use(frame, self.name)
+            _check_use(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 
     def at(self, *args: Any, given: Mapping[str, Any] | None = None, **named: Any) -> Any:
@@ -164,7 +191,7 @@ class BuiltIn:
         """Return a call, for an invoke to do: nothing happens before."""
         frame = _caller(1)
         if (id(frame.f_code), frame.f_lasti) not in _places:
-            _check_use(frame, self.name)
+            _check_use(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 
 
@@ -179,7 +206,7 @@ class FortranKernel:
         """Return a call, for an invoke to do: nothing happens before."""
         frame = _caller(1)
         if (id(frame.f_code), frame.f_lasti) not in _places:
-            _check_use(frame, self.name)
+            _check_use(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 
 

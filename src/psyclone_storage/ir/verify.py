@@ -65,7 +65,7 @@ def _repeated(name: str, items: Iterable[Statement], data: Iterable[Datum]) -> I
 
 @kept_with_first
 def _check_outer(item: Compound, data: Identity) -> tuple[Diagnostic, ...]:
-    """Check a statement that stands directly in a schedule, and those inside of it."""
+    """Check a statement of the body of a schedule, and those inside of it."""
     return tuple(_check_body((item,), (), data.of))
 
 

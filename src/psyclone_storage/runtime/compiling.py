@@ -53,8 +53,8 @@ _DIGEST_LENGTH = 64
 _UNFINISHED = ".new-"
 _HOUR = 3600
 _LONGEST_WAIT = 600.0
-_BETWEEN_ATTEMPTS = 0.02
 """Seconds for which a process waits for another one that compiles the same library."""
+_BETWEEN_ATTEMPTS = 0.02
 _PREFIX = "psyclone-storage-"
 
 _Result = TypeVar("_Result")

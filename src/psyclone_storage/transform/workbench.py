@@ -207,7 +207,7 @@ class Workbench:
     def _is_planned(self) -> bool:
         """Return whether the schedule has what follows from its loops, and is legal.
 
-        It does once a step was applied; the one that the workbench began with is tried once.
+        Each applied step leaves it so; only the schedule of the beginning has to be tried, once.
         """
         if self._planned is None:
             first = self._history[0].before if self._history else self._schedule

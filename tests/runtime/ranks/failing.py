@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
+from psyclone_storage.base import uncaught
 from psyclone_storage.gocean import (
     GO_CT,
     GO_INTERNAL_PTS,
@@ -33,6 +34,18 @@ def previous_hook(
         raise RuntimeError("broken")
 
 
+class NoStream:
+    """A stream that cannot be flushed, as programs replace `sys.stdout`."""
+
+    def write(self, text: str) -> None:
+        """Write to the stream of the process."""
+        os.write(1, text.encode())
+
+
+if "no stream" in sys.argv:
+    sys.stdout = NoStream()  # type: ignore[assignment]
+if "all" in sys.argv:
+    uncaught.HEAD_START = 30.0  # however busy the machine is
 if {"hooked", "broken hook"} & set(sys.argv):
     sys.excepthook = previous_hook
 

@@ -77,6 +77,12 @@ def appended() -> list[RequestedCall]:
     return calls
 
 
+def mapped() -> list[RequestedCall]:
+    calls: list[RequestedCall] = []
+    calls.extend(map(copy, (1, 2), (3, 4)))
+    return calls
+
+
 def conditional() -> RequestedCall | None:
     return copy(1, 2) if sys.argv else None
 
@@ -104,7 +110,16 @@ def refused() -> None:
 
 @pytest.mark.parametrize(
     "uses",
-    [listed, appended, conditional, dropped_by_an_exception, evaluated, interactive, refused],
+    [
+        listed,
+        appended,
+        mapped,
+        conditional,
+        dropped_by_an_exception,
+        evaluated,
+        interactive,
+        refused,
+    ],
 )
 def test_a_call_that_is_used_is_no_warning(uses: Callable[[], object]) -> None:
     with warnings.catch_warnings():

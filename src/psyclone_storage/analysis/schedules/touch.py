@@ -130,7 +130,7 @@ def touches_of(
 
 
 class Touches:
-    """What loops touch in a schedule and its later versions, cached with each loop."""
+    """The touches of loops in a schedule and its later versions, cached with each loop."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
         self._setting = _Setting(rules, data_by_name(schedule), replace(schedule, name="", body=()))
@@ -141,7 +141,7 @@ class Touches:
 
 
 class _Setting:
-    """What the touches of a loop depend on besides the loop: rules, data and flags of a schedule.
+    """The rules, data and flags of a schedule on which the touches of its loops depend.
 
     Compared by the identity of the data, of which all versions of a schedule have the same.
     """

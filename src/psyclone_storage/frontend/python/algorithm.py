@@ -7,7 +7,7 @@ known here, and no type of a variable: those follow from the kernels' metadata.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import PurePath
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
@@ -97,11 +97,12 @@ def _not_invoked(
 ) -> Iterator[Diagnostic]:
     """Yield calls of kernels that are statements, and so have no effect.
 
-    A name is that of a kernel if the file defines it, or if an invoke of the file calls it.
+    A name is that of a kernel if the file defines it, or if an invoke of the file calls it, and no
+    function around the statement gives it another meaning.
     """
     known = {one.text for one in kernels_in(tree, dialect)}
     known |= {call.name for invoke in invokes for call in invoke.calls}
-    for node in ast.walk(tree.module):
+    for node in _statements(tree.module, known):
         match node:
             case ast.Expr(value=ast.Call(func=ast.Name(id=name) as func) as call):
                 if name in known or names.meant(func) in dialect.builtins:
@@ -112,6 +113,33 @@ def _not_invoked(
                         tree.span(call),
                         hint=f"Write 'invoke({tree.span(call).text})'.",
                     )
+
+
+def _statements(around: ast.AST, names: Set[str]) -> Iterator[ast.stmt]:
+    """Yield the statements in which no function around them binds any of `names`.
+
+    Those of `with` and `try` are left out: they may expect the error of a wrong call.
+    """
+    for node in ast.iter_child_nodes(around):
+        if isinstance(node, ast.With | ast.AsyncWith | ast.Try | ast.TryStar):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _bound(node) & names:
+            continue
+        if isinstance(node, ast.stmt):
+            yield node
+        yield from _statements(node, names)
+
+
+def _bound(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the names that a function binds, those of functions in it included."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+    return found - {function.name}
 
 
 def _unit(tree: Tree, dialect: Dialect, names: ImportedNames) -> Scope:
