@@ -223,7 +223,7 @@ def test_stated_numbers_of_layers_and_values_are_tested() -> None:
     )
     text = checks((field("f1"), field("f2"), field("f3")), loop(call(made, "f1", "f2", "f3")))
     assert "if (nlayers_f2 /= 2) then call log_event(" in text
-    assert "field 'f2' has not 3 values at each dof, which kernel work_type asks for." in text
+    assert "field 'f2' does not have 3 values at each dof, as kernel 'work_type' requires." in text
     assert text.count("/= 2)") == text.count("/= 3)") == 1
     assert "nlayers_f3 /=" not in text
 
