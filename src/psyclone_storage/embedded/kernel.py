@@ -49,8 +49,8 @@ def _known_places() -> dict[tuple[int, int], CodeType]:
 _places, _caller = _known_places(), sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
 
 
-def _check_use(frame: FrameType, kernel: object, name: str) -> None:
-    """Warn if the statement at which a frame is calls `kernel` and discards the value."""
+def _check_use(frame: FrameType, called: object, name: str) -> None:
+    """Warn if the statement at which a frame is calls `called` and discards the value."""
     if len(_places) >= _MOST_PLACES:
         _places.clear()
     _places[id(frame.f_code), frame.f_lasti] = frame.f_code
@@ -59,11 +59,11 @@ def _check_use(frame: FrameType, kernel: object, name: str) -> None:
     if instruction is None or instruction.opname != "POP_TOP":
         return
     # `calls.extend(map(smooth, fields))` discards a value as well, but not that of the kernel.
-    called = _called_name(frame)
-    if called in frame.f_locals or called in frame.f_globals:
-        if frame.f_locals.get(called, frame.f_globals.get(called)) is not kernel:
+    word = _called_name(frame)
+    if word in frame.f_locals or word in frame.f_globals:
+        if frame.f_locals.get(word, frame.f_globals.get(word)) is not called:
             return
-    elif called.rpartition(".")[2] != name:
+    elif word.rpartition(".")[2] != name:
         return
     warnings.warn(
         f"The call of the kernel '{name}' has no effect, as it is not passed to an invoke: "
