@@ -178,17 +178,20 @@ def _serve(
         end.close()
     threading.Thread(target=_stop_with_parent, args=(watched,), daemon=True).start()
     try:
-        stop_by_parent()
-        while received := connection.recv():
-            connection.send_bytes(_answer(work, received[0]))
+        try:
+            stop_by_parent()
+            while received := connection.recv():
+                connection.send_bytes(_answer(work, received[0]))
+        except (EOFError, OSError):
+            # The parent has died, so that a signal may arrive at any moment from here.
+            with deferred():
+                stopped()
+                os._exit(1)
     except StoppedError as error:
         with deferred():
             stopped()
             signal.signal(error.number, signal.SIG_DFL)
             os.kill(os.getpid(), error.number)
-    except (EOFError, OSError):
-        with deferred():
-            stopped()
 
 
 def _answer(work: Callable[[Given], Made], given: Given) -> bytes:
