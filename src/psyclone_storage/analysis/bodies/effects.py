@@ -74,7 +74,7 @@ _OPERANDS: dict[OperatorKind | None, set[Intrinsic]] = {
     OperatorKind.LOGICAL: {Intrinsic.LOGICAL},
     OperatorKind.RELATIONAL: {Intrinsic.REAL, Intrinsic.CHARACTER},
 }
-"""The types to which the operators of the language apply; `REAL` stands for all numbers."""
+"""The types to which the operators of the language apply; `REAL` represents all numeric types."""
 _OPAQUE_CALL = regex(r"\bcall\s+([a-z]\w*)", re.IGNORECASE)
 _OPAQUE_OPERATOR = regex(
     r"(?<![\d.])\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true|false)\.)[a-z]+\.",

@@ -246,7 +246,7 @@ class _ScopeNames(_SeenNames):
         return replace(symbol, shape=shape, value=self.with_values(self.linker.expr(symbol.value)))
 
     def _associated(self, item: Association) -> Symbol:
-        """Return what a name stands for that a construct gives to an expression, its value."""
+        """Return the expression that a construct associates with a name, or its value."""
         unknown = Symbol(item.key, item.name, Origin.LOCAL, span=item.span)
         around = self._outer if self._scope.kind is ScopeKind.ASSOCIATE else self
         self._known[item.key] = unknown
