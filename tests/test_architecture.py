@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from late_imports import LATE
+from layers import FOLDS, LATE, OPTIONAL, OUTSIDERS, PROCESS_WIDE, READERS, ROOMS, SHOWN, STORAGE
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "psyclone_storage"
@@ -26,99 +26,8 @@ PACKAGE = "psyclone_storage"
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 
-# "__init__" is the package itself: the version. Imports inside a room are always allowed.
-COMPILER = {"frontend", "domain", "analysis", "transform", "backend", "infrastructures", "ir"}
-ROOMS: dict[str, set[str]] = {
-    "__init__": set(),
-    "__main__": {"cli"},
-    "base": set(),
-    "ir": {"base"},
-    "infrastructures": {"ir", "base"},
-    "embedded": {"driver", "base"},
-    "gocean": {"embedded", "infrastructures"},
-    "lfric": {"embedded", "infrastructures", "base"},
-    "config": {"infrastructures", "ir", "base"},
-    "frontend": {"ir", "base"},
-    "domain": {"infrastructures", "ir", "base"},
-    "analysis": {"ir", "base"},
-    "backend": {"infrastructures", "ir", "base"},
-    "transform": {"analysis", "infrastructures", "ir", "base"},
-    "scripting": {"transform", "analysis", "backend", "config", "infrastructures", "ir", "base"},
-    "storage": {"base"},
-    "runtime": {"storage", "base"},
-    "driver": COMPILER | {"scripting", "config", "base", "__init__"},
-    "cli": {"driver", "config", "base", "__init__"},
-}
-
-# Where a package from outside the standard library may be imported: one file, or one room.
-OUTSIDERS: dict[str, set[str]] = {
-    "numpy": {"storage", "runtime"},
-    "cupy": {"storage"},
-    "mpi4py": {"runtime"},
-    "xarray": {"storage"},
-    "jinja2": {"cli"},
-}
-OPTIONAL = {"cupy", "jinja2", "mpi4py", "xarray"}
-
-# The folders of the storage runtime: no face knows another, and the core knows no face.
-STORAGE: dict[str, set[str]] = {
-    "core": {"memory"},
-    "memory": {"core"},
-    "interop": {"core", "memory"},
-    "gdp": {"core", "memory", "interop"},
-    "hmemo": {"core", "memory", "interop"},
-    "kokkos": {"core", "memory", "interop"},
-    "accessors": {"core", "memory", "interop"},
-}
-
 CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add",
            "discard", "popitem", "appendleft"}  # fmt: skip
-# What there is once in a process: its memories, what executes on it, its devices and their queues,
-# and what a user makes known to all: presets, names of types. Each is changed under a lock, or by
-# the user's word alone. The compiler has nothing of this kind.
-PROCESS_WIDE: dict[str, set[str]] = {
-    # Signals are sent to the process.
-    "base/stopping.py": {"_STATE"},
-    # What a program chooses for all of its invokes.
-    "embedded/invoke.py": {"_CHOSEN"},
-    "storage/core/context.py": {"_CONTEXTS", "_FACTORIES"},
-    "storage/core/device.py": {"_SELECTION"},
-    "storage/core/spaces.py": {"_SPACES"},
-    "storage/gdp/defaults.py": {"_PRESETS", "_LISTENERS"},
-    "storage/kokkos/view_data.py": {"_registered"},
-    "storage/kokkos/view_handle.py": {"_RECORDS"},
-    "storage/memory/emulated.py": {"_MEMORIES"},
-    "storage/memory/queues.py": {"_CHANCE", "_QUEUES"},
-    "storage/memory/races.py": {"_LISTENERS"},
-    "storage/memory/registry.py": {"_MEMORIES"},
-    "storage/accessors/tasks.py": {"_SUBMITTED"},
-    "storage/memory/stream.py": {"_STREAMS"},
-}
-
-# Case is folded by what reads text: the front end, the settings, the command line, the tables of
-# taken names. The compiler has keys (`ir/keys.py`); what else it folds are no names of programs.
-READERS = {"base", "frontend", "config", "cli", "storage", "runtime"}
-FOLDS = {
-    "ir/keys.py": "names, once",
-    "ir/expr.py": "the exponent of a number",
-    "ir/rewrite.py": "the name of a class in a message",
-    "analysis/bodies/places.py": "characters of a text that is searched",
-    "transform/catalogue.py": "a truth value in a recipe",
-    "transform/kernel/intrinsics.py": "an option of a step",
-    "domain/data.py": "an expression that becomes a name",
-    "domain/lfric/arguments.py": "a member of an enumeration",
-    "driver/inputs.py": "texts that are searched for names",
-    "driver/modules.py": "names of files",
-    "scripting/transformations/kernel_modules.py": "options of a script",
-    "scripting/f2pygen.py": "a word of a script",
-}
-
-# What scripts see bears the name of what it shows, or that of PSyclone's class for the same thing.
-SHOWN = (
-    {"ir/schedule.py", "scripting/views.py"},
-    {"analysis/schedules/access.py", "scripting/arguments.py"},
-    {"runtime/lfric/space.py", "scripting/psyclone_names.py"},
-)
 
 WAYS_ROUND_FROZEN = {"__setattr__", "__delattr__", "__dict__", "setattr", "delattr", "vars"}
 

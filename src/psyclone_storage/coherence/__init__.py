@@ -1,0 +1,1 @@
+"""Placement of halo exchanges, transfers and storage accesses, and its checks."""
