@@ -1,8 +1,7 @@
 """Expressions, the symbols that names in them stand for, and their one canonical spelling.
 
 The canonical spelling is Fortran's, with no more brackets than the standard asks for: it is what
-messages and schedule views show. The Fortran printer keeps the brackets of the author, too. A
-target language with other operators has a printer of its own.
+messages and schedule views show. The Fortran printer keeps the brackets of the author, too.
 """
 
 from __future__ import annotations
@@ -22,7 +21,16 @@ from psyclone_storage.ir.keys import (
     OfKind,
     key_of,
 )
-from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, Operator, OperatorKind
+from psyclone_storage.ir.operators import (
+    FORTRAN,
+    AnyOperator,
+    DefinedOperator,
+    Operator,
+    Precedence,
+    Prefix,
+    RankedText,
+    fortran_infix,
+)
 from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
 
 
@@ -368,88 +376,78 @@ Expr = (
     | Verbatim
 )
 
-_SIGN = Operator.PLUS.rank
-_TIGHT = 10
-
 
 def spell(expr: Expr) -> str:
     """Return the canonical spelling of `expr`."""
-    return _Spelling(keeps_brackets=False).of(expr)
+    return _FortranWriter(keeps_brackets=False).write(expr).text
 
 
 def spell_as_written(expr: Expr) -> str:
     """Return the spelling of `expr` with the brackets that its author put around operations."""
-    return _Spelling(keeps_brackets=True).of(expr)
+    return _FortranWriter(keeps_brackets=True).write(expr).text
 
 
 @dataclass(frozen=True, slots=True)
-class _Spelling:
-    """How expressions are spelled."""
+class _FortranWriter:
+    """The writer of expressions in Fortran."""
 
     keeps_brackets: bool
 
-    def of(self, expr: Expr, outer: int = 0) -> str:
-        """Return the text of `expr` as an operand of an operator of rank `outer`."""
+    def write(self, expr: Expr) -> RankedText:
+        """Return the text of `expr`."""
         match expr:
             case Literal() | Name() | Verbatim() | Star():
-                return expr.text
+                return RankedText(expr.text)
             case Member(base, name):
-                return f"{self.of(base, _TIGHT)}%{name}"
+                return RankedText(f"{self._base(base)}%{name}")
             case Index(base, items):
-                return f"{self.of(base, _TIGHT)}({self._listed(items)})"
+                return RankedText(f"{self._base(base)}({self._list(items)})")
             case ArrayLiteral(items):
-                return f"[{self._listed(items)}]"
+                return RankedText(f"[{self._list(items)}]")
             case ComplexLiteral() | Parenthesised():
-                return f"({self._listed(children(expr))})"
-            case ImpliedDo():
-                return self._implied_do(expr)
+                return RankedText(f"({self._list(children(expr))})")
+            case ImpliedDo(items, variable):
+                bounds = self._list(children(expr)[len(items) + 1 :])
+                return RankedText(f"({self._list(items)}, {variable.text} = {bounds})")
             case Keyword(name, value):
-                return f"{name}={self.of(value)}"
-            case Range(lower, upper, step):
-                text = f"{self.of(lower) if lower else ''}:{self.of(upper) if upper else ''}"
-                return f"{text}:{self.of(step)}" if step else text
+                return RankedText(f"{name}={self.write(value).text}")
+            case Range():
+                return RankedText(self._range(expr))
             case Unary(op, operand):
-                return self._unary(op, operand, outer)
-            case Binary(bracketed=True) if self.keeps_brackets:
-                return f"({self._binary(expr, 0)})"
+                return self._unary(op, self.write(operand))
             case Binary():
-                return self._binary(expr, outer)
+                return self._binary(expr)
         raise InternalError(f"Expression of class {type(expr).__name__} has no spelling.")
 
-    def _listed(self, items: tuple[Expr, ...]) -> str:
-        return ", ".join(map(self.of, items))
+    def _base(self, expr: Expr) -> str:
+        return self.write(expr).within(Precedence.DEFINED_PREFIX)
 
-    def _implied_do(self, expr: ImpliedDo) -> str:
-        bounds = (
-            (expr.start, expr.stop) if expr.step is None else (expr.start, expr.stop, expr.step)
-        )
-        return f"({self._listed(expr.items)}, {expr.variable.text} = {self._listed(bounds)})"
+    def _list(self, items: tuple[Expr, ...]) -> str:
+        return ", ".join(self.write(item).text for item in items)
 
-    def _unary(self, op: AnyOperator, operand: Expr, outer: int) -> str:
+    def _range(self, expr: Range) -> str:
+        lower, upper = ("" if end is None else self.write(end).text
+                        for end in (expr.lower, expr.upper))  # fmt: skip
+        text = f"{lower}:{upper}"
+        return f"{text}:{self.write(expr.step).text}" if expr.step else text
+
+    def _unary(self, op: AnyOperator, operand: RankedText) -> RankedText:
         if isinstance(op, DefinedOperator):
             # An operator of the user binds its operand before all others.
-            return _bracketed(f"{op.spelling} {self.of(operand, _TIGHT + 1)}", _TIGHT, outer)
-        if op is Operator.NOT:
-            return _bracketed(f"{op.spelling} {self.of(operand, op.rank + 1)}", op.rank, outer)
-        # A sign binds like an addition, and no two operators may stand side by side.
-        return _bracketed(f"{op.spelling}{self.of(operand, _SIGN + 1)}", _SIGN, outer)
+            row = Prefix(f"{op.spelling} ", Precedence.DEFINED_PREFIX, Precedence.PRIMARY)
+            return RankedText(row.apply(operand), row.rank)
+        return FORTRAN.unary(op, operand)
 
-    def _binary(self, expr: Binary, outer: int) -> str:
-        rank = expr.op.rank
-        near, far = rank, rank + 1
-        if expr.op is Operator.POWER:
-            near, far = rank + 1, rank
-        elif expr.op.kind is OperatorKind.RELATIONAL:
-            near = rank + 1
-        first = self.of(expr.left, near)
-        second = self.of(expr.right, far)
-        if second.startswith(("-", "+")):
-            second = f"({second})"
-        return _bracketed(f"{first} {expr.op.spelling} {second}", rank, outer)
-
-
-def _bracketed(text: str, rank: int, outer: int) -> str:
-    return f"({text})" if rank < outer else text
+    def _binary(self, expr: Binary) -> RankedText:
+        left, right = self.write(expr.left), self.write(expr.right)
+        if isinstance(expr.op, DefinedOperator):
+            row = fortran_infix(expr.op)
+            made = RankedText(row.join(left, right), row.rank)
+        else:
+            made = FORTRAN.binary(expr.op, left, right)
+        if self.keeps_brackets and expr.bracketed:
+            return RankedText(f"({made.text})")
+        return made
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

@@ -14,8 +14,6 @@ from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     INTEGER,
     LOGICAL,
-    PREFIX,
-    SUM,
     ArrayValue,
     CType,
     PrintError,
@@ -27,6 +25,8 @@ from psyclone_storage.backend.c.variables import Array, Dimension, Evaluate
 from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Name, children, same, walk
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.languages.operators import C
 
 _LARGEST = {4: ("INT32_MIN", "INT32_MAX"), 8: ("INT64_MIN", "INT64_MAX"),
             2: ("INT16_MIN", "INT16_MAX"), 1: ("INT8_MIN", "INT8_MAX")}  # fmt: skip
@@ -175,10 +175,10 @@ class Arrays:
         return Value(total, type_)
 
     def _times(self, first: Value, second: Value) -> Value:
-        return binary("*", first, second, self.writer.helper)
+        return binary(Operator.TIMES, first, second, self.writer.helper)
 
     def _add(self, total: Value, value: Value) -> None:
-        self.writer.put(f"{total.text} = {total.text} + {value.within(SUM + 1)};")
+        self.writer.put(f"{total.text} = {C.binary(Operator.PLUS, total, value).text};")
 
     def _product(self, first: ArrayValue, second: ArrayValue) -> ArrayValue:
         """Return a matrix product, each element of which is summed from its first term on."""
@@ -277,22 +277,23 @@ class Arrays:
             condition = f"if ({held.text}) "
         result = Value(total, value.type)
         if word in {"sum", "product"}:
-            op = "+" if word == "sum" else "*"
+            op = Operator.PLUS if word == "sum" else Operator.TIMES
             text = binary(op, result, value, self.writer.helper).text
             self.writer.put(f"{condition}{total} = {text};")
         elif word in {"maxval", "minval"}:
-            op = ">" if word == "maxval" else "<"
+            op = Operator.GREATER if word == "maxval" else Operator.LESS
             with self.writer.block(condition.strip()) if condition else nullcontext():
                 if met:
                     name = self.writer.temporary(value.type, value.text, "item")
                     value = Value(name, value.type)
                     self.writer.put(f"{met} |= {name} == {name} ? 2 : 1;")
-                self.writer.put(f"if ({value.within(SUM)} {op} {total}) {total} = {value.text};")
+                larger = C.binary(op, value, result).text
+                self.writer.put(f"if ({larger}) {total} = {value.text};")
         elif word == "count":
             self.writer.put(f"{condition}{total} += {value.text};")
         else:
-            test = value.text if word == "any" else f"!{value.within(PREFIX)}"
-            self.writer.put(f"if ({test}) {total} = {int(word == 'any')};")
+            test = value if word == "any" else C.unary(Operator.NOT, value)
+            self.writer.put(f"if ({test.text}) {total} = {int(word == 'any')};")
 
 
 def room_for(name: str, extents: tuple[str, ...], writer: CWriter) -> str:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.backend.c.types import PREFIX, Value
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.c.variables import Array
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.operators import Precedence
 
 HELPER = "psy_element"
 TEXT = """\
@@ -90,7 +91,9 @@ def checked_element(array: Array, positions: tuple[str, ...], where: CheckedPlac
     offset = f"(int64_t) ({array.offset(positions)}) * sizeof({array.type.name})"
     inside = " & ".join(tests) or "1"
     return Value(
-        f"*({array.type.name} *) {HELPER}({array.name}, {offset}, {inside})", array.type, PREFIX
+        f"*({array.type.name} *) {HELPER}({array.name}, {offset}, {inside})",
+        array.type,
+        Precedence.PREFIX,
     )
 
 

@@ -13,12 +13,9 @@ from psyclone_storage.backend.c.operators import ELEMENTAL, WITH_KIND, binary, e
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     DOUBLE,
-    EQUALITY,
     INTEGER,
     LOGICAL,
-    PREFIX,
     REAL,
-    SUM,
     ArrayValue,
     CType,
     PrintError,
@@ -51,7 +48,9 @@ from psyclone_storage.ir.expr import (
     Unary,
     spell,
 )
+from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.intrinsics import LIMITS
 
 Transforming = Callable[[str, tuple[Expr, ...], CScope], Value | ArrayValue | None]
 """Prints a function of whole arrays, None for one that it does not know."""
@@ -91,11 +90,11 @@ class Expressions:
             case Parenthesised(operand):
                 return self.evaluate(operand, scope)
             case Unary(op, operand):
-                return mapped(lambda item: unary(spelling(op), item),
+                return mapped(lambda item: unary(op, item),
                               self.evaluate(operand, scope))  # fmt: skip
             case Binary(op, left, right):
                 return mapped(
-                    lambda first, second: binary(spelling(op), first, second, self.writer.helper),
+                    lambda first, second: binary(op, first, second, self.writer.helper),
                     self.evaluate(left, scope),
                     self.evaluate(right, scope),
                 )
@@ -137,7 +136,7 @@ class Expressions:
                 places.append(_gathered(value, dimension.lower))
                 extents.append(value.extents[0])
             else:
-                places.append(minus(_whole(value).within(SUM), dimension.lower))
+                places.append(minus(_whole(value).within(Precedence.SUM), dimension.lower))
 
         def at(indices: tuple[str, ...]) -> Value:
             waiting = iter(indices)
@@ -182,7 +181,7 @@ class Expressions:
         if value is not None:
             return str(value)
         found = _whole(self.scalar(expr, scope))
-        if found.rank >= SUM and "[" not in found.text and "(" not in found.text:
+        if found.rank >= Precedence.SUM and "[" not in found.text and "(" not in found.text:
             return found.text
         return self.writer.temporary(found.type, found.text, stem)
 
@@ -219,10 +218,10 @@ class Expressions:
 
     def _inquired(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | None:
         """Return what is known of an argument without its value."""
-        if word in _LIMITS and len(items) == 1:
+        if word in LIMITS and len(items) == 1:
             value = self.evaluate(items[0], scope)
-            text = _LIMITS[word].get((value.type.intrinsic, value.type.size))
-            if text is None:
+            text = _limit(word, value.type)
+            if not text:
                 raise PrintError(f"'{word}' of such a value is not printed", word)
             return Value(text, value.type)
         if word == "kind":
@@ -232,7 +231,7 @@ class Expressions:
             return self._extent_of(word, items, scope)
         if word == "present" and isinstance(items[0], Name):
             parameter = self.variables.parameters[items[0].key]
-            return Value(f"{parameter.name} != 0", LOGICAL, EQUALITY)
+            return Value(f"{parameter.name} != 0", LOGICAL, Precedence.EQUALITY)
         return None
 
     def _extent_of(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | None:
@@ -256,7 +255,7 @@ class Expressions:
             return Value(str(size), INTEGER)
         largest = self.writer.helper("psy_max_i8")
         text = " * ".join(text if is_number(text) else f"{largest}(0, {text})" for text in wanted)
-        return Value(f"(int32_t) ({text})", INTEGER, PREFIX)
+        return Value(f"(int32_t) ({text})", INTEGER, Precedence.PREFIX)
 
     def _bound_of(self, word: str, item: Expr, place: int | None, scope: CScope) -> Value:
         if not isinstance(item, Name) or place is None:
@@ -271,14 +270,9 @@ class Expressions:
             return Value(f"({text})", INTEGER)
         if dimension.lower == "1":
             largest = self.writer.helper("psy_max_i8")
-            return Value(f"(int32_t) {largest}(0, {dimension.extent})", INTEGER, PREFIX)
+            return Value(f"(int32_t) {largest}(0, {dimension.extent})", INTEGER, Precedence.PREFIX)
         text = plus(minus(dimension.lower, "1"), dimension.extent)
-        return Value(f"(int32_t) ({dimension.extent} > 0 ? {text} : 0)", INTEGER, PREFIX)
-
-
-def spelling(op: object) -> str:
-    """Return the spelling of an operator."""
-    return op if isinstance(op, str) else str(getattr(op, "spelling", op))
+        return Value(f"(int32_t) ({dimension.extent} > 0 ? {text} : 0)", INTEGER, Precedence.PREFIX)
 
 
 def mapped(operation: Callable[..., Value], *operands: Value | ArrayValue) -> Value | ArrayValue:
@@ -343,7 +337,7 @@ def _gathered(value: ArrayValue, lower: str) -> Callable[[str], str]:
     """Return where the elements of a subscript are that is an array."""
     if value.rank != 1 or not value.type.is_integer:
         raise PrintError("a subscript is no list of whole numbers")
-    return lambda index: minus(value.at((index,)).within(SUM), lower)
+    return lambda index: minus(value.at((index,)).within(Precedence.SUM), lower)
 
 
 def _factor(text: str) -> str:
@@ -387,12 +381,12 @@ def _in_order(word: str, items: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return (*plain, *(given[key] for key in words[len(plain) :]))
 
 
-_LIMITS = {
-    "huge": {
-        (Intrinsic.REAL, 4): "FLT_MAX", (Intrinsic.REAL, 8): "DBL_MAX",
-        (Intrinsic.INTEGER, 1): "INT8_MAX", (Intrinsic.INTEGER, 2): "INT16_MAX",
-        (Intrinsic.INTEGER, 4): "INT32_MAX", (Intrinsic.INTEGER, 8): "INT64_MAX",
-    },
-    "tiny": {(Intrinsic.REAL, 4): "FLT_MIN", (Intrinsic.REAL, 8): "DBL_MIN"},
-    "epsilon": {(Intrinsic.REAL, 4): "FLT_EPSILON", (Intrinsic.REAL, 8): "DBL_EPSILON"},
-}  # fmt: skip
+def _limit(word: str, type_: CType) -> str:
+    """Return the macro for a limit of a type, nothing if C has none."""
+    if type_.is_real:
+        prefix = "FLT" if type_ == REAL else "DBL"
+    elif type_.is_integer and word == "huge":
+        prefix = f"INT{8 * type_.size}"
+    else:
+        return ""
+    return f"{prefix}_{LIMITS[word].c}"

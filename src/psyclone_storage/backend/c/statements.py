@@ -21,11 +21,7 @@ from psyclone_storage.backend.c.pragmas import (
 )
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
-    AND,
     LOGICAL,
-    PREFIX,
-    RELATION,
-    SUM,
     ArrayValue,
     CType,
     PrintError,
@@ -40,6 +36,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.intrinsics import SUBROUTINES
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
 from psyclone_storage.ir.unit import (
     Assign,
@@ -62,6 +59,7 @@ from psyclone_storage.ir.unit import (
     Where,
     While,
 )
+from psyclone_storage.languages.operators import C
 
 HINT = "Write it in another way, or leave this kernel in Fortran."
 
@@ -197,7 +195,7 @@ class Statements:
         start = self.expressions.scalar(loop.start, self.scope)
         stop = self._kept(loop.stop, counter.type, "stop")
         step = "1" if loop.step is None else self._kept(loop.step, counter.type, "step")
-        name = counter.text if counter.rank > PREFIX else f"({counter.text})"
+        name = counter.text if counter.rank > Precedence.PREFIX else f"({counter.text})"
         if step == "1":
             test, move = f"{name} <= {stop}", f"++{name}"
         elif is_number(step) and step != "0":
@@ -216,7 +214,7 @@ class Statements:
         number = self.scope.integer(expr)
         if number is not None:
             return str(number)
-        if value.rank >= SUM and self._stays(expr):
+        if value.rank >= Precedence.SUM and self._stays(expr):
             return value.text
         return self.writer.temporary(type_, value.text, stem)
 
@@ -249,7 +247,7 @@ class Statements:
             if loop.condition is not None:
                 with self.writer.statement():
                     condition = self._condition(loop.condition)
-                    self.writer.put(f"if (!{condition.within(PREFIX)})")
+                    self.writer.put(f"if ({C.unary(Operator.NOT, condition).text})")
                     self.writer.put("    break;")
             self.lines(loop.body)
             if construct.next:
@@ -333,14 +331,14 @@ class Statements:
     def _guard(self, selected: Value, guard: Expr) -> str:
         if not isinstance(guard, Range):
             value = self.expressions.scalar(guard, self.scope)
-            return f"{selected.text} == {value.within(RELATION)}"
+            return C.binary(Operator.EQUAL, selected, value).text
         tests = []
         if guard.lower is not None:
             lower = self.expressions.scalar(guard.lower, self.scope)
-            tests.append(f"{selected.text} >= {lower.within(SUM)}")
+            tests.append(C.binary(Operator.GREATER_EQUAL, selected, lower).text)
         if guard.upper is not None:
             upper = self.expressions.scalar(guard.upper, self.scope)
-            tests.append(f"{selected.text} <= {upper.within(SUM)}")
+            tests.append(C.binary(Operator.LESS_EQUAL, selected, upper).text)
         text = " && ".join(tests) or "1"
         return f"({text})" if len(tests) > 1 else text
 
@@ -365,8 +363,8 @@ class Statements:
             test = condition.at(indices)
             if waiting is None:
                 return test
-            text = f"{waiting.element(indices).text} && {test.within(AND + 1)}"
-            return Value(text, LOGICAL, AND)
+            text = f"{waiting.element(indices).text} && {test.within(Precedence.AND + 1)}"
+            return Value(text, LOGICAL, Precedence.AND)
 
         return self.arrays.stored_array(ArrayValue(LOGICAL, condition.extents, at), "mask")
 
@@ -376,8 +374,8 @@ class Statements:
         def at(indices: tuple[str, ...]) -> Value:
             text = f"!{mask.element(indices).text}"
             if waiting is None:
-                return Value(text, LOGICAL, PREFIX)
-            return Value(f"{waiting.element(indices).text} && {text}", LOGICAL, AND)
+                return Value(text, LOGICAL, Precedence.PREFIX)
+            return Value(f"{waiting.element(indices).text} && {text}", LOGICAL, Precedence.AND)
 
         return self.arrays.stored_array(ArrayValue(LOGICAL, mask.extents(), at), "rest")
 

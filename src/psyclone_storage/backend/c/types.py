@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.operators import Precedence, Ranked, RankedText
 from psyclone_storage.ir.types import Intrinsic
 
 
@@ -70,36 +71,24 @@ def ctype(intrinsic: Intrinsic, size: int) -> CType:
     return CType(intrinsic, size)
 
 
-# ---------------------------------------------------------------------------- precedence
-
-PRIMARY = 15
-PREFIX = 14
-PRODUCT = 13
-SUM = 12
-RELATION = 10
-EQUALITY = 9
-AND = 5
-OR = 4
-CHOICE = 3
-
-
 @dataclass(frozen=True, slots=True)
-class Value:
-    """A scalar expression of C; `rank` tells how strongly its outermost operator binds."""
+class Value(Ranked):
+    """A printed scalar expression with its type."""
 
     text: str
     type: CType
-    rank: int = PRIMARY
+    rank: int = Precedence.PRIMARY
 
-    def within(self, rank: int) -> str:
-        """Return the text as an operand of an operator that binds as `rank` says."""
-        return f"({self.text})" if self.rank < rank else self.text
+    @classmethod
+    def of(cls, written: RankedText, type_: CType) -> Value:
+        """Return a printed expression of type `type_`."""
+        return cls(written.text, type_, written.rank)
 
     def converted(self, to: CType) -> Value:
         """Return the value as one of type `to`, as an assignment converts it."""
         if to == self.type:
             return self
-        return Value(f"({to.name}) {self.within(PREFIX)}", to, PREFIX)
+        return Value(f"({to.name}) {self.within(Precedence.PREFIX)}", to, Precedence.PREFIX)
 
 
 @dataclass(frozen=True, slots=True)

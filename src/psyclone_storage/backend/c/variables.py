@@ -11,8 +11,6 @@ from collections.abc import Callable
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     LONG,
-    PREFIX,
-    SUM,
     ArrayValue,
     CType,
     PrintError,
@@ -36,6 +34,7 @@ from psyclone_storage.ir.expr import (
     Symbol,
 )
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Precedence
 
 Evaluate = Callable[[Expr, CScope], Value | ArrayValue]
 """Prints an expression whose names a scope knows."""
@@ -213,7 +212,7 @@ class Variables:
             parameter = self._of_module(symbol)
         if parameter.by_value:
             return Value(parameter.name, parameter.type)
-        return Value(f"*{parameter.name}", parameter.type, PREFIX)
+        return Value(f"*{parameter.name}", parameter.type, Precedence.PREFIX)
 
     def _of_module(self, symbol: Symbol) -> Parameter:
         """Return the argument by which a variable of a module is passed."""
@@ -235,7 +234,9 @@ class Variables:
         if home not in self._names or home not in self._known_constants:
             value = within.integer(Name(symbol.name)) if type_.is_integer else None
             if value is not None:
-                return Value(number(value), type_, PREFIX if value < 0 else 15)
+                return Value(
+                    number(value), type_, Precedence.PREFIX if value < 0 else Precedence.PRIMARY
+                )
             if symbol.value is None:
                 raise PrintError(
                     f"the value of the constant '{symbol.name}' is not known", symbol.key
@@ -303,7 +304,7 @@ class Variables:
         value = scope.integer(upper)
         if value is not None and is_number(lower):
             return str(max(0, value - int(lower) + 1))
-        last = self._whole_number(upper, scope).within(SUM)
+        last = self._whole_number(upper, scope).within(Precedence.SUM)
         text = plus(minus(last, lower), "1")
         return self._kept(text, stem)
 

@@ -8,7 +8,8 @@ all points is a number, and has Python's own operators.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable
+from functools import reduce
 
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.base.records import dataclass
@@ -28,48 +29,13 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.operators import AnyOperator, Operator, Precedence, RankedText
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.intrinsics import INTRINSICS, FunctionNames
+from psyclone_storage.languages.operators import FLOOR_QUOTIENT, NUMPY, PYTHON
 
-_OR, _AND, _NOT, _COMPARED, _BIT_OR, _BIT_AND, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(11)
-_OPERATORS: Mapping[Operator, tuple[str, int]] = {
-    Operator.EQUIVALENT: ("==", _COMPARED),
-    Operator.NOT_EQUIVALENT: ("!=", _COMPARED),
-    Operator.EQUAL: ("==", _COMPARED),
-    Operator.NOT_EQUAL: ("!=", _COMPARED),
-    Operator.LESS: ("<", _COMPARED),
-    Operator.LESS_EQUAL: ("<=", _COMPARED),
-    Operator.GREATER: (">", _COMPARED),
-    Operator.GREATER_EQUAL: (">=", _COMPARED),
-    Operator.PLUS: ("+", _SUM),
-    Operator.MINUS: ("-", _SUM),
-    Operator.TIMES: ("*", _PRODUCT),
-    Operator.DIVIDE: ("/", _PRODUCT),
-    Operator.POWER: ("**", _POWER),
-}
-_JOINED = {
-    Operator.AND: (("and", _AND), ("&", _BIT_AND)),
-    Operator.OR: (("or", _OR), ("|", _BIT_OR)),
-}
-_NUMPY = {
-    **{
-        name: name
-        for name in ("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")
-    },
-    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    "atan2": "arctan2",
-    "hypot": "hypot",
-    "abs": "abs",
-    "min": "minimum",
-    "max": "maximum",
-    "mod": "fmod",
-    "modulo": "mod",
-    "sign": "copysign",
-    "aint": "trunc",
-    "real": "float64",
-}
 _EXTREMES = {"min": abi.LESSER, "max": abi.GREATER}
-_ROUNDED = {"floor": "floor", "ceiling": "ceil", "int": "trunc"}
+_ROUNDED = ("floor", "ceiling", "int")
 _IN_PRODUCTS = 2
 _SMALL = 1
 
@@ -105,112 +71,113 @@ class Spelling:
 
     def of(self, expr: Expr, outer: int = 0) -> str:
         """Return the text of `expr` as an operand of an operator of rank `outer`."""
+        return self._write(expr).within(outer)
+
+    def _write(self, expr: Expr) -> RankedText:
         if (found := self.own(expr)) is not None:
-            return found
+            return RankedText(found)
         match expr:
             case Literal():
-                return literal(expr)
+                return RankedText(literal(expr))
             case Name(text):
-                return plain(text)
+                return RankedText(plain(text))
             case Member(base, name):
-                return f"{self.of(base, _ATOM)}.{plain(name)}"
+                return RankedText(f"{self._base(base)}.{plain(name)}")
             case Keyword(name, value):
-                return f"{name}={self.of(value)}"
+                return RankedText(f"{name}={self.of(value)}")
             case ArrayLiteral(items):
-                return f"[{', '.join(map(self.of, items))}]"
+                return RankedText(f"[{self._list(items)}]")
             case Parenthesised(operand):
-                return self.of(operand, outer)
+                return self._write(operand)
             case Unary(op, operand):
-                return self._unary(op, operand, outer)
+                return self._unary(op, operand)
             case Binary():
-                return self._binary(expr, outer)
+                return self._binary(expr)
             case Construct(base, items):
-                return f"{self.of(base, _ATOM)}({', '.join(map(self.of, items))})"
+                return RankedText(f"{self._base(base)}({self._list(items)})")
             case Index():
-                return self._reference(expr, outer)
+                return RankedText(self._reference(expr))
         raise UnsupportedError(f"{type(expr).__name__} is not spelled in Python")
 
-    def _unary(self, op: object, operand: Expr, outer: int) -> str:
+    def _base(self, expr: Expr) -> str:
+        return self.of(expr, Precedence.PRIMARY)
+
+    def _list(self, items: Iterable[Expr]) -> str:
+        return ", ".join(map(self.of, items))
+
+    def _unary(self, op: AnyOperator, operand: Expr) -> RankedText:
         if op is Operator.NOT:
             if self.varies(operand):
-                return f"np.logical_not({self.of(operand)})"
-            return _bracketed(f"not {self.of(operand, _NOT)}", _NOT, outer)
-        if isinstance(op, Operator):
-            return _bracketed(f"{op.spelling}{self.of(operand, _SIGN)}", _SIGN, outer)
+                return RankedText(f"np.logical_not({self.of(operand)})")
+            return PYTHON.unary(op, self._write(operand))
+        if op in NUMPY.prefixes:
+            return NUMPY.unary(op, self._write(operand))
         raise UnsupportedError("an operator of the author's is not known")
 
-    def _binary(self, expr: Binary, outer: int) -> str:
-        if expr.op in _JOINED:
-            word, rank = _JOINED[expr.op][self.varies(expr)]
-            parts = self.of(expr.left, rank), self.of(expr.right, rank + 1)
-            return _bracketed(f"{parts[0]} {word} {parts[1]}", rank, outer)
-        if not isinstance(expr.op, Operator) or expr.op not in _OPERATORS:
-            raise UnsupportedError(f"the operator '{expr.op.spelling}' is not spelled in Python")
-        if expr.op is Operator.DIVIDE and self.is_whole(expr):
-            return self._quotient(expr, outer)
-        if expr.op is Operator.POWER:
-            return self._power(expr, outer)
-        word, rank = _OPERATORS[expr.op]
-        near = rank + 1 if rank == _COMPARED else rank
-        left, right = self.of(expr.left, near), self.of(expr.right, rank + 1)
-        if expr.op is Operator.DIVIDE and self.raises(expr):
-            left = f"np.float64({self.of(expr.left)})"
-        return _bracketed(f"{left} {word} {right}", rank, outer)
+    def _binary(self, expr: Binary) -> RankedText:
+        op = expr.op
+        if op not in NUMPY.infixes:
+            raise UnsupportedError(f"the operator '{op.spelling}' is not spelled in Python")
+        if op is Operator.DIVIDE and self.is_whole(expr):
+            return self._quotient(expr)
+        if op is Operator.POWER:
+            return self._power(expr)
+        joins = op in (Operator.AND, Operator.OR)
+        table = PYTHON if joins and not self.varies(expr) else NUMPY
+        left, right = self._write(expr.left), self._write(expr.right)
+        if op is Operator.DIVIDE and self.raises(expr):
+            left = RankedText(f"np.float64({left.text})")
+        return table.binary(op, left, right)
 
-    def _quotient(self, expr: Binary, outer: int) -> str:
+    def _quotient(self, expr: Binary) -> RankedText:
         """Return a division of whole numbers, `//` where it is made of a rounded-down one."""
         match expr.left:
             case Binary(Operator.MINUS, first, Index(Name("modulo"), (again, by))) if (
                 first == again and by == expr.right
             ):
-                text = f"{self.of(first, _PRODUCT)} // {self.of(by, _PRODUCT + 1)}"
-                return _bracketed(text, _PRODUCT, outer)
-        return f"{abi.QUOTIENT}({self.of(expr.left)}, {self.of(expr.right)})"
+                text = FLOOR_QUOTIENT.join(self._write(first), self._write(by))
+                return RankedText(text, FLOOR_QUOTIENT.rank)
+        return RankedText(f"{abi.QUOTIENT}({self.of(expr.left)}, {self.of(expr.right)})")
 
-    def _power(self, expr: Binary, outer: int) -> str:
+    def _power(self, expr: Binary) -> RankedText:
         exponent = integer_value(expr.right)
         if exponent is not None and exponent > _IN_PRODUCTS:
             # Compilers multiply, which rounds otherwise than a function of two reals does.
-            return f"{abi.POWER}({self.of(expr.left)}, {exponent})"
-        text = f"{self.of(expr.left, _POWER + 1)}**{self.of(expr.right, _SIGN)}"
-        return _bracketed(text, _POWER, outer)
+            return RankedText(f"{abi.POWER}({self.of(expr.left)}, {exponent})")
+        return NUMPY.binary(expr.op, self._write(expr.left), self._write(expr.right))
 
-    def _reference(self, expr: Index, outer: int) -> str:
+    def _reference(self, expr: Index) -> str:
         found = self.element(expr)
         if found is not None:
             return found
         match expr.base:
-            case Name(text) if key_of(text) in (*_NUMPY, *_ROUNDED, "merge"):
-                return self._function(key_of(text), expr.items)
+            case Name(text) if (names := INTRINSICS.get(key_of(text))) and names.numpy:
+                return self._function(key_of(text), names, expr.items)
             case Member():
-                items = ", ".join(map(self.of, expr.items))
                 brackets = "()" if type(expr).__name__ == "CallFunction" else "[]"
-                return f"{self.of(expr.base, _ATOM)}{brackets[0]}{items}{brackets[1]}"
+                return f"{self._base(expr.base)}{brackets[0]}{self._list(expr.items)}{brackets[1]}"
         raise UnsupportedError(f"'{self.of(expr.base)}' is not known to NumPy")
 
-    def _function(self, name: str, items: tuple[Expr, ...]) -> str:
-        if name == "merge" and len(items) == 3:
-            first, second, test = map(self.of, items)
+    def _function(self, word: str, names: FunctionNames, items: tuple[Expr, ...]) -> str:
+        if word == "merge" and len(items) == 3:
+            first, second, test = map(self._write, items)
             if not self.varies(items[2]):
-                return f"({first} if {test} else {second})"
-            return f"np.where({test}, {first}, {second})"
-        if name in ("min", "max") and len(items) > _SMALL:
-            whole = self.of(items[0])
+                return f"({PYTHON.choose(test, first, second).text})"
+            return f"np.{names.numpy}({test.text}, {first.text}, {second.text})"
+        if word in _EXTREMES and len(items) > _SMALL:
             if not any(map(self.varies, items)):
-                return f"{name}({', '.join(map(self.of, items))})"
+                return f"{names.builtin}({self._list(items)})"
             # NumPy's own give no number where one of two is none, and either of two zeros.
-            is_whole = self.is_whole(items[0])
-            word = f"np.{_NUMPY[name]}" if is_whole else _EXTREMES[name]
-            for item in items[1:]:
-                whole = f"{word}({whole}, {self.of(item)})"
-            return whole
-        if name == "real" and len(items) == 1:
+            function = f"np.{names.numpy}" if self.is_whole(items[0]) else _EXTREMES[word]
+            return reduce(lambda first, item: f"{function}({first}, {self.of(item)})", items[1:],
+                          self.of(items[0]))  # fmt: skip
+        if word == "real" and len(items) == 1:
             return f"np.float32({self.of(items[0])})"
-        if name == "real":
-            return f"np.float64({self.of(items[0])})"
-        if name in _ROUNDED:
-            return f"np.{_ROUNDED[name]}({self.of(items[0])}).astype(int)"
-        return f"np.{_NUMPY[name]}({', '.join(map(self.of, items))})"
+        if word == "real":
+            return f"np.{names.numpy}({self.of(items[0])})"
+        if word in _ROUNDED:
+            return f"np.{names.numpy}({self.of(items[0])}).astype(int)"
+        return f"np.{names.numpy}({self._list(items)})"
 
 
 def literal(expr: Literal) -> str:
@@ -237,7 +204,3 @@ def plain(name: str, words: Collection[str] = ()) -> str:
 def names(expr: Expr) -> set[str]:
     """Return the names in an expression, in lower case."""
     return {key_of(part.text) for part in walk(expr) if isinstance(part, Name)}
-
-
-def _bracketed(text: str, rank: int, outer: int) -> str:
-    return f"({text})" if rank < outer else text

@@ -30,19 +30,21 @@ from psyclone_storage.ir.expr import (
     integer_value,
     walk,
 )
+from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare
+from psyclone_storage.languages.intrinsics import INTRINSICS, LIMITS
 
-_OF_LIBRARY = frozenset(
-    """exp log log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2
-    hypot""".split()
-)
-"""Functions of the mathematical library of C, by its names."""
-_OF_REALS = {"huge": "max", "tiny": "tiny", "epsilon": "eps"}
+_OF_LIBRARY = {
+    word: names.c
+    for word, names in INTRINSICS.items()
+    if names.c and names.numpy and word not in EXACT
+}
+"""Functions that the mathematical library of C computes, with their names there."""
 OF_FOUR, OF_EIGHT = "np.float32", "np.float64"
 _PAIR = 2
 _MEET = (
@@ -50,8 +52,6 @@ _MEET = (
     Operator.LESS_EQUAL, Operator.GREATER, Operator.GREATER_EQUAL, Operator.EQUAL,
     Operator.NOT_EQUAL,
 )  # fmt: skip
-_SUMMAND, _FACTOR = 7, 8
-"""Ranks of operands, of sums and of products, as `spelling` counts them."""
 _EXTREMES = {"min": abi.LESSER, "max": abi.GREATER}
 
 
@@ -244,18 +244,20 @@ class ValueWriter:
                 text = f"{_EXTREMES[word]}({text}, {self.spelling.of(item)})"
             return text
         if word in _OF_LIBRARY:
-            return f'{abi.OF_LIBRARY}("{word}", {", ".join(map(self.spelling.of, items))})'
-        if word in _OF_REALS and self.kind(items[0]) is Intrinsic.REAL:
-            return f"np.finfo(float).{_OF_REALS[word]}"
+            texts = ", ".join(map(self.spelling.of, items))
+            return f'{abi.OF_LIBRARY}("{_OF_LIBRARY[word]}", {texts})'
+        if word in LIMITS and self.kind(items[0]) is Intrinsic.REAL:
+            return f"np.finfo(float).{LIMITS[word].finfo}"
         if word == "huge" and self._is_whole(items[0]):
             return "np.iinfo(np.int32).max"
         if word == "sum" and len(items) == 1 and not self._is_whole(items[0]):
             return f"{abi.ADDED}(0.0, {self.spelling.of(items[0])})"
         if word == "dot_product" and not self._is_whole(items[0]):
-            factors = " * ".join(self.spelling.of(one, _FACTOR) for one in items)
+            factors = " * ".join(self.spelling.of(one, Precedence.PRODUCT + 1) for one in items)
             return f"{abi.ADDED}(0.0, {factors})"
-        if word in _ROUNDS and items:
-            return f"{abi.WHOLE}({_ROUNDS[word]}({self.spelling.of(items[0])}))"
+        if word in ("int", "floor", "ceiling") and items:
+            rounds = "" if word == "int" else f"np.{INTRINSICS[word].numpy}"
+            return f"{abi.WHOLE}({rounds}({self.spelling.of(items[0])}))"
         if word == "real" and len(items) == 2 and self._is_double(items[1]):
             return f"np.float64({self.spelling.of(items[0])})"
         if word == "real" and self.code.module.procedures:
@@ -346,21 +348,20 @@ class ValueWriter:
             if text:
                 text += f" {'+' if sign > 0 else '-'} {spelled}"
             else:
-                text = spelled if sign > 0 else f"-{self._plainly(one, _FACTOR)}"
+                text = spelled if sign > 0 else f"-{self._plainly(one, Precedence.PRODUCT + 1)}"
         if not text:
             return str(constant)
         if constant:
             text += f" {'+' if constant > 0 else '-'} {abs(constant)}"
         return text
 
-    def _plainly(self, expr: Expr, outer: int = _SUMMAND) -> str:
+    def _plainly(self, expr: Expr, outer: int = Precedence.SUM + 1) -> str:
         """Return a summand; a counter that counts from 0 is itself, as its 1 is added already."""
         if isinstance(expr, Name) and expr.key in self.counted:
             return self.name(expr)
         return self.spelling.of(expr, outer)
 
 
-_ROUNDS = {"int": "", "floor": "np.floor", "ceiling": "np.ceil"}
 _LARGEST_IN_BOTH, _FRACTIONS_IN_BOTH = 2.0**20, 2.0**10
 
 

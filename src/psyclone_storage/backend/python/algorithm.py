@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 
 from psyclone_storage.backend.c.scope import CScope, ModuleContext
-from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.c.types import INTEGER, PrintError
 from psyclone_storage.backend.python.algorithm_imports import KernelImports
 from psyclone_storage.backend.python.algorithm_names import AlgorithmNames
 from psyclone_storage.backend.python.arguments import is_passed_as_written, without_brackets
@@ -19,7 +19,7 @@ from psyclone_storage.backend.python.data_forms import DataForm
 from psyclone_storage.backend.python.file import PythonText, laid_out
 from psyclone_storage.backend.python.forms import PlacedLine
 from psyclone_storage.backend.python.kernel import without_end
-from psyclone_storage.backend.python.values import INTEGER, SUM, NoPythonError
+from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
@@ -39,7 +39,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
     ProgramUnit,
@@ -419,7 +419,7 @@ class _UnitWriter:
 
     def _select(self, line: Select) -> list[PlacedLine]:
         """Return a choice between values that are written out."""
-        selector = self.numbers.whole(line.selector, SUM)
+        selector = self.numbers.whole(line.selector, Precedence.SUM)
         branches: list[Branch] = []
         otherwise: tuple[Line, ...] = ()
         for case in line.cases:
@@ -440,8 +440,11 @@ class _UnitWriter:
         if not step:
             raise NoPythonError("the step of this loop is not known")
         by, last = (1 if step > 0 else -1), integer_value(line.stop)
-        behind = str(last + by) if last is not None else (
-            f"{self.numbers.whole(line.stop, SUM)} {'+' if by > 0 else '-'} 1")  # fmt: skip
+        if last is not None:
+            behind = str(last + by)
+        else:
+            stop = self.numbers.whole(line.stop, Precedence.SUM)
+            behind = f"{stop} {'+' if by > 0 else '-'} 1"
         bounds = [self.numbers.whole(line.start), behind, *([str(step)] if step != 1 else [])]
         key = line.variable.key
         is_own = key in self.declared and key not in map(key_of, self.unit.dummies)

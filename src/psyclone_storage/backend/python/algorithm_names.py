@@ -10,11 +10,11 @@ import keyword
 from collections.abc import Mapping
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import CType, PrintError
+from psyclone_storage.backend.c.types import CType, PrintError, Value
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.module import ModuleNames
-from psyclone_storage.backend.python.values import NoPythonError, TypedText
+from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
@@ -215,7 +215,7 @@ class AlgorithmNames:
 
     # ------------------------------------------------------------------------ numbers
 
-    def element(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def element(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element of an array that the procedure is passed."""
         known = self.declared.get(name.key)
         if known is None or not known.shape:
@@ -225,21 +225,21 @@ class AlgorithmNames:
         type_ = self.scope.type_of(self.scope.symbol(name.key))
         checked(type_, name.text)
         self._check_first(known)
-        return TypedText(f"{self._data_name(name)}[{', '.join(map(self._index, items))}]", type_)
+        return Value(f"{self._data_name(name)}[{', '.join(map(self._index, items))}]", type_)
 
-    def summed(self, section: Section) -> TypedText | None:
+    def summed(self, section: Section) -> Value | None:
         """Refuse: sections have no form."""
         raise NoPythonError(f"'{spell(section)}' is a section of an array")
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> TypedText:
+    def scalar(self, symbol: Symbol, scope: CScope) -> Value:
         """Return a variable of the procedure, or a constant of a module by its value."""
         type_ = scope.type_of(symbol)
         if symbol.key in self.declared:
             self._check_name(symbol.key, symbol.name)
             self._check_precision(symbol.name, type_)
             end = ".value" if symbol.key in self.results else ""
-            return TypedText(f"{self.name(symbol.name)}{end}", type_)
+            return Value(f"{self.name(symbol.name)}{end}", type_)
         if symbol.sort is not Sort.CONSTANT:
             raise NoPythonError(f"'{symbol.name}' is declared elsewhere")
         text = ModuleNames.of((), in_place=True).constant(symbol, scope)
-        return TypedText(text, type_)
+        return Value(text, type_)

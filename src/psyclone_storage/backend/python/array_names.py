@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import PrintError
-from psyclone_storage.backend.python.values import DOUBLE, INTEGER
+from psyclone_storage.backend.c.types import DOUBLE, INTEGER, PrintError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import (
     Binary,

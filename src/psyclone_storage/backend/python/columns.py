@@ -10,16 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.backend.c.types import CType
+from psyclone_storage.backend.c.types import INTEGER, REAL, CType, Value
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
-from psyclone_storage.backend.python.values import (
-    INTEGER,
-    SINGLE,
-    SUM,
-    NoPythonError,
-    TypedText,
-)
+from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures import lfric_words as words
@@ -38,7 +32,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.interface import Dummy, Role, selecting_words
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.rewrite import names_of_line, walk_lines
 from psyclone_storage.ir.unit import Declare, Do
@@ -119,7 +113,7 @@ class ColumnForm:
 
     # ------------------------------------------------------------------------ elements
 
-    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element of an argument, or of an array that belongs to the mesh."""
         dummy = self.roles.get(name.key)
         if dummy is None or not (dummy.rank or dummy.role is Role.DOF_VALUE):
@@ -133,16 +127,16 @@ class ColumnForm:
             return self._of_argument(writer, name, (dummy, index))
         if dummy.role in _OF_RANGES:
             text = f"len({self._word(_OF_RANGES[dummy.role], dummy, _texts(writer, index, 1))})"
-            return TypedText(text, INTEGER)
+            return Value(text, INTEGER)
         if dummy.role in _OF_TABLES:
             word = self._word(_OF_TABLES[dummy.role], dummy, [])
             text = f"{word}[{', '.join(_texts(writer, index, 1))}]"
             if dummy.role in words.FROM_ONE:
-                return TypedText(f"{text} + 1", INTEGER, SUM)
-            return TypedText(text, writer.typed(name.key).type)
+                return Value(f"{text} + 1", INTEGER, Precedence.SUM)
+            return Value(text, writer.typed(name.key).type)
         raise NoPythonError(f"'{name.text}' is an array that kernels in Python do not know")
 
-    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element of an argument that is assigned to."""
         dummy = self.roles.get(name.key)
         if dummy is not None and dummy.role not in _VALUES:
@@ -151,7 +145,7 @@ class ColumnForm:
 
     def _of_argument(
         self, writer: TextWriter, name: Name, of: tuple[Dummy, list[IndexSum]]
-    ) -> TypedText:
+    ) -> Value:
         dummy, index = of
         of_bands = dummy.role is Role.CMA_MATRIX
         type_ = self._of_solver(writer, name) if of_bands else writer.typed(name.key).type
@@ -170,7 +164,7 @@ class ColumnForm:
                 raise NoPythonError(f"'{name.text}' is no array with so many dimensions")
         if dummy.component is not None:
             parts.insert(0, str(dummy.component - 1))
-        return TypedText(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", type_)
+        return Value(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", type_)
 
     def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[IndexSum]) -> list[str]:
         """Return the dofs and the layer of an element of the cell's matrix."""
@@ -188,7 +182,7 @@ class ColumnForm:
     def _of_solver(self, writer: TextWriter, name: Name) -> CType:
         """Return the type of the matrices of a columnwise operator, which is r_solver in Python."""
         type_ = writer.scope.type_of(writer.scope.symbol(name.key))
-        if type_ != SINGLE:
+        if type_ != REAL:
             text = f"'{name.text}' has reals of {type_.size} bytes, and columnwise operators in"
             raise NoPythonError(f"{text} Python have 4")
         return type_
@@ -288,7 +282,7 @@ class ColumnForm:
 
     # ------------------------------------------------------------------------ numbers and loops
 
-    def number(self, writer: TextWriter, key: str) -> TypedText | None:
+    def number(self, writer: TextWriter, key: str) -> Value | None:
         """Return how many layers, dofs and the like there are; refuse what Python hides."""
         dummy = self.roles.get(key)
         if dummy is None:
@@ -299,9 +293,9 @@ class ColumnForm:
             case Role.DOF_VALUE:
                 return self._of_argument(writer, Name(key), (dummy, []))
             case role if role in _OF_RANGES and not dummy.rank:
-                return TypedText(f"len({self._word(_OF_RANGES[role], dummy, [])})", INTEGER)
+                return Value(f"len({self._word(_OF_RANGES[role], dummy, [])})", INTEGER)
             case role if role in _OF_NUMBERS:
-                return TypedText(self._word(_OF_NUMBERS[role], dummy, []), INTEGER)
+                return Value(self._word(_OF_NUMBERS[role], dummy, []), INTEGER)
         raise NoPythonError(f"'{key}' is a number or an array that Python hides")
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
@@ -326,7 +320,7 @@ class ColumnForm:
                 return (word if step > 0 else f"reversed({word})"), bool(least)
         return None
 
-    def summed(self, writer: TextWriter, section: Section) -> TypedText | None:
+    def summed(self, writer: TextWriter, section: Section) -> Value | None:
         """Return None: how many dofs and layers there are is known at run time."""
         return None
 

@@ -11,29 +11,17 @@ import sys
 from typing import Protocol
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import CType, PrintError
-from psyclone_storage.backend.python.values import (
-    AND,
-    ATOM,
-    CHOICE,
-    COMPARED,
+from psyclone_storage.backend.c.types import (
     DOUBLE,
     INTEGER,
     LOGICAL,
-    NOT,
-    OR,
-    POWER,
-    PRODUCT,
-    SIGN,
-    SINGLE,
-    SUM,
-    WIDE,
-    NoPythonError,
-    TypedText,
-    as_double,
-    as_single,
-    number,
+    LONG,
+    REAL,
+    CType,
+    PrintError,
+    Value,
 )
+from psyclone_storage.backend.python.values import NoPythonError, as_double, as_single, number
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import (
     Binary,
@@ -49,43 +37,30 @@ from psyclone_storage.ir.expr import (
     integer_value,
     spell,
 )
-from psyclone_storage.ir.operators import Operator, OperatorKind
+from psyclone_storage.ir.operators import (
+    AnyOperator,
+    Operator,
+    OperatorKind,
+    Precedence,
+    left_associative,
+)
+from psyclone_storage.languages.intrinsics import INTRINSICS, LIMITS
+from psyclone_storage.languages.operators import PYTHON, REMAINDER
 
-_SIGNS = {Operator.PLUS: SUM, Operator.MINUS: SUM, Operator.TIMES: PRODUCT,
-          Operator.DIVIDE: PRODUCT}  # fmt: skip
-_COMPARISONS = {
-    Operator.EQUAL: "==", Operator.NOT_EQUAL: "!=", Operator.LESS: "<", Operator.LESS_EQUAL: "<=",
-    Operator.GREATER: ">", Operator.GREATER_EQUAL: ">=",
-}  # fmt: skip
-_OF_TRUTHS = {Operator.EQUIVALENT: "==", Operator.NOT_EQUIVALENT: "!="}
-_JUNCTIONS = {Operator.AND: ("and", AND), Operator.OR: ("or", OR)}
-_MATH = {
-    name: name
-    for name in (
-        "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-        "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma",
-    )
-} | {f"d{name}": name for name in ("sqrt", "exp", "log", "sin", "cos")}  # fmt: skip
-_PAIRS = ("atan2", "hypot")
-_LIMITS = {
-    "epsilon": sys.float_info.epsilon,
-    "tiny": sys.float_info.min,
-    "huge": sys.float_info.max,
-}
-_DOWN_UP = {"floor": "floor", "ceiling": "ceil"}
+_QUOTIENT = left_associative("/", Precedence.PRODUCT)
 
 
 class NamesInPython(Protocol):
     """What the names in a kernel are in Python."""
 
-    def element(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def element(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element, None if `name` is no array; raise `NoPythonError` if it is unknown."""
 
-    def summed(self, section: Section) -> TypedText | None:
+    def summed(self, section: Section) -> Value | None:
         """Return the sum of a section; refuse as `element` does."""
         raise NotImplementedError
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> TypedText:
+    def scalar(self, symbol: Symbol, scope: CScope) -> Value:
         """Return a scalar; raise `NoPythonError` if Python knows none such."""
 
 
@@ -96,7 +71,7 @@ class ExpressionWriter:
     scope: CScope
     names: NamesInPython
 
-    def of(self, expr: Expr) -> TypedText:
+    def of(self, expr: Expr) -> Value:
         """Return `expr`; raise `NoPythonError` if it has no form in Python."""
         match expr:
             case Literal():
@@ -120,7 +95,7 @@ class ExpressionWriter:
             raise NoPythonError(f"'{spell(expr)}' is no condition")
         return found.text
 
-    def whole(self, expr: Expr) -> TypedText:
+    def whole(self, expr: Expr) -> Value:
         """Return a whole number."""
         found = self.of(expr)
         if found.type != INTEGER:
@@ -146,7 +121,7 @@ class ExpressionWriter:
         except PrintError as error:
             raise NoPythonError(error.reason) from None
 
-    def _name(self, name: Name) -> TypedText:
+    def _name(self, name: Name) -> Value:
         try:
             symbol = self.scope.symbol(name.key)
             type_ = self.scope.type_of(symbol)
@@ -157,7 +132,7 @@ class ExpressionWriter:
         checked(type_, name.text)
         return self.names.scalar(symbol, self.scope)
 
-    def _reference(self, name: Name, items: tuple[Expr, ...]) -> TypedText:
+    def _reference(self, name: Name, items: tuple[Expr, ...]) -> Value:
         if (element := self.names.element(name, items)) is not None:
             return element
         try:
@@ -175,48 +150,46 @@ class ExpressionWriter:
 
     # ------------------------------------------------------------------------ operations
 
-    def _unary(self, op: object, operand: Expr) -> TypedText:
+    def _unary(self, op: AnyOperator, operand: Expr) -> Value:
         found = self.of(operand)
-        if op is Operator.NOT and found.type.is_logical:
-            return TypedText(f"not {found.within(NOT)}", found.type, NOT)
-        if op in (Operator.PLUS, Operator.MINUS) and not found.type.is_logical:
-            sign = "-" if op is Operator.MINUS else "+"
-            return TypedText(f"{sign}{found.within(POWER)}", found.type, SIGN)
+        if op in PYTHON.prefixes and (op is Operator.NOT) is found.type.is_logical:
+            return Value.of(PYTHON.unary(op, found), found.type)
         raise NoPythonError("an operator of the author's is not known")
 
-    def _binary(self, expr: Binary) -> TypedText:
+    def _binary(self, expr: Binary) -> Value:
         op = expr.op
         if (value := self.scope.integer(expr)) is not None and value >= 0:
-            return TypedText(str(value), INTEGER)
+            return Value(str(value), INTEGER)
         left, right = self.of(expr.left), self.of(expr.right)
-        if op.kind is OperatorKind.LOGICAL and isinstance(op, Operator):
-            return _of_conditions(op, left, right)
-        if not isinstance(op, Operator) or left.type.is_logical or right.type.is_logical:
+        of_logicals = op.kind is OperatorKind.LOGICAL
+        if of_logicals and not (left.type.is_logical and right.type.is_logical):
+            raise NoPythonError(f"the operator '{op.spelling}' is not known for numbers")
+        if op.kind is OperatorKind.DEFINED or (
+            not of_logicals and (left.type.is_logical or right.type.is_logical)
+        ):
             raise NoPythonError(f"the operator '{op.spelling}' is not known for such values")
         if op is Operator.POWER:
             return _power(left, right, integer_value(expr.right))
-        left, right = alike(left, right)
-        if op in _COMPARISONS:
-            text = f"{left.within(SUM)} {_COMPARISONS[op]} {right.within(SUM)}"
-            return TypedText(text, LOGICAL, COMPARED)
-        if op not in _SIGNS:
+        if not of_logicals:
+            left, right = alike(left, right)
+        if op not in PYTHON.infixes:
             raise NoPythonError(f"the operator '{op.spelling}' is not known to Python's kernels")
-        if left.type == right.type == WIDE:
+        made = PYTHON.binary(op, left, right)
+        if op.kind is not OperatorKind.ARITHMETIC:
+            return Value.of(made, LOGICAL)
+        if left.type == right.type == LONG:
             raise NoPythonError(f"'{spell(expr)}' is computed with whole numbers of 8 bytes")
-        rank = _SIGNS[op]
         if op is Operator.DIVIDE and left.type == right.type == INTEGER:
             # The quotient of two numbers of 32 bits is never rounded to a whole number.
-            return TypedText(f"int({left.within(rank)} / {right.within(rank + 1)})", INTEGER)
-        above = ATOM if right.rank == SIGN else rank + 1
-        text = f"{left.within(rank)} {op.spelling} {right.within(above)}"
-        if left.type == right.type == SINGLE:
+            return Value(f"int({_QUOTIENT.join(left, right)})", INTEGER)
+        if left.type == right.type == REAL:
             # What is rounded to more than twice as many bits first is rounded to the same number.
-            return as_single(TypedText(text, DOUBLE))
-        return TypedText(text, DOUBLE if DOUBLE in (left.type, right.type) else INTEGER, rank)
+            return as_single(Value(made.text, DOUBLE))
+        return Value.of(made, DOUBLE if DOUBLE in (left.type, right.type) else INTEGER)
 
     # ------------------------------------------------------------------------ functions
 
-    def _function(self, word: str, items: tuple[Expr, ...]) -> TypedText:
+    def _function(self, word: str, items: tuple[Expr, ...]) -> Value:
         if word in ("real", "dble", "int", "nint"):
             return self._converted(word, items)
         args = [self.of(item) for item in items if not isinstance(item, Keyword)]
@@ -225,27 +198,27 @@ class ExpressionWriter:
         match word, len(args):
             case (("min" | "max"), many) if many > 1:
                 return _joined(word, args)
-            case (("epsilon" | "tiny" | "huge"), 1) if args[0].type == DOUBLE:
-                return TypedText(repr(_LIMITS[word]), DOUBLE)
-            case "abs" | "dabs", 1 if not args[0].type.is_logical:
-                return TypedText(f"abs({args[0].text})", args[0].type)
+            case _, 1 if word in LIMITS and args[0].type == DOUBLE:
+                limit = getattr(sys.float_info, LIMITS[word].float_info)
+                return Value(repr(limit), DOUBLE)
+            case (("abs" | "dabs"), 1) if not args[0].type.is_logical:
+                return Value(f"abs({args[0].text})", args[0].type)
             case (("sign" | "mod" | "modulo"), 2):
                 return _of_pair(word, *alike(args[0], args[1]))
             case "merge", 3 if args[2].type.is_logical and args[0].type == args[1].type:
-                text = f"{args[0].within(OR)} if {args[2].within(OR)} else {args[1].within(OR)}"
-                return TypedText(text, args[0].type, CHOICE)
-            case _, 1 if word in _DOWN_UP and args[0].type.is_real:
-                return TypedText(f"math.{_DOWN_UP[word]}({args[0].text})", INTEGER)
+                return Value.of(PYTHON.choose(args[2], args[0], args[1]), args[0].type)
+            case (("floor" | "ceiling"), 1) if args[0].type.is_real:
+                return Value(f"math.{INTRINSICS[word].math}({args[0].text})", INTEGER)
             case _, count if all(arg.type == DOUBLE for arg in args):
-                if word in _PAIRS and count == 2:
-                    return TypedText(f"math.{word}({args[0].text}, {args[1].text})", DOUBLE)
-                if word in _MATH and count == 1:
-                    return TypedText(f"math.{_MATH[word]}({args[0].text})", DOUBLE)
+                names = INTRINSICS.get(word)
+                if names and names.math and count == names.arguments:
+                    texts = ", ".join(arg.text for arg in args)
+                    return Value(f"math.{names.math}({texts})", DOUBLE)
         raise NoPythonError(
             f"the function '{word}' of such values is not known to Python's kernels"
         )
 
-    def _converted(self, word: str, items: tuple[Expr, ...]) -> TypedText:
+    def _converted(self, word: str, items: tuple[Expr, ...]) -> Value:
         """Return a number of a type that is named."""
         first, *rest = items
         found = self.of(first)
@@ -265,11 +238,11 @@ class ExpressionWriter:
             if word == "nint":
                 return _nearest(found)
             if found.type.is_real:
-                return TypedText(f"int({found.text})", INTEGER)
+                return Value(f"int({found.text})", INTEGER)
             return replace(found, type=INTEGER)
         if size == DOUBLE.size:
             return as_double(found)
-        if size != SINGLE.size:
+        if size != REAL.size:
             raise NoPythonError(f"'{word}' gives a number of {size} bytes")
         return as_single(found)
 
@@ -281,7 +254,7 @@ def checked(type_: CType, name: str) -> None:
         raise NoPythonError(f"'{name}' is a {what}, which kernels in Python do not have")
 
 
-def alike(left: TypedText, right: TypedText) -> tuple[TypedText, TypedText]:
+def alike(left: Value, right: Value) -> tuple[Value, Value]:
     """Return two numbers as an operation converts them; whole ones stay as they are."""
     if left.type.is_logical or right.type.is_logical:
         raise NoPythonError("a condition stands where a number has to be")
@@ -294,62 +267,53 @@ def alike(left: TypedText, right: TypedText) -> tuple[TypedText, TypedText]:
     raise NoPythonError("a whole number is computed with in single precision")
 
 
-def _nearest(value: TypedText) -> TypedText:
+def _nearest(value: Value) -> Value:
     """Return the whole number nearest to a real one, of two the one that is farther from zero.
 
     What a real number has behind its point is a real number, and so is twice that.
     """
-    behind = f"{value.within(SUM)} - int({value.text})"
-    return TypedText(f"int({value.text}) + int(2.0 * ({behind}))", INTEGER, SUM)
+    towards_zero = Value(f"int({value.text})", INTEGER)
+    rest = PYTHON.binary(Operator.MINUS, value, towards_zero)
+    more = Value(f"int(2.0 * ({rest.text}))", INTEGER)
+    return Value.of(PYTHON.binary(Operator.PLUS, towards_zero, more), INTEGER)
 
 
-def _doubled(value: TypedText) -> TypedText:
+def _doubled(value: Value) -> Value:
     return value if value.type == INTEGER else as_double(value)
 
 
-def _of_conditions(op: Operator, left: TypedText, right: TypedText) -> TypedText:
-    if not (left.type.is_logical and right.type.is_logical):
-        raise NoPythonError(f"the operator '{op.spelling}' is not known for numbers")
-    if op in _JUNCTIONS:
-        word, rank = _JUNCTIONS[op]
-        return TypedText(f"{left.within(rank)} {word} {right.within(rank + 1)}", LOGICAL, rank)
-    text = f"{left.within(SUM)} {_OF_TRUTHS[op]} {right.within(SUM)}"
-    return TypedText(text, LOGICAL, COMPARED)
-
-
-def _power(left: TypedText, right: TypedText, exponent: int | None) -> TypedText:
+def _power(left: Value, right: Value, exponent: int | None) -> Value:
     if right.type == INTEGER:
         if left.type == INTEGER and (exponent is None or exponent < 0):
             raise NoPythonError("a power of whole numbers has an exponent that is not known")
     elif right.type == DOUBLE:
         left, right = alike(as_double(left) if left.type == INTEGER else left, right)
-    if SINGLE in (left.type, right.type):
+    if REAL in (left.type, right.type):
         raise NoPythonError("a power is computed in single precision")
-    if WIDE in (left.type, right.type):
+    if LONG in (left.type, right.type):
         raise NoPythonError("a power is computed with whole numbers of 8 bytes")
-    text = f"{left.within(POWER + 1)}**{right.within(SIGN)}"
-    return TypedText(text, left.type, POWER)
+    return Value.of(PYTHON.binary(Operator.POWER, left, right), left.type)
 
 
-def _joined(word: str, args: list[TypedText]) -> TypedText:
+def _joined(word: str, args: list[Value]) -> Value:
     first, *rest = args
     for other in rest:
         if other.type != first.type or first.type.is_logical:
             raise NoPythonError(f"'{word}' is given values of several types")
-    return TypedText(f"{word}({', '.join(arg.text for arg in args)})", first.type)
+    return Value(f"{word}({', '.join(arg.text for arg in args)})", first.type)
 
 
-def _of_pair(word: str, left: TypedText, right: TypedText) -> TypedText:
-    is_single = left.type == SINGLE and word != "sign"
-    if left.type != right.type or left.type == WIDE or is_single:
+def _of_pair(word: str, left: Value, right: Value) -> Value:
+    is_single = left.type == REAL and word != "sign"
+    if left.type != right.type or left.type == LONG or is_single:
         raise NoPythonError(f"'{word}' is given values of which Python's kernels know no such")
     if word == "modulo":
-        return TypedText(f"{left.within(PRODUCT)} % {right.within(PRODUCT + 1)}", left.type,
-                         PRODUCT)  # fmt: skip
+        return Value(REMAINDER.join(left, right), left.type, REMAINDER.rank)
     if left.type == INTEGER:
         if word == "sign":
-            text = f"abs({left.text}) if {right.within(SUM)} >= 0 else -abs({left.text})"
-            return TypedText(text, INTEGER, CHOICE)
-        return TypedText(f"int(math.fmod({left.text}, {right.text}))", INTEGER)
-    name = "copysign" if word == "sign" else "fmod"
-    return TypedText(f"math.{name}({left.text}, {right.text})", left.type)
+            size = Value(f"abs({left.text})", INTEGER)
+            is_positive = PYTHON.binary(Operator.GREATER_EQUAL, right, Value("0", INTEGER))
+            negated = PYTHON.unary(Operator.MINUS, size)
+            return Value.of(PYTHON.choose(is_positive, size, negated), INTEGER)
+        return Value(f"int(math.{INTRINSICS[word].math}({left.text}, {right.text}))", INTEGER)
+    return Value(f"math.{INTRINSICS[word].math}({left.text}, {right.text})", left.type)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.python.values import TypedText
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.sums import IndexSum
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
@@ -64,10 +64,10 @@ class TextWriter(Protocol):
     def inlined(self, expr: Expr) -> Expr:
         """Return an expression without locals that Python has no variables for."""
 
-    def typed(self, key: str) -> TypedText:
+    def typed(self, key: str) -> Value:
         """Return a variable whose type kernels in Python have."""
 
-    def sum_text(self, of: IndexSum) -> TypedText:
+    def sum_text(self, of: IndexSum) -> Value:
         """Return a sum of whole numbers."""
 
 
@@ -85,19 +85,19 @@ class ArgumentForm(Protocol):
     def begin(self, writer: TextWriter) -> None:
         """Look at the names in a kernel before anything of it is written."""
 
-    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element of a dummy; None if `name` is no array among these."""
 
-    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element that is assigned to; None if `name` is no array among the dummies."""
 
-    def number(self, writer: TextWriter, key: str) -> TypedText | None:
+    def number(self, writer: TextWriter, key: str) -> Value | None:
         """Return what a number that the kernel is passed is in Python; None for its own names."""
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
         """Return what a loop counts by words of the API, and whether Python counts one less."""
 
-    def summed(self, writer: TextWriter, section: Section) -> TypedText | None:
+    def summed(self, writer: TextWriter, section: Section) -> Value | None:
         """Return the sum of a section whose extent is known; None where that is to be a loop."""
 
     def head(self, writer: TextWriter) -> Iterable[PlacedLine]:

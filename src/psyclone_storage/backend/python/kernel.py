@@ -10,18 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.c.types import INTEGER, PrintError, Value
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
 from psyclone_storage.backend.python.forms import ArgumentForm, PlacedLine
 from psyclone_storage.backend.python.local_arrays import LocalArray, local_arrays
 from psyclone_storage.backend.python.module import NOTHING, ModuleNames, reserved
-from psyclone_storage.backend.python.values import (
-    ATOM,
-    INTEGER,
-    SUM,
-    NoPythonError,
-    TypedText,
-)
+from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
@@ -42,6 +36,7 @@ from psyclone_storage.ir.expr import (
     spell,
 )
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import names_in, place_of_line, substituted, walk_lines
 from psyclone_storage.ir.unit import (
     Assign,
@@ -59,6 +54,7 @@ from psyclone_storage.ir.unit import (
     Return,
     Select,
 )
+from psyclone_storage.languages.operators import PYTHON
 
 _HINT = "Keep the kernel in Fortran, or write this by what kernels in Python have words for."
 
@@ -167,28 +163,28 @@ class KernelWriter:
                   if key in used and known.of is not None}  # fmt: skip
         return substituted(expr, values) if values else expr
 
-    def element(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def element(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element of an argument or of an array of the kernel; None if it is neither."""
         if (array := self.arrays.get(name.key)) is not None:
             return array.element(self, items)
         return self.form.element(self, name, items)
 
-    def summed(self, section: Section) -> TypedText | None:
+    def summed(self, section: Section) -> Value | None:
         """Return the sum of a section whose extent is known."""
         return self.form.summed(self, section)
 
-    def typed(self, key: str) -> TypedText:
+    def typed(self, key: str) -> Value:
         """Return a variable whose type kernels in Python have."""
         symbol = self.scope.symbol(key)
         type_ = self.scope.type_of(symbol)
         checked(type_, symbol.name)
-        return TypedText(self.local(key), type_)
+        return Value(self.local(key), type_)
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> TypedText:
+    def scalar(self, symbol: Symbol, scope: CScope) -> Value:
         """Return a scalar: of the kernel, or of a module."""
         key, type_ = symbol.key, scope.type_of(symbol)
         if symbol.sort is Sort.CONSTANT:
-            return TypedText(self.module.constant(symbol, scope), type_)
+            return Value(self.module.constant(symbol, scope), type_)
         if key in self.hidden:
             raise NoPythonError(f"'{symbol.name}' tells where an element lies, which Python hides")
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY):
@@ -197,12 +193,12 @@ class KernelWriter:
             if (number := self.form.number(self, key)) is not None:
                 return number
             if key in self.one_less:
-                return TypedText(f"{self.local(key)} + 1", type_, SUM)
-            return TypedText(self.local(key), type_)
+                return Value(f"{self.local(key)} + 1", type_, Precedence.SUM)
+            return Value(self.local(key), type_)
         home = symbol.module_key
         if not home or home == self.code.module.key:
-            return TypedText(self.module.variable(symbol, scope), type_)
-        return TypedText(self._of_other_module(symbol, scope), type_)
+            return Value(self.module.variable(symbol, scope), type_)
+        return Value(self._of_other_module(symbol, scope), type_)
 
     def _of_other_module(self, symbol: Symbol, scope: CScope) -> str:
         """Return a local that holds what a variable of another module is when the kernel runs."""
@@ -222,26 +218,30 @@ class KernelWriter:
             self.read.setdefault(name, f"{name}: {word} = {home}")
         return self.local(self.homes[home])
 
-    def sum_text(self, of: IndexSum) -> TypedText:
+    def sum_text(self, of: IndexSum) -> Value:
         """Return a sum of whole numbers, in which no constant is added twice."""
         constant, text = of.constant, ""
         for sign, term in sorted(of.terms, key=lambda one: -one[0]):
             found = self._expressions.whole(term)
             if isinstance(term, Name) and term.key in self.one_less:
                 constant += sign
-                found = TypedText(self.local(term.key), INTEGER)
-            elif found.rank == SUM and found.text.endswith(_ONE_MORE):
+                found = Value(self.local(term.key), INTEGER)
+            elif found.rank == Precedence.SUM and found.text.endswith(_ONE_MORE):
                 constant += sign
-                found = TypedText(found.text.removesuffix(_ONE_MORE), INTEGER, SUM)
+                found = Value(found.text.removesuffix(_ONE_MORE), INTEGER, Precedence.SUM)
             if text:
-                text += f" {'+' if sign > 0 else '-'} {found.within(SUM + (sign < 0))}"
+                text += f" {'+' if sign > 0 else '-'} {found.within(Precedence.SUM + (sign < 0))}"
             else:
-                text = found.within(SUM) if sign > 0 else f"-{found.within(ATOM)}"
+                text = (
+                    found.within(Precedence.SUM)
+                    if sign > 0
+                    else f"-{found.within(Precedence.PRIMARY)}"
+                )
         if not text:
-            return TypedText(str(constant), INTEGER)
+            return Value(str(constant), INTEGER)
         if constant:
             text = f"{text} {'+' if constant > 0 else '-'} {abs(constant)}"
-        return TypedText(text, INTEGER, ATOM if text.isidentifier() else SUM)
+        return Value(text, INTEGER, Precedence.PRIMARY if text.isidentifier() else Precedence.SUM)
 
     # ------------------------------------------------------------------------ statements
 
@@ -297,7 +297,7 @@ class KernelWriter:
             case _:
                 raise NoPythonError(f"'{spell(target)}' cannot be assigned to")
 
-    def _target(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def _target(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element that is assigned to, None if `name` is no array."""
         if (array := self.arrays.get(name.key)) is not None:
             return array.element(self, items)
@@ -342,21 +342,21 @@ class KernelWriter:
             if not case.guards:
                 otherwise = case.body
                 continue
-            tests = [self._guard(selector.within(_TIGHT), guard) for guard in case.guards]
+            tests = [self._guard(selector, guard) for guard in case.guards]
             texts.append((" or ".join(tests), case.body, case.place))
         if not texts:
             return self._block(otherwise)
         return self._choice(texts, otherwise)
 
-    def _guard(self, selector: str, guard: Expr) -> str:
+    def _guard(self, selector: Value, guard: Expr) -> str:
         if not isinstance(guard, Range):
-            return f"{selector} == {self._expressions.whole(guard).within(_TIGHT)}"
-        tests = []
-        if guard.lower is not None:
-            tests.append(f"{selector} >= {self._expressions.whole(guard.lower).within(_TIGHT)}")
-        if guard.upper is not None:
-            tests.append(f"{selector} <= {self._expressions.whole(guard.upper).within(_TIGHT)}")
-        return " and ".join(tests)
+            return PYTHON.binary(Operator.EQUAL, selector, self._expressions.whole(guard)).text
+        bounds = ((Operator.GREATER_EQUAL, guard.lower), (Operator.LESS_EQUAL, guard.upper))
+        return " and ".join(
+            PYTHON.binary(op, selector, self._expressions.whole(bound)).text
+            for op, bound in bounds
+            if bound is not None
+        )
 
     def _choice(
         self, ways: list[tuple[str, tuple[Line, ...], Span | None]], otherwise: tuple[Line, ...]
@@ -399,7 +399,7 @@ class KernelWriter:
             start, stop = writer.whole(line.start), writer.whole(line.stop)
             last = integer_value(line.stop)
             sign = "+" if step > 0 else "-"
-            behind = f"{stop.within(SUM)} {sign} 1" if last is None else str(last + by)
+            behind = f"{stop.within(Precedence.SUM)} {sign} 1" if last is None else str(last + by)
         bounds = [start.text, behind, *([str(step)] if step != 1 else [])]
         return f"range({', '.join(bounds)})", False
 
@@ -425,9 +425,6 @@ class KernelWriter:
         message = f"The kernel '{self.code.name}' has no form in Python: {why}."
         where = place or self.code.module.routine
         self.problems.append(Diagnostic("G006", message, where, hint=_HINT))
-
-
-_TIGHT = 5
 
 
 def _counts_from(value: Expr, hidden: frozenset[str]) -> bool:

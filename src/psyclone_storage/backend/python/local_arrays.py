@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.backend.c.types import CType
+from psyclone_storage.backend.c.types import DOUBLE, INTEGER, LOGICAL, CType, Value
 from psyclone_storage.backend.python.forms import TextWriter
-from psyclone_storage.backend.python.values import (
-    DOUBLE,
-    INTEGER,
-    LOGICAL,
-    NoPythonError,
-    TypedText,
-)
+from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
@@ -49,7 +43,7 @@ class LocalArray:
         shape = extents[0] if len(extents) == 1 else f"({', '.join(extents)})"
         return f"{found.text} = np.zeros({shape}{_DTYPES[found.type]})"
 
-    def element(self, writer: TextWriter, items: tuple[Expr, ...]) -> TypedText:
+    def element(self, writer: TextWriter, items: tuple[Expr, ...]) -> Value:
         """Return an element."""
         if not items or any(isinstance(part, Range) for item in items for part in walk(item)):
             raise NoPythonError(f"'{self.name}' is used as a whole")
@@ -60,7 +54,7 @@ class LocalArray:
             writer.sum_text(_between(writer.inlined(item), lower)).text
             for item, (lower, _) in zip(items, self.bounds, strict=True)
         ]
-        return TypedText(f"{found.text}[{', '.join(texts)}]", found.type)
+        return Value(f"{found.text}[{', '.join(texts)}]", found.type)
 
 
 def local_arrays(code: KernelCode) -> Iterator[LocalArray]:

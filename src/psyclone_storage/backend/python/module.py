@@ -10,8 +10,9 @@ import keyword
 from collections.abc import Iterable
 
 from psyclone_storage.backend.c.scope import CScope
+from psyclone_storage.backend.c.types import REAL, Value
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
-from psyclone_storage.backend.python.values import SINGLE, NoPythonError, TypedText
+from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures.lfric_words import BODY_WORDS
@@ -64,7 +65,7 @@ class ModuleNames:
                 raise NoPythonError(f"the value of '{symbol.name}' is not known")
             writer = ExpressionWriter(within, _OfConstants(self))
             type_ = scope.type_of(symbol)
-            if type_ == SINGLE:
+            if type_ == REAL:
                 raise NoPythonError(f"the constant '{symbol.name}' is of single precision")
             checked(type_, symbol.name)
             value = writer.assigned(symbol.value, type_)
@@ -96,19 +97,19 @@ class _OfConstants:
 
     module: ModuleNames
 
-    def element(self, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def element(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return nothing: there are no arrays."""
         return None
 
-    def summed(self, section: Section) -> TypedText | None:
+    def summed(self, section: Section) -> Value | None:
         """Return nothing: there are no arrays."""
         return None
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> TypedText:
+    def scalar(self, symbol: Symbol, scope: CScope) -> Value:
         """Return a constant."""
         if symbol.sort is not Sort.CONSTANT:
             raise NoPythonError(f"'{symbol.name}' is no constant")
-        return TypedText(self.module.constant(symbol, scope), scope.type_of(symbol))
+        return Value(self.module.constant(symbol, scope), scope.type_of(symbol))
 
 
 def reserved(name: str) -> bool:

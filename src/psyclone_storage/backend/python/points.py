@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from psyclone_storage.backend.c.types import DOUBLE, Value
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
-from psyclone_storage.backend.python.values import DOUBLE, SUM, NoPythonError, TypedText
+from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures import gocean as words
@@ -21,6 +22,7 @@ from psyclone_storage.ir.expr import (
     spell,
 )
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.unit import Do
 
@@ -61,15 +63,15 @@ class PointForm:
 
     # ------------------------------------------------------------------------ elements
 
-    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return an element at a distance from the point."""
         if not self._is_array(writer, name.key):
             return None
         i, j = self._offset(writer, items)
         array = writer.typed(name.key)
-        return TypedText(f"{array.text}[{i}, {j}]", array.type)
+        return Value(f"{array.text}[{i}, {j}]", array.type)
 
-    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> TypedText | None:
+    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
         """Return the point itself."""
         if not self._is_array(writer, name.key):
             return None
@@ -78,7 +80,7 @@ class PointForm:
         if self._offset(writer, items) != (0, 0):
             raise NoPythonError(f"'{name.text}' is written off the point")
         array = writer.typed(name.key)
-        return TypedText(f"{array.text}[0, 0]", array.type)
+        return Value(f"{array.text}[0, 0]", array.type)
 
     def _is_array(self, writer: TextWriter, key: str) -> bool:
         code = self.kernel.code
@@ -102,7 +104,7 @@ class PointForm:
             raise NoPythonError(f"'{spell(item)}' is no distance from the point that is known")
         return found.constant
 
-    def number(self, writer: TextWriter, key: str) -> TypedText | None:
+    def number(self, writer: TextWriter, key: str) -> Value | None:
         """Return None: a kernel's numbers are its own, but those of its point."""
         if key not in self._index:
             return None
@@ -112,7 +114,7 @@ class PointForm:
         """Return None: there are no words to count."""
         return None
 
-    def summed(self, writer: TextWriter, section: Section) -> TypedText | None:
+    def summed(self, writer: TextWriter, section: Section) -> Value | None:
         """Return the sum of the elements of a section, from zero on, columns first."""
         if not isinstance(section.base, Name) or len(section.items) != _AXES:
             raise NoPythonError(f"'{spell(section)}' is no section of a field")
@@ -125,7 +127,7 @@ class PointForm:
             raise NoPythonError(f"'{spell(section)}' is no section of a field")
         array = writer.local(section.base.key)
         texts = [f"{array}[{i}, {j}]" for j in rows for i in columns]
-        return TypedText(" + ".join(["0.0", *texts]), DOUBLE, SUM)
+        return Value(" + ".join(["0.0", *texts]), DOUBLE, Precedence.SUM)
 
     def _box(self, writer: TextWriter, item: Expr, axis: int) -> range:
         """Return the distances of a subscript, whose ends are known."""

@@ -18,6 +18,7 @@ from psyclone_storage.frontend.python.imports import (
     names_of,
 )
 from psyclone_storage.frontend.python.tree import Tree
+from psyclone_storage.languages.intrinsics import INTRINSICS
 
 
 class Signature(Enum):
@@ -46,60 +47,39 @@ class TypedFunction:
 _MANY = 100
 
 
-def _reals(*names: str) -> dict[str, TypedFunction]:
-    return {name: TypedFunction(name, Signature.REALS) for name in names}
-
-
 _MIN, _MAX = (TypedFunction(name, Signature.NUMBERS, 2, _MANY) for name in ("min", "max"))
-_ABS = TypedFunction("abs", Signature.NUMBERS)
-_SAME = (
-    _reals("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")
-    | {
-        "hypot": TypedFunction("hypot", Signature.REALS, 2, 2),
-        "fabs": TypedFunction("abs", Signature.REALS),
-    }
-    | {
-        "copysign": TypedFunction("sign", Signature.REALS, 2, 2),
-        "fmod": TypedFunction("mod", Signature.REALS, 2, 2),
-    }
-)
+_POWER = TypedFunction("**", Signature.POWER, 2, 2)
+_TO_WHOLE = ("ceiling", "floor", "int")
+_OF_REALS = {
+    name: TypedFunction(name, Signature.REALS, names.arguments, names.arguments)
+    for name, names in INTRINSICS.items()
+    if names.math and names.generic == name and name not in _TO_WHOLE
+}
 BUILTINS: Mapping[str, TypedFunction] = {
-    "abs": _ABS,
+    "abs": TypedFunction("abs", Signature.NUMBERS),
     "min": _MIN,
     "max": _MAX,
     "int": TypedFunction("int", Signature.TO_WHOLE),
     "float": TypedFunction("real", Signature.TO_REAL),
-    "pow": TypedFunction("**", Signature.POWER, 2, 2),
+    "pow": _POWER,
 }
-MATH: Mapping[str, TypedFunction] = (
-    _SAME
-    | _reals("asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma")
-    | {
-        "atan2": TypedFunction("atan2", Signature.REALS, 2, 2),
-        "floor": TypedFunction("floor", Signature.TO_WHOLE),
-        "ceil": TypedFunction("ceiling", Signature.TO_WHOLE),
-        "trunc": TypedFunction("int", Signature.TO_WHOLE),
-        "pow": TypedFunction("**", Signature.POWER, 2, 2),
-    }
-)
-NUMPY: Mapping[str, TypedFunction] = (
-    _SAME
-    | {
-        f"arc{name}": TypedFunction(f"a{name}", Signature.REALS)
-        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
-    }
-    | {
-        "arctan2": TypedFunction("atan2", Signature.REALS, 2, 2),
-        "minimum": TypedFunction("min", Signature.NUMBERS, 2, 2),
-        "maximum": TypedFunction("max", Signature.NUMBERS, 2, 2),
-        "abs": _ABS,
-        "absolute": _ABS,
-        "power": TypedFunction("**", Signature.POWER, 2, 2),
-        "where": TypedFunction("merge", Signature.CHOICE, 3, 3),
-        "float32": TypedFunction("real", Signature.TO_SINGLE),
-        "float64": TypedFunction("real", Signature.TO_DOUBLE),
-    }
-)
+MATH: Mapping[str, TypedFunction] = {
+    **{INTRINSICS[name].math: function for name, function in _OF_REALS.items()},
+    **{INTRINSICS[name].math: TypedFunction(name, Signature.TO_WHOLE) for name in _TO_WHOLE},
+    "pow": _POWER,
+}
+NUMPY: Mapping[str, TypedFunction] = {
+    **{INTRINSICS[name].numpy: function for name, function in _OF_REALS.items()
+       if INTRINSICS[name].numpy},
+    **{INTRINSICS[name].numpy: TypedFunction(name, Signature.NUMBERS, 2, 2)
+       for name in ("min", "max")},
+    **dict.fromkeys(("abs", "absolute"), BUILTINS["abs"]),
+    "fabs": MATH["fabs"],
+    "power": _POWER,
+    "where": TypedFunction("merge", Signature.CHOICE, 3, 3),
+    "float32": TypedFunction("real", Signature.TO_SINGLE),
+    "float64": TypedFunction("real", Signature.TO_DOUBLE),
+}  # fmt: skip
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}
 ALL = sorted({*BUILTINS, *MATH})
 
