@@ -17,7 +17,7 @@ from psyclone_storage.infrastructures.lfric_words import BUILTINS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 
-CORPUS = Path(__file__).parent / "corpus" / "lfric"
+CORPUS = Path(__file__).parents[1] / "corpus" / "lfric"
 KERNELS = CORPUS / "kernels"
 NO_FORM = {
     # Statements that Python's algorithms have no words for.
