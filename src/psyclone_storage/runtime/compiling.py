@@ -244,7 +244,7 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            # Waiting processes have the file open; later ones make another, and find the library.
+            # Waiting processes have the file open; later ones make another one.
             beside.unlink(missing_ok=True)
 
 
