@@ -151,33 +151,33 @@ class Spelling:
         if found is not None:
             return found
         match expr.base:
-            case Name(text) if (names := INTRINSICS.get(key_of(text))) and names.numpy:
-                return self._function(key_of(text), names, expr.items)
+            case Name(text) if (row := INTRINSICS.get(key_of(text))) and row.numpy:
+                return self._function(key_of(text), row, expr.items)
             case Member():
                 brackets = "()" if type(expr).__name__ == "CallFunction" else "[]"
                 return f"{self._base(expr.base)}{brackets[0]}{self._list(expr.items)}{brackets[1]}"
         raise UnsupportedError(f"'{self.of(expr.base)}' is not known to NumPy")
 
-    def _function(self, word: str, names: FunctionNames, items: tuple[Expr, ...]) -> str:
+    def _function(self, word: str, row: FunctionNames, items: tuple[Expr, ...]) -> str:
         if word == "merge" and len(items) == 3:
             first, second, test = map(self._write, items)
             if not self.varies(items[2]):
                 return f"({PYTHON.choose(test, first, second).text})"
-            return f"np.{names.numpy}({test.text}, {first.text}, {second.text})"
+            return f"np.{row.numpy}({test.text}, {first.text}, {second.text})"
         if word in _EXTREMES and len(items) > _SMALL:
             if not any(map(self.varies, items)):
-                return f"{names.builtin}({self._list(items)})"
+                return f"{row.builtin}({self._list(items)})"
             # NumPy's own give no number where one of two is none, and either of two zeros.
-            function = f"np.{names.numpy}" if self.is_whole(items[0]) else _EXTREMES[word]
+            function = f"np.{row.numpy}" if self.is_whole(items[0]) else _EXTREMES[word]
             return reduce(lambda first, item: f"{function}({first}, {self.of(item)})", items[1:],
                           self.of(items[0]))  # fmt: skip
         if word == "real" and len(items) == 1:
             return f"np.float32({self.of(items[0])})"
         if word == "real":
-            return f"np.{names.numpy}({self.of(items[0])})"
+            return f"np.{row.numpy}({self.of(items[0])})"
         if word in _ROUNDED:
-            return f"np.{names.numpy}({self.of(items[0])}).astype(int)"
-        return f"np.{names.numpy}({self._list(items)})"
+            return f"np.{row.numpy}({self.of(items[0])}).astype(int)"
+        return f"np.{row.numpy}({self._list(items)})"
 
 
 def literal(expr: Literal) -> str:
