@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.driver import invokes
+from psyclone_storage.jit import invokes
 from psyclone_storage.lfric import (
     CELL_COLUMN,
     GH_INC,

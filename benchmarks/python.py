@@ -134,7 +134,7 @@ def cost_of(
     on_device: bool = False,
 ) -> None:
     """Print what one invoke costs beyond its bare calls."""
-    from psyclone_storage.driver import invokes  # noqa: PLC0415
+    from psyclone_storage.jit import invokes  # noqa: PLC0415
 
     where_it_stands()
     where_it_stands()  # with data that are there

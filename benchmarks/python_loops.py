@@ -29,7 +29,6 @@ import numpy as np
 from product import least_in_turn
 from python import flow
 
-from psyclone_storage.driver import invokes
 from psyclone_storage.gocean import (
     GO_CT,
     GO_INTERNAL_PTS,
@@ -44,6 +43,7 @@ from psyclone_storage.gocean import (
     kernel,
     scalar,
 )
+from psyclone_storage.jit import invokes
 from psyclone_storage.runtime.gocean import Field, Grid
 
 Call = Callable[[], object]

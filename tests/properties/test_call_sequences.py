@@ -1,4 +1,4 @@
-"""Random sequences of invokes, by what is compiled and by its twin, beside NumPy."""
+"""Random sequences of invokes: the C extension and the Python fallback agree with NumPy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.driver import last_calls, twin
 from psyclone_storage.embedded import invoke as invokes
 from psyclone_storage.gocean import (
     GO_ALL_PTS,
@@ -28,11 +27,12 @@ from psyclone_storage.gocean import (
     kernel,
     scalar,
 )
+from psyclone_storage.jit import _pure, call_cache
 from psyclone_storage.runtime.gocean import Field, Grid
 
-CORES: list[Any] = [twin]
-if last_calls.COMPILED:
-    from psyclone_storage.driver import _compiled
+CORES: list[Any] = [_pure]
+if call_cache.COMPILED:
+    from psyclone_storage.jit import _compiled
 
     CORES.append(_compiled)
 STEPS = 120
@@ -86,8 +86,8 @@ WHOLES = (0, 1, 5, np.int64(1), 2.0, 2**31, False)
 
 def outcomes(core: Any, target: str, seed: int, patch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Yield what becomes of each step: numbers, or what is raised."""
-    patch.setattr(last_calls, "LastCall", core.LastCall)
-    patch.setattr(last_calls, "finder", lambda: partial(core.again, last_calls._last_calls()))
+    patch.setattr(call_cache, "LastCall", core.LastCall)
+    patch.setattr(call_cache, "finder", lambda: partial(core.again, call_cache._last_calls()))
     configure(distributed=False, target=target)
     chance, grid = random.Random(seed), Grid((3, 2))
     fields = [Field(grid, values=float(number)) for number in range(3)]
@@ -125,7 +125,7 @@ def outcomes(core: Any, target: str, seed: int, patch: pytest.MonkeyPatch) -> It
 def test_both_do_what_numpy_does(target: str, seed: int) -> None:
     told = []
     for core in CORES:
-        last_calls._last_calls().clear()
+        call_cache._last_calls().clear()
         with pytest.MonkeyPatch.context() as patch:
             told.append([*outcomes(core, target, seed, patch)])
         invokes._runner.cache_clear()

@@ -112,9 +112,9 @@ def _runner(
     api: str,
 ) -> tuple[Callable[..., Any], Callable[..., None], Callable[..., None], Any]:
     """Return what finds and runs invokes, what recovers from errors, and what is asked for."""
-    from psyclone_storage.driver.invokes import recover, run_invoke  # noqa: PLC0415
-    from psyclone_storage.driver.last_calls import finder  # noqa: PLC0415
-    from psyclone_storage.driver.tracing import asked_for  # noqa: PLC0415
+    from psyclone_storage.jit.call_cache import finder  # noqa: PLC0415
+    from psyclone_storage.jit.invokes import recover, run_invoke  # noqa: PLC0415
+    from psyclone_storage.jit.types import asked_for  # noqa: PLC0415
 
     return finder(), run_invoke, recover, asked_for(api=api, **_CHOSEN)
 

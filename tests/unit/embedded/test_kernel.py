@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from psyclone_storage import gocean
-from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.frontend.python.live import source_of
 from psyclone_storage.gocean import (
     GO_CT,
@@ -28,6 +27,7 @@ from psyclone_storage.gocean import (
     scalar,
 )
 from psyclone_storage.infrastructures import gocean_words as table
+from psyclone_storage.targets.python import GOCEAN_WORDS
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
