@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# What most calls do not need is imported once it is (docs/adr/0010-commands-import-late.md):
+# What most calls do not need is imported once it is:
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE: dict[str, set[str]] = {
     "base/digest.py": {"hashlib.sha256"},
