@@ -34,9 +34,9 @@ LATE: dict[str, set[str]] = {
     "cli/results.py": {"json"},
     "embedded/invoke.py": {
         "psyclone_storage.base.diagnostic.CompileError",
-        "psyclone_storage.jit.types.asked_for",
+        "psyclone_storage.jit.session.JitSession",
         "psyclone_storage.jit.invokes.recover",
-        "psyclone_storage.jit.call_cache.finder",
+        "psyclone_storage.jit.call_cache.make_call_finder",
         "psyclone_storage.jit.invokes.run_invoke",
     },
     "jit/invokes.py": {"psyclone_storage.jit.compile.compile_invoke"},
@@ -144,8 +144,8 @@ STORAGE: dict[str, set[str]] = {
 PROCESS_WIDE: dict[str, set[str]] = {
     # Signals are sent to the process.
     "base/stopping.py": {"_STATE"},
-    # What a program chooses for all of its invokes.
-    "embedded/invoke.py": {"_CHOSEN"},
+    # A cache of call sites that were checked: each gets one warning, as in Python itself.
+    "embedded/kernel.py": {"_CHECKED"},
     "storage/core/context.py": {"_CONTEXTS", "_FACTORIES"},
     "storage/core/device.py": {"_SELECTION"},
     "storage/core/spaces.py": {"_SPACES"},

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gc
 import random
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.embedded import invoke as invokes
+from psyclone_storage.embedded.invoke import PROGRAM
 from psyclone_storage.gocean import (
     GO_ALL_PTS,
     GO_EVERY,
@@ -86,8 +85,8 @@ WHOLES = (0, 1, 5, np.int64(1), 2.0, 2**31, False)
 
 def outcomes(core: Any, target: str, seed: int, patch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Yield what becomes of each step: numbers, or what is raised."""
-    patch.setattr(call_cache, "LastCall", core.LastCall)
-    patch.setattr(call_cache, "finder", lambda: partial(core.again, call_cache._last_calls()))
+    patch.setattr(call_cache, "CachedCall", core.CachedCall)
+    patch.setattr(call_cache, "find_call", core.find_call)
     configure(distributed=False, target=target)
     chance, grid = random.Random(seed), Grid((3, 2))
     fields = [Field(grid, values=float(number)) for number in range(3)]
@@ -125,10 +124,10 @@ def outcomes(core: Any, target: str, seed: int, patch: pytest.MonkeyPatch) -> It
 def test_both_do_what_numpy_does(target: str, seed: int) -> None:
     told = []
     for core in CORES:
-        call_cache._last_calls().clear()
+        PROGRAM.session.calls.clear()
         with pytest.MonkeyPatch.context() as patch:
             told.append([*outcomes(core, target, seed, patch)])
-        invokes._runner.cache_clear()
+        PROGRAM.runners.clear()
     configure()
     assert all(repr(one) == repr(told[0]) for one in told)
     assert sum(isinstance(one, tuple) for one in told[0]) > STEPS // 20

@@ -1,19 +1,18 @@
-/* What an invoke was given when it last ran, compared with what it is given now: what twin.py
- * (`LastCall`) says, in C. Read that first.
+/* Comparison of invoke calls: the C implementation of `_pure.py` (`CachedCall`). Read that first.
  *
- * It compares and decides nothing of its own: whatever is not the same, to the very object where
- * objects count, is left to the careful way. Of the values that were passed it keeps addresses alone;
- * who makes it drops it when one of them goes.
+ * It only compares: any difference, by identity for objects, leads to the slow path. It stores the
+ * addresses of arguments without references; the owner of a cached call drops it when one of them is
+ * collected.
  *
- * It uses the stable ABI of Python 3.11. Nothing that is compared changes once it is made, but for
- * what is forgotten, so that threads, and what is called between, find it as it was. */
+ * It uses the stable ABI of Python 3.11. A cached call is immutable except for `forget`, so other
+ * threads and callbacks see a consistent state. */
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
 
-/* One value: its type; the object, None where any of the type will do, or the tuple of what is in a
- * sequence; and the very number that was compiled in, if any. */
+/* One value: its type; its address, NULL if any value of the type matches, or the addresses of the
+ * items of a sequence; and the number that is compiled in, if any. */
 typedef struct {
     PyObject *kind, *constant;
     const void *object;
@@ -21,33 +20,33 @@ typedef struct {
     Py_ssize_t size;
 } Value;
 
-/* One look: the way to look, at what, and what was found. Where the way is `get` of a plain dictionary,
- * that is kept, too, and asked itself. */
+/* One lookup: a getter, its owner, and the value that it found. If the getter is `get` of a plain
+ * dictionary, the dictionary is read directly. */
 typedef struct {
-    PyObject *way, *at, *found, *dictionary;
-} Look;
+    PyObject *getter, *owner, *value, *dictionary;
+} Lookup;
 
-/* All arrays are parts of one piece of memory, which begins with the values: of what a call of an invoke
- * meets for the first time since loops have taken the caches, each piece counts. */
+/* All arrays are in one allocation, which begins with the values: loops evict the caches between two
+ * invokes, and each allocation costs a cache miss. */
 typedef struct {
     PyObject_HEAD
-    PyObject *asked, *label, *call_kind, *holds;
+    PyObject *options, *label, *call_kind, *fits;
     Value *values;
-    Look *looks;
+    Lookup *lookups;
     PyObject **kernels;
     Py_ssize_t *lengths, *order, *equal;
-    Py_ssize_t calls, count, taken, equals, looked;
-} LastCall;
+    Py_ssize_t calls, count, data_count, equals, lookup_count;
+} CachedCall;
 
-static PyObject *name_kernel, *name_args, *name_code, *name_instruction, *name_get, *last_call_type;
+static PyObject *name_kernel, *name_args, *name_code, *name_instruction, *name_get, *cached_call_type;
 
-static int visit_all(LastCall *self, visitproc visit, void *arg)
+static int visit_all(CachedCall *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE((PyObject *)self));
-    Py_VISIT(self->asked);
+    Py_VISIT(self->options);
     Py_VISIT(self->label);
     Py_VISIT(self->call_kind);
-    Py_VISIT(self->holds);
+    Py_VISIT(self->fits);
     if (self->values == NULL)
         return 0;
     for (Py_ssize_t i = 0; i < self->count; i++) {
@@ -56,29 +55,29 @@ static int visit_all(LastCall *self, visitproc visit, void *arg)
     }
     for (Py_ssize_t i = 0; i < self->calls; i++)
         Py_VISIT(self->kernels[i]);
-    for (Py_ssize_t i = 0; i < self->looked; i++) {
-        Py_VISIT(self->looks[i].way);
-        Py_VISIT(self->looks[i].at);
-        Py_VISIT(self->looks[i].found);
-        Py_VISIT(self->looks[i].dictionary);
+    for (Py_ssize_t i = 0; i < self->lookup_count; i++) {
+        Py_VISIT(self->lookups[i].getter);
+        Py_VISIT(self->lookups[i].owner);
+        Py_VISIT(self->lookups[i].value);
+        Py_VISIT(self->lookups[i].dictionary);
     }
     return 0;
 }
 
-static int LastCall_traverse(PyObject *object, visitproc visit, void *arg)
+static int CachedCall_traverse(PyObject *object, visitproc visit, void *arg)
 {
-    return visit_all((LastCall *)object, visit, arg);
+    return visit_all((CachedCall *)object, visit, arg);
 }
 
-static int LastCall_clear(PyObject *object)
+static int CachedCall_clear(PyObject *object)
 {
-    LastCall *self = (LastCall *)object;
+    CachedCall *self = (CachedCall *)object;
     Value *values = self->values;
-    Look *looks = self->looks;
+    Lookup *lookups = self->lookups;
     PyObject **kernels = self->kernels;
-    Py_ssize_t count = self->count, calls = self->calls, looked = self->looked;
+    Py_ssize_t count = self->count, calls = self->calls, lookup_count = self->lookup_count;
     self->values = NULL;
-    self->count = self->calls = self->equals = self->taken = self->looked = 0;
+    self->count = self->calls = self->equals = self->data_count = self->lookup_count = 0;
     for (Py_ssize_t i = 0; values != NULL && i < count; i++) {
         Py_XDECREF(values[i].kind);
         Py_XDECREF(values[i].constant);
@@ -86,30 +85,30 @@ static int LastCall_clear(PyObject *object)
     }
     for (Py_ssize_t i = 0; values != NULL && i < calls; i++)
         Py_XDECREF(kernels[i]);
-    for (Py_ssize_t i = 0; values != NULL && i < looked; i++) {
-        Py_XDECREF(looks[i].way);
-        Py_XDECREF(looks[i].at);
-        Py_XDECREF(looks[i].found);
-        Py_XDECREF(looks[i].dictionary);
+    for (Py_ssize_t i = 0; values != NULL && i < lookup_count; i++) {
+        Py_XDECREF(lookups[i].getter);
+        Py_XDECREF(lookups[i].owner);
+        Py_XDECREF(lookups[i].value);
+        Py_XDECREF(lookups[i].dictionary);
     }
     PyMem_Free(values);
-    Py_CLEAR(self->asked);
+    Py_CLEAR(self->options);
     Py_CLEAR(self->label);
     Py_CLEAR(self->call_kind);
-    Py_CLEAR(self->holds);
+    Py_CLEAR(self->fits);
     return 0;
 }
 
-static void LastCall_dealloc(PyObject *object)
+static void CachedCall_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
-    LastCall_clear(object);
+    CachedCall_clear(object);
     PyObject_GC_Del(object);
     Py_DECREF(type);
 }
 
-/* Fill in whole numbers out of a tuple of them, or of tuples of them; -1 with an error. */
+/* Read integers from a tuple of integers, or of tuples of them; -1 with an error. */
 static int fill_numbers(Py_ssize_t *made, PyObject *tuple, Py_ssize_t each)
 {
     Py_ssize_t count = PyTuple_Size(tuple);
@@ -124,60 +123,60 @@ static int fill_numbers(Py_ssize_t *made, PyObject *tuple, Py_ssize_t each)
     return 0;
 }
 
-/* Return a new reference to the plain dictionary whose `get` a way to look is; NULL, maybe with an
- * error, for other ways. */
-static PyObject *dictionary_of(PyObject *way)
+/* Return a new reference to the plain dictionary whose `get` method a getter is; NULL, perhaps with an
+ * error, for other getters. */
+static PyObject *dictionary_of(PyObject *getter)
 {
-    if (!PyCFunction_Check(way))
+    if (!PyCFunction_Check(getter))
         return NULL;
-    PyObject *owner = PyCFunction_GetSelf(way);
+    PyObject *owner = PyCFunction_GetSelf(getter);
     if (owner == NULL || !PyDict_CheckExact(owner))
         return NULL;
     PyObject *usual = PyObject_GetAttr(owner, name_get);
-    int same = usual == NULL ? -1 : PyObject_RichCompareBool(way, usual, Py_EQ);
+    int same = usual == NULL ? -1 : PyObject_RichCompareBool(getter, usual, Py_EQ);
     Py_XDECREF(usual);
     return same > 0 ? Py_NewRef(owner) : NULL;
 }
 
-/* Take ways to look, at what, and what was found; -1 with an error. */
-static int fill_looks(LastCall *self, PyObject *ways, PyObject *at, PyObject *found)
+/* Store getters, owners and values; -1 with an error. */
+static int fill_lookups(CachedCall *self, PyObject *getters, PyObject *owners, PyObject *values)
 {
-    for (Py_ssize_t i = 0; i < self->looked; i++) {
-        Look *look = self->looks + i;
-        look->way = Py_NewRef(PyTuple_GetItem(ways, i));
-        look->at = Py_NewRef(PyTuple_GetItem(at, i));
-        look->found = Py_NewRef(PyTuple_GetItem(found, i));
-        look->dictionary = dictionary_of(look->way);
-        if (look->dictionary == NULL && PyErr_Occurred())
+    for (Py_ssize_t i = 0; i < self->lookup_count; i++) {
+        Lookup *lookup = self->lookups + i;
+        lookup->getter = Py_NewRef(PyTuple_GetItem(getters, i));
+        lookup->owner = Py_NewRef(PyTuple_GetItem(owners, i));
+        lookup->value = Py_NewRef(PyTuple_GetItem(values, i));
+        lookup->dictionary = dictionary_of(lookup->getter);
+        if (lookup->dictionary == NULL && PyErr_Occurred())
             return -1;
     }
     return 0;
 }
 
-/* Fill in what one value has to be: `how` is None for a number, and else what counts: the object, or
- * a tuple of what is in a sequence. Return -1 with an error. */
-static int fill_value(Value *value, PyObject *given, PyObject *how)
+/* Store the type and the identity of one value: `identity` is None for a number, the object, or a
+ * tuple of the items of a sequence. Return -1 with an error. */
+static int fill_value(Value *value, PyObject *given, PyObject *identity)
 {
     value->kind = Py_NewRef((PyObject *)Py_TYPE(given));
-    if (how == Py_None)
+    if (identity == Py_None)
         return 0;
-    if (!PyTuple_CheckExact(how)) {
-        value->object = how;
+    if (!PyTuple_CheckExact(identity)) {
+        value->object = identity;
         return 0;
     }
-    value->size = PyTuple_Size(how);
+    value->size = PyTuple_Size(identity);
     value->parts = PyMem_Calloc((size_t)value->size + 1, sizeof *value->parts);
     if (value->parts == NULL) {
         PyErr_NoMemory();
         return -1;
     }
     for (Py_ssize_t i = 0; i < value->size; i++)
-        value->parts[i] = PyTuple_GetItem(how, i);
+        value->parts[i] = PyTuple_GetItem(identity, i);
     return 0;
 }
 
-/* Take kernels, numbers of arguments, and values out of calls. */
-static int fill_calls(LastCall *self, PyObject *calls, PyObject *ways)
+/* Store kernels, numbers of arguments, and values of calls. */
+static int fill_calls(CachedCall *self, PyObject *calls, PyObject *identities)
 {
     self->call_kind = Py_NewRef((PyObject *)Py_TYPE(PyTuple_GetItem(calls, 0)));
     Py_ssize_t done = 0;
@@ -193,7 +192,7 @@ static int fill_calls(LastCall *self, PyObject *calls, PyObject *ways)
                      (PyObject *)Py_TYPE(call) != self->call_kind;
         for (Py_ssize_t k = 0; !failed && k < size; k++, done++)
             failed = fill_value(self->values + done, PyTuple_GetItem(args, k),
-                                PyTuple_GetItem(ways, done)) < 0;
+                                PyTuple_GetItem(identities, done)) < 0;
         self->lengths[i] = size;
         Py_XDECREF(args);
         if (failed) {
@@ -218,60 +217,63 @@ static int are_within(const Py_ssize_t *numbers, Py_ssize_t size, Py_ssize_t cou
     return 1;
 }
 
-/* Make room for all arrays, which are empty; -1 with an error. */
-static int make_room(LastCall *self)
+/* Allocate all arrays with zeros; -1 with an error. */
+static int allocate(CachedCall *self)
 {
-    size_t values = (size_t)self->count * sizeof(Value), looks = (size_t)self->looked * sizeof(Look);
-    size_t words = (size_t)(2 * self->calls + self->taken + 2 * self->equals);
-    self->values = PyMem_Calloc(1, values + looks + words * sizeof(Py_ssize_t) + 1);
+    size_t values = (size_t)self->count * sizeof(Value);
+    size_t lookups = (size_t)self->lookup_count * sizeof(Lookup);
+    size_t words = (size_t)(2 * self->calls + self->data_count + 2 * self->equals);
+    self->values = PyMem_Calloc(1, values + lookups + words * sizeof(Py_ssize_t) + 1);
     if (self->values == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    self->looks = (Look *)(self->values + self->count);
-    self->kernels = (PyObject **)(self->looks + self->looked);
+    self->lookups = (Lookup *)(self->values + self->count);
+    self->kernels = (PyObject **)(self->lookups + self->lookup_count);
     self->lengths = (Py_ssize_t *)(self->kernels + self->calls);
     self->order = self->lengths + self->calls;
-    self->equal = self->order + self->taken;
+    self->equal = self->order + self->data_count;
     return 0;
 }
 
-/* LastCall(asked, label, calls, ways, order, written, equal, holds, looks) */
-static PyObject *LastCall_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+/* CachedCall(options, label, calls, identities, order, constants, equal, fits, lookups) */
+static PyObject *CachedCall_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    PyObject *asked, *label, *calls, *ways, *order, *written, *equal, *holds, *look, *at, *found;
+    PyObject *options, *label, *calls, *identities, *order, *constants, *equal, *fits, *getters, *owners,
+        *found;
     if (keywords != NULL && PyDict_Size(keywords)) {
-        PyErr_SetString(PyExc_TypeError, "LastCall() takes no keywords.");
+        PyErr_SetString(PyExc_TypeError, "CachedCall() takes no keywords.");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OUO!O!O!O!O!O(O!O!O!)", &asked, &label, &PyTuple_Type, &calls,
-                          &PyTuple_Type, &ways, &PyTuple_Type, &order, &PyTuple_Type, &written,
-                          &PyTuple_Type, &equal, &holds, &PyTuple_Type, &look, &PyTuple_Type, &at,
+    if (!PyArg_ParseTuple(args, "OUO!O!O!O!O!O(O!O!O!)", &options, &label, &PyTuple_Type, &calls,
+                          &PyTuple_Type, &identities, &PyTuple_Type, &order, &PyTuple_Type, &constants,
+                          &PyTuple_Type, &equal, &fits, &PyTuple_Type, &getters, &PyTuple_Type, &owners,
                           &PyTuple_Type, &found))
         return NULL;
-    if (PyTuple_Size(calls) == 0 || PyTuple_Size(at) != PyTuple_Size(look) ||
-        PyTuple_Size(found) != PyTuple_Size(look)) {
-        PyErr_SetString(PyExc_ValueError, "Nothing is called, or what was looked at is not told.");
+    if (PyTuple_Size(calls) == 0 || PyTuple_Size(owners) != PyTuple_Size(getters) ||
+        PyTuple_Size(found) != PyTuple_Size(getters)) {
+        PyErr_SetString(PyExc_ValueError, "There are no calls, or the lookups are incomplete.");
         return NULL;
     }
-    LastCall *self = (LastCall *)PyType_GenericAlloc(type, 0);
+    CachedCall *self = (CachedCall *)PyType_GenericAlloc(type, 0);
     if (self == NULL)
         return NULL;
-    self->asked = Py_NewRef(asked);
+    self->options = Py_NewRef(options);
     self->label = Py_NewRef(label);
-    self->holds = Py_NewRef(holds);
+    self->fits = Py_NewRef(fits);
     self->calls = PyTuple_Size(calls);
-    self->count = PyTuple_Size(ways);
-    self->taken = PyTuple_Size(order);
+    self->count = PyTuple_Size(identities);
+    self->data_count = PyTuple_Size(order);
     self->equals = PyTuple_Size(equal);
-    self->looked = PyTuple_Size(look);
-    int failed = make_room(self) < 0 || fill_numbers(self->order, order, 1) < 0 ||
+    self->lookup_count = PyTuple_Size(getters);
+    int failed = allocate(self) < 0 || fill_numbers(self->order, order, 1) < 0 ||
                  fill_numbers(self->equal, equal, 2) < 0 ||
-                 fill_looks(self, look, at, found) < 0 || fill_calls(self, calls, ways) < 0 ||
-                 !are_within(self->order, self->taken, self->count) ||
+                 fill_lookups(self, getters, owners, found) < 0 ||
+                 fill_calls(self, calls, identities) < 0 ||
+                 !are_within(self->order, self->data_count, self->count) ||
                  !are_within(self->equal, 2 * self->equals, self->count);
-    for (Py_ssize_t i = 0; !failed && i < PyTuple_Size(written); i++) {
-        PyObject *pair = PyTuple_GetItem(written, i), *value;
+    for (Py_ssize_t i = 0; !failed && i < PyTuple_Size(constants); i++) {
+        PyObject *pair = PyTuple_GetItem(constants, i), *value;
         Py_ssize_t place;
         failed = !PyArg_ParseTuple(pair, "nO", &place, &value) || !are_within(&place, 1, self->count);
         if (!failed && self->values[place].constant == NULL)
@@ -301,16 +303,16 @@ static int is_value(const Value *value, PyObject *given)
     return 1;
 }
 
-/* Say whether calls are for the same (1) or not (0), or -1 with an error; `values` gets so many
- * references as `held` says: what is called later may take them from the calls. */
-static int are_same(LastCall *self, PyObject *calls, PyObject **values, Py_ssize_t *held)
+/* Return whether calls match (1) or not (0), or -1 with an error. `values` gets `held` references,
+ * because later callbacks may remove the values from the calls. */
+static int calls_match(CachedCall *self, PyObject *calls, PyObject **values, Py_ssize_t *held)
 {
     for (Py_ssize_t i = 0; i < self->calls; i++) {
         PyObject *call = PyTuple_GetItem(calls, i);
         if ((PyObject *)Py_TYPE(call) != self->call_kind)
             return 0;
         PyObject *kernel = PyObject_GetAttr(call, name_kernel);
-        Py_XDECREF(kernel); /* the call has it */
+        Py_XDECREF(kernel); /* the call has a reference */
         if (kernel == NULL)
             return -1;
         if (kernel != self->kernels[i])
@@ -330,9 +332,9 @@ static int are_same(LastCall *self, PyObject *calls, PyObject **values, Py_ssize
     return 1;
 }
 
-/* Say whether numbers are what was compiled in, and one where they were: the very objects in most
- * programs, as they are written in one code. */
-static int are_numbers(LastCall *self, PyObject **values)
+/* Return whether numbers have their compiled-in values and are equal where they were: the same
+ * objects in most programs, because they are constants of one code object. */
+static int numbers_match(CachedCall *self, PyObject **values)
 {
     int same = 1;
     for (Py_ssize_t i = 0; same && i < self->count; i++)
@@ -345,54 +347,54 @@ static int are_numbers(LastCall *self, PyObject **values)
     for (Py_ssize_t i = 0; given != NULL && i < self->count; i++)
         PyTuple_SetItem(given, i, Py_NewRef(values[i]));
     PyObject *answer =
-        given == NULL ? NULL : PyObject_CallFunctionObjArgs(self->holds, given, NULL);
+        given == NULL ? NULL : PyObject_CallFunctionObjArgs(self->fits, given, NULL);
     Py_XDECREF(given);
     same = answer == NULL ? -1 : PyObject_IsTrue(answer);
     Py_XDECREF(answer);
     return same;
 }
 
-/* Say whether the same is found where kernels were looked at. */
-static int is_found(LastCall *self)
+/* Return whether each lookup finds the same object as before. */
+static int lookups_match(CachedCall *self)
 {
-    for (Py_ssize_t i = 0; i < self->looked; i++) {
-        const Look *look = self->looks + i;
+    for (Py_ssize_t i = 0; i < self->lookup_count; i++) {
+        const Lookup *lookup = self->lookups + i;
         PyObject *now;
-        if (look->dictionary != NULL) {
-            now = PyDict_GetItemWithError(look->dictionary, look->at);
+        if (lookup->dictionary != NULL) {
+            now = PyDict_GetItemWithError(lookup->dictionary, lookup->owner);
             if (now == NULL && !PyErr_Occurred())
                 now = Py_None;
         } else {
-            now = PyObject_CallFunctionObjArgs(look->way, look->at, NULL);
-            Py_XDECREF(now); /* only its address is compared, with what is kept */
+            now = PyObject_CallFunctionObjArgs(lookup->getter, lookup->owner, NULL);
+            Py_XDECREF(now); /* only its address is compared */
         }
         if (now == NULL)
             return -1;
-        if (now != look->found)
+        if (now != lookup->value)
             return 0;
     }
     return 1;
 }
 
-static PyObject *taken_of(LastCall *self, PyObject **values)
+static PyObject *data_of(CachedCall *self, PyObject **values)
 {
-    PyObject *taken = PyTuple_New(self->taken);
-    for (Py_ssize_t i = 0; taken != NULL && i < self->taken; i++)
-        PyTuple_SetItem(taken, i, Py_NewRef(values[self->order[i]]));
-    return taken;
+    PyObject *data = PyTuple_New(self->data_count);
+    for (Py_ssize_t i = 0; data != NULL && i < self->data_count; i++)
+        PyTuple_SetItem(data, i, Py_NewRef(values[self->order[i]]));
+    return data;
 }
 
-/* taken(asked, label, calls) */
-static PyObject *LastCall_taken(PyObject *object, PyObject *const *args, Py_ssize_t count)
+/* match(options, label, calls) */
+static PyObject *CachedCall_match(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
-    LastCall *self = (LastCall *)object;
-    PyObject *few[32], **values = few, *taken = NULL;
+    CachedCall *self = (CachedCall *)object;
+    PyObject *few[32], **values = few, *data = NULL;
     Py_ssize_t held = 0;
     if (count != 3) {
-        PyErr_SetString(PyExc_TypeError, "taken() takes what is asked for, a name, and calls.");
+        PyErr_SetString(PyExc_TypeError, "match() takes options, a label, and calls.");
         return NULL;
     }
-    if (args[0] != self->asked || !PyTuple_CheckExact(args[2]) ||
+    if (args[0] != self->options || !PyTuple_CheckExact(args[2]) ||
         PyTuple_Size(args[2]) != self->calls)
         Py_RETURN_NONE;
     if (args[1] != self->label && (!PyUnicode_Check(args[1]) || !PyUnicode_Check(self->label) ||
@@ -400,37 +402,38 @@ static PyObject *LastCall_taken(PyObject *object, PyObject *const *args, Py_ssiz
         Py_RETURN_NONE;
     if (self->count > 32 && (values = PyMem_Calloc((size_t)self->count, sizeof *values)) == NULL)
         return PyErr_NoMemory();
-    int same = are_same(self, args[2], values, &held);
+    int same = calls_match(self, args[2], values, &held);
     if (same > 0)
-        same = are_numbers(self, values);
+        same = numbers_match(self, values);
     if (same > 0)
-        same = is_found(self);
+        same = lookups_match(self);
     if (same > 0)
-        taken = taken_of(self, values);
+        data = data_of(self, values);
     else if (same == 0)
-        taken = Py_NewRef(Py_None);
+        data = Py_NewRef(Py_None);
     while (held > 0)
         Py_DECREF(values[--held]);
     if (values != few)
         PyMem_Free(values);
-    return taken;
+    return data;
 }
 
-/* forget(): no call is for the same from now on. */
-static PyObject *LastCall_forget(PyObject *object, PyObject *nothing)
+/* forget(): match no call from now on. */
+static PyObject *CachedCall_forget(PyObject *object, PyObject *nothing)
 {
     (void)nothing;
-    Py_CLEAR(((LastCall *)object)->asked);
+    Py_CLEAR(((CachedCall *)object)->options);
     Py_RETURN_NONE;
 }
 
-/* again(table, frame, asked, label, calls): what of the calls that are kept of the place is for the
- * same, and what its routine takes; else None. */
-static PyObject *module_again(PyObject *module, PyObject *const *args, Py_ssize_t count)
+/* find_call(table, frame, options, label, calls): the cache entry of the call site that matches, and
+ * the arguments of its routine; else None. */
+static PyObject *module_find_call(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     (void)module;
     if (count != 5 || !PyDict_CheckExact(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "again() takes a table, a frame and what is given.");
+        PyErr_SetString(PyExc_TypeError,
+                        "find_call() takes a table, a frame, options, a label and calls.");
         return NULL;
     }
     PyObject *code = PyObject_GetAttr(args[1], name_code);
@@ -442,20 +445,20 @@ static PyObject *module_again(PyObject *module, PyObject *const *args, Py_ssize_
     Py_XDECREF(key);
     Py_XDECREF(number);
     Py_XDECREF(at);
-    Py_XDECREF(code); /* the frame has it */
+    Py_XDECREF(code); /* the frame has a reference */
     PyObject *found = NULL;
     for (Py_ssize_t i = 0; known != NULL && found == NULL && i < PyTuple_Size(known); i++) {
         PyObject *one = PyTuple_GetItem(known, i), *last = PyTuple_GetItem(one, 0);
-        if (last == NULL || (PyObject *)Py_TYPE(last) != last_call_type) {
-            PyErr_SetString(PyExc_TypeError, "What is kept of a place is no call.");
+        if (last == NULL || (PyObject *)Py_TYPE(last) != cached_call_type) {
+            PyErr_SetString(PyExc_TypeError, "The cache has an entry that is not a call.");
             break;
         }
-        PyObject *taken = LastCall_taken(last, args + 2, 3);
-        if (taken == NULL)
+        PyObject *data = CachedCall_match(last, args + 2, 3);
+        if (data == NULL)
             break;
-        if (taken != Py_None)
-            found = PyTuple_Pack(2, one, taken);
-        Py_DECREF(taken);
+        if (data != Py_None)
+            found = PyTuple_Pack(2, one, data);
+        Py_DECREF(data);
         if (found == NULL && PyErr_Occurred())
             break;
     }
@@ -466,27 +469,27 @@ static PyObject *module_again(PyObject *module, PyObject *const *args, Py_ssize_
 }
 
 static PyMethodDef module_methods[] = {
-    {"again", (PyCFunction)(void (*)(void))module_again, METH_FASTCALL,
-     "Return the kept call that is for the same, with what its routine takes; None without one."},
+    {"find_call", (PyCFunction)(void (*)(void))module_find_call, METH_FASTCALL,
+     "Return the cache entry that matches, and the arguments of its routine; else None."},
     {0}};
 
-static PyMethodDef LastCall_methods[] = {
-    {"taken", (PyCFunction)(void (*)(void))LastCall_taken, METH_FASTCALL,
-     "Return what the routine takes of calls that are for the same as these were; else None."},
-    {"forget", LastCall_forget, METH_NOARGS, "Say of no call from now on that it is for the same."},
+static PyMethodDef CachedCall_methods[] = {
+    {"match", (PyCFunction)(void (*)(void))CachedCall_match, METH_FASTCALL,
+     "Return the arguments of the routine if the calls are equivalent to these, else None."},
+    {"forget", CachedCall_forget, METH_NOARGS, "Match no call from now on."},
     {0}};
-static PyType_Slot LastCall_slots[] = {
-    {Py_tp_new, LastCall_new},         {Py_tp_dealloc, LastCall_dealloc},
-    {Py_tp_traverse, LastCall_traverse}, {Py_tp_clear, LastCall_clear},
-    {Py_tp_methods, LastCall_methods}, {0, NULL}};
-static PyType_Spec LastCall_spec = {
-    "psyclone_storage.jit._compiled.LastCall", sizeof(LastCall), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, LastCall_slots};
+static PyType_Slot CachedCall_slots[] = {
+    {Py_tp_new, CachedCall_new},         {Py_tp_dealloc, CachedCall_dealloc},
+    {Py_tp_traverse, CachedCall_traverse}, {Py_tp_clear, CachedCall_clear},
+    {Py_tp_methods, CachedCall_methods}, {0, NULL}};
+static PyType_Spec CachedCall_spec = {
+    "psyclone_storage.jit._compiled.CachedCall", sizeof(CachedCall), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, CachedCall_slots};
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     "_compiled",
-    "What an invoke was given when it last ran, compiled; the twin of `twin`.",
+    "Comparison of invoke calls, compiled.",
     -1,
     module_methods,
     NULL, NULL, NULL, NULL,
@@ -502,12 +505,12 @@ PyMODINIT_FUNC PyInit__compiled(void)
     name_code = PyUnicode_InternFromString("f_code");
     name_instruction = PyUnicode_InternFromString("f_lasti");
     name_get = PyUnicode_InternFromString("get");
-    PyObject *type = PyType_FromSpec(&LastCall_spec);
-    last_call_type = type; /* with the reference that this file keeps for ever */
+    PyObject *type = PyType_FromSpec(&CachedCall_spec);
+    cached_call_type = type; /* this file owns the reference */
     if (name_kernel == NULL || name_args == NULL || name_code == NULL || name_instruction == NULL ||
         name_get == NULL || type == NULL ||
-        PyModule_AddObjectRef(module, "LastCall", type) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 2) < 0) {
+        PyModule_AddObjectRef(module, "CachedCall", type) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 3) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -1,4 +1,4 @@
-"""What an invoke was given when it last ran: the twin in Python of `_compiled.c`."""
+"""Comparison of invoke calls: the Python fallback of `_compiled.c`."""
 
 from __future__ import annotations
 
@@ -8,102 +8,102 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from psyclone_storage.jit.types import TracedCall, TracingRequest
+    from psyclone_storage.jit.types import JitOptions, LiveCall
 
-EDITION = 2
-"""The edition of what is compiled that fits to this file."""
+EDITION = 3
+"""The edition of the C extension that matches this file."""
 
 
-class LastCall:
-    """What an invoke was given, and the positions, in `order`, of what its routine takes of it.
+class CachedCall:
+    """The arguments of an invoke; `order` are the positions of those that its routine takes.
 
-    `ways` say for each value what has to be the same beside its type: None for a number, a tuple of
-    what is in a list or a tuple, or else the object. Of these it keeps the identities alone: it is
-    to be dropped when one of them goes. Numbers that are `written` into the code, by position, are
-    those, and what is at two `equal` positions is one number: `holds` says so where they are other
-    objects. `looks` are ways to look, at what, and what was found.
+    `identities` has for each value what must be identical, in addition to its type: None for a
+    number, a tuple of the items for a list or a tuple, or else the object. Only their `id()` is
+    stored: the owner drops the call when one of them is collected. `constants` are numbers in the
+    compiled code, by position, and two `equal` positions have one number: `fits` compares them.
+    `lookups` are getters, their owners, and the values that they found.
     """
 
-    __slots__ = ("_asked", "_constants", "_equal", "_holds", "_ids", "_kernels", "_kinds", "_label",
-                 "_lengths", "_looks", "_order")  # fmt: skip
+    __slots__ = ("_constants", "_equal", "_fits", "_ids", "_kernels", "_label", "_lengths",
+                 "_lookups", "_options", "_order", "_types")  # fmt: skip
 
     def __init__(  # noqa: PLR0913, PLR0917
         self,
-        asked: TracingRequest,
+        options: JitOptions,
         label: str,
-        calls: tuple[TracedCall, ...],
-        ways: tuple[Any, ...],
+        calls: tuple[LiveCall, ...],
+        identities: tuple[Any, ...],
         order: tuple[int, ...],
-        written: tuple[tuple[int, Any], ...],
+        constants: tuple[tuple[int, Any], ...],
         equal: tuple[tuple[int, int], ...],
-        holds: Callable[[Sequence[Any]], bool],
-        looks: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]],
+        fits: Callable[[Sequence[Any]], bool],
+        lookups: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]],
     ) -> None:
-        """Take all of it; the types of values are those of what the calls are given.
+        """Store the types and identities of the values that `calls` have.
 
         Raises:
-            ValueError: there are not as many `ways` as values.
+            ValueError: the numbers of `identities` and values differ.
         """
         values = [*chain.from_iterable(one.args for one in calls)]
-        self._asked: TracingRequest | None = asked
+        self._options: JitOptions | None = options
         self._label, self._order = label, order
         self._kernels = [(type(one), one.kernel, len(one.args)) for one in calls]
-        self._kinds = [*map(type, values)]
-        self._ids = [(at, _identity(one, how)) for at, (one, how)
-                     in enumerate(zip(values, ways, strict=True)) if how is not None]  # fmt: skip
-        self._constants, self._equal = written, equal
-        self._holds, self._looks = holds, looks
+        self._types = [*map(type, values)]
+        self._ids = [(at, _id_of(one, must_be)) for at, (one, must_be)
+                     in enumerate(zip(values, identities, strict=True))
+                     if must_be is not None]  # fmt: skip
+        self._constants, self._equal = constants, equal
+        self._fits, self._lookups = fits, lookups
 
-    def taken(
-        self, asked: TracingRequest, label: str, calls: tuple[TracedCall, ...]
+    def match(
+        self, options: JitOptions, label: str, calls: tuple[LiveCall, ...]
     ) -> tuple[Any, ...] | None:
-        """Return what the routine takes of calls that are for the same as these were; else None."""
+        """Return the arguments of the routine if `calls` are equivalent to these, else None."""
         if (
-            self._asked is not asked
+            self._options is not options
             or self._label != label
             or self._kernels != [(type(one), one.kernel, len(one.args)) for one in calls]
         ):
             return None
         values = [*chain.from_iterable(one.args for one in calls)]
-        if self._kinds != [*map(type, values)]:
+        if self._types != [*map(type, values)]:
             return None
         for place, one in self._ids:
             value = values[place]
             if one != ([*map(id, value)] if isinstance(one, list) else id(value)):
                 return None
-        if (self._constants or self._equal) and not self._holds(values):
+        if (self._constants or self._equal) and not self._fits(values):
             return None
-        ways, at, found = self._looks
-        for way, seen, before in zip(ways, at, found, strict=True):
-            if way(seen) is not before:
+        for getter, owner, before in zip(*self._lookups, strict=True):
+            if getter(owner) is not before:
                 return None
         return tuple([values[at] for at in self._order])
 
     def forget(self) -> None:
-        """Say of no call from now on that it is for the same."""
-        self._asked = None
+        """Match no call from now on."""
+        self._options = None
 
 
-def again(
+def find_call(
     table: dict[tuple[int, int], tuple[Any, ...]],
     frame: FrameType,
-    asked: TracingRequest,
+    options: JitOptions,
     label: str,
-    calls: tuple[TracedCall, ...],
+    calls: tuple[LiveCall, ...],
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """Return the kept call of a place that is for the same, and what its routine takes.
+    """Return the cache entry of a call site that matches, and the arguments of its routine.
 
-    `table` has by code and instruction what is kept: tuples, whose first item is a `LastCall`.
+    `table` has entries by code and instruction: tuples whose first item is a `CachedCall`.
     """
-    for known in table.get((id(frame.f_code), frame.f_lasti), ()):
-        taken = known[0].taken(asked, label, calls)
-        if taken is not None:
-            return known, taken
+    for entry in table.get((id(frame.f_code), frame.f_lasti), ()):
+        data = entry[0].match(options, label, calls)
+        if data is not None:
+            return entry, data
     return None
 
 
-def _identity(value: Any, how: Any) -> Any:
-    """Return what is compared: an identity, or a list of those in a sequence."""
-    if isinstance(how, tuple):
+def _id_of(value: Any, must_be: Any) -> Any:
+    """Return the `id()` to compare, or a list of those of the items of a sequence."""
+    if isinstance(must_be, tuple):
         return [*map(id, value)]
     return id(value)

@@ -1,122 +1,121 @@
-"""What invokes of a program were given when they last ran: most are given the same again.
+"""Inline cache of invoke calls: most calls of a call site have the same arguments as before.
 
-Owns which calls are kept at a place, and for how long. What is compared is in `twin.py`, and in C
-in `_compiled.c`. Of each place a few are kept, as fields of two or three steps may take turns.
+A few calls are cached for each site, because the fields of two or three time steps may alternate.
+The comparison is implemented in C (`_compiled.c`), with a Python fallback (`_pure.py`).
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psyclone_storage.base.cores import is_compiled
-from psyclone_storage.frontend.python.surroundings import Looks
+from psyclone_storage.frontend.python.closure import ClosureSnapshot
 from psyclone_storage.jit._pure import EDITION
+from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
-    Compiled,
-    PassedAs,
-    TracedCall,
-    TracingRequest,
-    passed_as,
+    ArgumentKind,
+    CompiledInvoke,
+    JitOptions,
+    LiveCall,
+    argument_kind,
 )
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
-"""Whether calls are compared by what is compiled."""
+"""Whether the C extension compares calls."""
 
 if TYPE_CHECKING or not COMPILED:
-    from psyclone_storage.jit._pure import LastCall, again
+    from psyclone_storage.jit._pure import CachedCall, find_call
 else:
-    from psyclone_storage.jit._compiled import LastCall, again
+    from psyclone_storage.jit._compiled import CachedCall, find_call
 
 _MOST = 4
-"""So many calls are kept of a place."""
+"""The number of calls that are cached for each call site."""
 
 
-class KnownCall(NamedTuple):
-    """A call that was made: what says whether another is for the same, and what it became.
+class CacheEntry(NamedTuple):
+    """A call that was made: its arguments for comparison, and the compiled invoke.
 
-    It is forgotten when one of its objects goes, which is `watched`: what is at its place then may
-    have values of another type.
+    The entry is dropped when one of its arguments, which are `watched`, is garbage-collected: its
+    identity may then become that of an object of another type.
     """
 
-    last: LastCall
-    compiled: Compiled
+    call: CachedCall
+    compiled: CompiledInvoke
     watched: list[weakref.ref[Any]]
 
 
-def finder() -> Callable[..., tuple[KnownCall, tuple[Any, ...]] | None]:
-    """Return what finds, by frame, request, label and calls, a call for the same, and its data."""
-    return partial(again, _last_calls())
+def make_call_finder(
+    session: JitSession,
+) -> Callable[..., tuple[CacheEntry, tuple[Any, ...]] | None]:
+    """Return a function from frame, options, label and calls to the cache entry and its data."""
+    return partial(find_call, session.calls)
 
 
-def forget_last_calls(frame: FrameType) -> None:
-    """Forget the calls that were made where a frame is."""
-    _last_calls().pop((id(frame.f_code), frame.f_lasti), None)
+def forget_calls(session: JitSession, frame: FrameType) -> None:
+    """Drop the cached calls of the site that a frame is executing."""
+    session.calls.pop((id(frame.f_code), frame.f_lasti), None)
 
 
-def keep_last(
+def cache_call(
+    session: JitSession,
     frame: FrameType,
-    about: tuple[tuple[TracedCall, ...], str, TracingRequest],
-    compiled: Compiled,
-    looks: Looks,
+    about: tuple[tuple[LiveCall, ...], str, JitOptions],
+    compiled: CompiledInvoke,
+    snapshot: ClosureSnapshot,
 ) -> None:
-    """Keep what an invoke was given, and what was looked at to read its kernels.
+    """Cache a call with the lookups that reading its kernels made.
 
-    The code of the place is kept alive by what was compiled, so that its identity stays its own.
+    The compiled invoke keeps the code of the site alive, so that its identity stays unique.
     """
-    calls, label, asked = about
+    calls, label, options = about
     values = [*chain.from_iterable(call.args for call in calls)]
-    ways = tuple([_what_counts(value) for value in values])
-    if any(how is _NOTHING for how in ways):
+    identities = tuple([_identity_of(value) for value in values])
+    if any(one is _NOT_CACHED for one in identities):
         return
-    looked = tuple(looks.ways), tuple(looks.at), tuple(looks.found)
-    made = LastCall(asked, label, calls, ways, compiled.order, compiled.written, compiled.equal,
-                    compiled.holds, looked)  # fmt: skip
-    place = id(frame.f_code), frame.f_lasti
-    known = KnownCall(made, compiled, [])
-    objects = chain.from_iterable(how if isinstance(how, tuple) else (how,) for how in ways)
-    known.watched.extend(_watched(place, known, objects))
-    _last_calls()[place] = (known, *_last_calls().get(place, ())[: _MOST - 1])
+    lookups = tuple(snapshot.getters), tuple(snapshot.owners), tuple(snapshot.values)
+    made = CachedCall(options, label, calls, identities, compiled.order, compiled.constants,
+                      compiled.equal, compiled.fits, lookups)  # fmt: skip
+    site = id(frame.f_code), frame.f_lasti
+    entry = CacheEntry(made, compiled, [])
+    objects = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in identities)
+    entry.watched.extend(_watch(session.calls, site, made, objects))
+    session.calls[site] = (entry, *session.calls.get(site, ())[: _MOST - 1])
 
 
-_NOTHING = object()
-"""What stands for values that are not compared."""
+_NOT_CACHED = object()
+"""The mark of a value that is not compared."""
 
 
-def _what_counts(value: Any) -> Any:
-    """Return what has to be the same of a value beside its type: see `LastCall`."""
-    how = passed_as(value.__class__)
-    if how is PassedAs.NUMBER:
+def _identity_of(value: Any) -> Any:
+    """Return what a value must be identical to, in addition to its type: see `CachedCall`."""
+    form = argument_kind(value.__class__)
+    if form is ArgumentKind.NUMBER:
         return None
-    if how is PassedAs.OBJECT:
-        return _NOTHING if isinstance(value, tuple) else value
+    if form is ArgumentKind.OBJECT:
+        return _NOT_CACHED if isinstance(value, tuple) else value
     if value.__class__ not in (list, tuple) or any(
-        passed_as(one.__class__) is not PassedAs.OBJECT for one in value
+        argument_kind(one.__class__) is not ArgumentKind.OBJECT for one in value
     ):
-        return _NOTHING
+        return _NOT_CACHED
     return tuple(value)
 
 
-def _watched(
-    place: tuple[int, int], known: KnownCall, objects: Iterable[Any]
+def _watch(
+    table: dict[tuple[int, int], tuple[Any, ...]],
+    site: tuple[int, int],
+    call: CachedCall,
+    objects: Iterable[Any],
 ) -> list[weakref.ref[Any]]:
-    """Return what forgets a call of a place when one of some objects goes."""
-    last = known.last
+    """Return references that drop a call from a table when one of its objects is collected."""
 
     def forget(_gone: Any) -> None:
-        # Whoever notes another call meanwhile may put this one back into the table.
-        last.forget()
-        left = tuple(one for one in _last_calls().get(place, ()) if one.last is not last)
-        _last_calls()[place] = left
+        # A thread that caches another call at this moment may put this one back into the table.
+        call.forget()
+        table[site] = tuple(one for one in table.get(site, ()) if one.call is not call)
 
     return [weakref.ref(one, forget) for one in objects if type(one).__weakrefoffset__]
-
-
-@cache
-def _last_calls() -> dict[tuple[int, int], tuple[KnownCall, ...]]:
-    """Return the last calls of each invoke, by its place."""
-    return {}

@@ -1,19 +1,18 @@
-"""Invokes of a program that runs become routines, by the stages that compile a file.
+"""Compilation of an invoke of a running program, by the stages that compile a file.
 
-The same stages make the same schedules as for a file. What is known here and not in a file is which
-arguments are one object: they get one name.
+Schedules are the same as for a file. In addition, identical arguments are known here: they get one
+name.
 
-Where a program writes a number, or one variable twice, its text tells what a compiler may know.
-What a kernel is passed may be something else, as where a function makes the call of what it is
-given: so what was compiled holds for numbers that are as the text says alone, and for others
-numbers are passed, each under a name of its own.
+A literal in the text of the program, or a variable that is passed twice, may be used by the
+compiler. The arguments at run time may differ, for example if a function makes the call from its
+own arguments. So the result is valid only for numbers that agree with the text; for others, each
+number is passed under its own name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -26,16 +25,11 @@ from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import settings_of
 from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.python.closure import CallLocation, Resolved
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.invokes import constant_of
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
-from psyclone_storage.frontend.python.surroundings import (
-    CallPlace,
-    LinkedFunction,
-    linked_functions,
-    linked_now,
-)
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
 from psyclone_storage.ir.expr import (
     Element,
@@ -60,21 +54,24 @@ from psyclone_storage.ir.parsed import (
     ParsedArgument,
     ParsedCall,
     ParsedInvoke,
+    ParsedKernel,
     Scope,
     ScopeKind,
 )
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+from psyclone_storage.jit.disk_cache import JitInvoke
+from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
-    Compiled,
-    PassedAs,
-    TracedCall,
-    TracedKernel,
-    TracingRequest,
-    is_same,
-    loaded_routine,
-    passed_as,
-    settings_texts,
+    ArgumentKind,
+    CompiledInvoke,
+    JitOptions,
+    LiveCall,
+    LiveKernel,
+    are_identical,
+    argument_kind,
+    load_routine,
+    read_settings_files,
 )
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
 from psyclone_storage.pipeline.kernels import CalledKernels
@@ -91,7 +88,7 @@ _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 
 @contextmanager
 def _noted() -> Iterator[None]:
-    """Add a note that shows where, for people, to what a block raises."""
+    """Add a note with the rendered diagnostics to the error that a block raises."""
     try:
         yield
     except CompileError as error:
@@ -100,25 +97,18 @@ def _noted() -> Iterator[None]:
 
 
 @_noted()
-def compile_invoke(
-    calls: Sequence[TracedCall],
-    label: str,
-    where: CallPlace,
-    asked: TracingRequest,
-    *,
-    apart: bool,
-) -> Compiled:
-    """Return what an invoke becomes; numbers that are `apart` are passed, each by its own name.
+def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> CompiledInvoke:
+    """Compile an invoke; numbers that are `apart` are passed, each under its own name.
 
-    `where` it stands is read by who asks, who knows the result by the same text.
+    The caller has read the text of the call site, and uses it for the cache key as well.
 
     Raises:
-        CompileError: everything that is wrong with the kernels or the calls, with a note that
-            shows where.
+        CompileError: all errors in the kernels and the calls, with a note that shows where.
     """
-    compiler = _compiler(asked)
-    kernels = [_kernel(call.kernel, compiler, asked.api) for call in calls]
-    source, parsed = _written_at(where, calls, _DIALECTS[asked.api])
+    calls, label, site, options = invoke
+    compiler = session.once(_make_compiler, session, options)
+    kernels = [_kernel(session, call.kernel, compiler, options.api) for call in calls]
+    source, parsed = _parsed_calls(site, calls, _DIALECTS[options.api])
     names = _ArgumentNames(apart)
     passed = [_passed(kernel, compiler) for kernel in kernels]
     named = _named(calls, passed, (parsed, source), names)
@@ -126,11 +116,11 @@ def compile_invoke(
     called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
     build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
     (made,) = build.program.invokes
-    return Compiled(
-        loaded_routine(build.program.name, made.name, build.psy_text, build.beside),
+    return CompiledInvoke(
+        load_routine(build.program.name, made.name, build.psy_text, build.beside),
         _order(named, made.schedule.data),
         build,
-        where.code,
+        site.code,
         tuple(names.constants),
         tuple(names.equal),
     )
@@ -147,44 +137,41 @@ def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) ->
     return ParsedAlgorithm(source, _scope(source), (_scope(source),), (invoke,))
 
 
-def _written_at(
-    where: CallPlace, calls: Sequence[TracedCall], dialect: Dialect
+def _parsed_calls(
+    site: CallLocation, calls: Sequence[LiveCall], dialect: Dialect
 ) -> tuple[SourceText, tuple[ParsedCall, ...]]:
-    """Return the text of a program and the calls in it; nothing where these are made elsewhere."""
-    written = calls_at(dialect, where)
+    """Return the text of a program and its calls; no calls if they are made elsewhere."""
+    written = calls_at(dialect, site)
     if written is not None:
         source, parsed = written
         if [len(one.args) for one in parsed] == [len(call.args) for call in calls]:
             return source, parsed
-    return SourceText(where.code.co_filename, ""), ()
+    return SourceText(site.code.co_filename, ""), ()
 
 
-@cache
-def _compiler(asked: TracingRequest) -> Compiler:
-    settings = settings_of(settings_texts(asked), asked.config_opts)
+def _make_compiler(session: JitSession, options: JitOptions) -> Compiler:
+    settings = settings_of(session.once(read_settings_files, options), options.config_opts)
     request = CompileRequest(
-        api=asked.api,
-        distributed=asked.distributed,
-        script=Path(asked.script) if asked.script else None,
+        api=options.api,
+        distributed=options.distributed,
+        script=Path(options.script) if options.script else None,
         suffix=".py",
-        target=asked.target,
-        directories=tuple(map(Path, asked.directories)),
+        target=options.target,
+        directories=tuple(map(Path, options.directories)),
     )
     return make_compiler(settings, request)
 
 
-@cache
-def _parsed(
-    function: Callable[..., Any], api: str, _linked: tuple[LinkedFunction, ...] | None
-) -> Any:
-    """Return a kernel as it is while what it calls is the same."""
+def _parse(function: Callable[..., Any], api: str, resolved: Resolved | None) -> ParsedKernel:
+    """Return the metadata of a kernel; a change of what it calls gives another `resolved`."""
     dialect = _DIALECTS[api]
-    source = source_of(dialect, function)
-    read = linked_functions(function, dialect.module)[0].text
-    return replace(read_kernel(dialect, source, read.name), module=read.module)
+    source = source_of(dialect, function.__name__, resolved)
+    (main, *_) = resolved or ()
+    parsed = read_kernel(dialect, source, main.text.name)
+    return replace(parsed, module=main.text.module)
 
 
-def _kernel(live: TracedKernel, compiler: Compiler, api: str) -> Kernel:
+def _kernel(session: JitSession, live: LiveKernel, compiler: Compiler, api: str) -> Kernel:
     file: Any = getattr(live, "file", None)
     function: Any = getattr(live, "function", None)
     if function is None and file is None:
@@ -193,7 +180,8 @@ def _kernel(live: TracedKernel, compiler: Compiler, api: str) -> Kernel:
             raise TypeError(f"'{live.name}' is no kernel, and no built-in.")
         return found
     if file is None:
-        parsed = _parsed(function, api, linked_now(function, _DIALECTS[api].module))
+        resolved = session.functions.try_to_resolve(function, _DIALECTS[api].module)
+        parsed = session.once(_parse, function, api, resolved)
     else:
         if not file.is_file():
             file = next(iter(compiler.kernels.index.candidates(file.stem)), file)
@@ -301,13 +289,13 @@ class _ArgumentNames:
         """Return the number itself where it is what is written, or a name that no other has."""
         if written is not None and not self.apart:
             if is_constant(written):
-                if is_same(constant_of(written), value):
+                if are_identical(constant_of(written), value):
                     self.constants.append((position, value))
                     return written
             elif (text := canonical(written)) not in self.owners:
                 self.owners[text] = position, value
                 return written
-            elif (owner := self.owners[text]) is not None and is_same(owner[1], value):
+            elif (owner := self.owners[text]) is not None and are_identical(owner[1], value):
                 self.equal.append((owner[0], position))
                 return written
         expr = self._fresh(Name(own))
@@ -324,7 +312,7 @@ class _ArgumentNames:
 
 
 def _named(
-    calls: Sequence[TracedCall],
+    calls: Sequence[LiveCall],
     kernels: Sequence[_TakenPositions],
     text: tuple[tuple[ParsedCall, ...], SourceText],
     names: _ArgumentNames,
@@ -375,14 +363,14 @@ def _own(passed: _TakenPositions, number: int, at: int) -> str:
 
 
 def _parts(
-    calls: Sequence[TracedCall],
+    calls: Sequence[LiveCall],
     kernels: Sequence[_TakenPositions],
     parsed: tuple[ParsedCall, ...],
 ) -> Iterator[tuple[int, tuple[Any, int, Expr]]]:
     """Yield what is in sequences, by identity: the sequence, its number from 1, and a name."""
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
         for at, (value, several) in enumerate(zip(call.args, passed.several, strict=False)):
-            if several > 1 and passed_as(value.__class__) is PassedAs.SEVERAL:
+            if several > 1 and argument_kind(value.__class__) is ArgumentKind.SEQUENCE:
                 written = parsed[number].args[at].expr if parsed else None
                 called = _called(value, written, _own(passed, number, at))
                 for place, one in enumerate(value, 1):
@@ -457,7 +445,11 @@ def _type_of(value: Any, usual: DataType | None) -> DataType | None:
     """Return the type of what is passed, None for the usual one."""
     if isinstance(value, Result):
         return ScalarType(Intrinsic.REAL, value.dtype) if value.dtype else None
-    one = value[0] if passed_as(value.__class__) is PassedAs.SEVERAL and len(value) else value
+    one = (
+        value[0]
+        if argument_kind(value.__class__) is ArgumentKind.SEQUENCE and len(value)
+        else value
+    )
     if usual is None or str(getattr(one, "dtype", "")) != _SINGLE:
         return None
     if isinstance(usual, ScalarType):
@@ -500,7 +492,7 @@ _WHOLE_BYTES = 4
 
 def _said(value: Any) -> str:
     """Return what messages call a value that is of the wrong kind."""
-    if isinstance(value, TracedCall) and hasattr(value.kernel, "name"):
+    if isinstance(value, LiveCall) and hasattr(value.kernel, "name"):
         return f"a call of '{value.kernel.name}'"
     describe = getattr(value, "describe", None)
     return str(describe()) if callable(describe) else f"a {type(value).__name__}"
@@ -517,7 +509,7 @@ def _check_object(value: Any, kernel: Kernel, several: int) -> None:
 
     What exactly it has to be is for the runtime to say, which knows it.
     """
-    if isinstance(value, str | bytes | Real | TracedCall):
+    if isinstance(value, str | bytes | Real | LiveCall):
         message = f"The kernel '{kernel.name}' takes a field, not {_said(value)}."
         raise TypeError(message)
     if several > 1 and (not hasattr(value, "__len__") or len(value) != several):

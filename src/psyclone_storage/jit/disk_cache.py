@@ -1,12 +1,13 @@
-"""What invokes of earlier programs became, kept by the texts of all that it depends on.
+"""Disk cache of compiled invokes, by the texts of everything that they depend on.
 
-A key holds the tool, the settings, the file in which an invoke stands and the place there, the text
-of each kernel with what the names in it stand for, and what arguments are: their types, those of
-their values, and which are one. It is made before anything is compiled, of texts that are read once
-for both: so what is found is what would be made, whoever edits a file meanwhile. Not kept is what
-depends on more: recipes, which are programs, and kernels in Fortran, which use other files; nor
-cells of notebooks, whose names are those of the process, and failures. Found is what can be run,
-without a schedule.
+A key contains the tool, the settings, the file and position of the invoke, the text of each kernel
+with the values of its names, and the kinds of arguments: their types, the types of their values,
+and which are identical. It is computed before anything is compiled. Key and code use the same
+texts, so that an edit of a file in between does no harm.
+
+Invokes with other dependencies are not cached: recipes, which are programs, and Fortran kernels,
+which use other files; nor are cells of notebooks, whose names are those of the process, and
+failures. An entry can be run, but has no schedule.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import marshal
 import os
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -26,54 +26,52 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.fingerprint import tool_digest
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.frontend.python.surroundings import (
-    CallPlace,
-    linked_functions,
-)
+from psyclone_storage.frontend.python.closure import CallLocation
+from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
-    Compiled,
-    PassedAs,
-    TracedCall,
-    TracedKernel,
-    TracingRequest,
-    loaded_routine,
-    passed_as,
-    settings_texts,
+    ArgumentKind,
+    CompiledInvoke,
+    JitOptions,
+    LiveCall,
+    LiveKernel,
+    argument_kind,
+    load_routine,
+    read_settings_files,
 )
 
-Asked = tuple[Sequence[TracedCall], str, CallPlace, TracingRequest]
-"""Calls, the label of their invoke, where it stands, and what is asked for."""
+JitInvoke = tuple[Sequence[LiveCall], str, CallLocation, JitOptions]
+"""Calls, the label of their invoke, its call site, and options."""
 
 MODULES = {"gocean": "psyclone_storage.gocean", "lfric": "psyclone_storage.lfric"}
 
 
 @dataclass(frozen=True, slots=True)
-class KeptInvoke:
-    """What is, or will be, kept of an invoke: its key is made once, before it is compiled."""
+class DiskEntry:
+    """The place of an invoke in the disk cache."""
 
     cache: Cache
     key: str
 
-    def find(self, code: CodeType) -> Compiled | None:
-        """Return what an invoke in `code` became in an earlier program; None if not known."""
+    def load(self, code: CodeType) -> CompiledInvoke | None:
+        """Return the invoke in `code` that an earlier program compiled, None if there is none."""
         data = self.cache.find(self.key)
         self._warn_of_ignored()
         if data is None:
             return None
         try:
-            module, name, text, beside, order, written, equal = marshal.loads(data)
-            routine = loaded_routine(module, name, text, beside)
+            module, name, text, other_texts, order, constants, equal = marshal.loads(data)
+            routine = load_routine(module, name, text, other_texts)
         except (ValueError, EOFError, TypeError):
             return None
-        return Compiled(routine, order, None, code, written, equal)
+        return CompiledInvoke(routine, order, None, code, constants, equal)
 
-    def keep(self, made: Compiled) -> None:
-        """Keep what an invoke became for later programs."""
+    def store(self, made: CompiledInvoke) -> None:
+        """Store a compiled invoke for later programs."""
         build = made.build
         if build is None:
             return
         entry = (build.program.name, build.program.invokes[0].name, build.psy_text, build.beside,
-                 made.order, made.written, made.equal)  # fmt: skip
+                 made.order, made.constants, made.equal)  # fmt: skip
         try:
             self.cache.keep(self.key, marshal.dumps(entry))
         except ValueError:
@@ -81,7 +79,7 @@ class KeptInvoke:
         self._warn_of_ignored()
 
     def _warn_of_ignored(self) -> None:
-        """Warn of what the cache ignores; Python shows the same warning once."""
+        """Warn of files that the cache ignores; Python shows each warning once."""
         for reason in self.cache.ignored:
             warnings.warn(
                 f"Cached invokes are ignored, as they may be those of other users: {reason}. "
@@ -91,62 +89,59 @@ class KeptInvoke:
             )
 
 
-def kept_invoke(asked: Asked, *, apart: bool) -> KeptInvoke | None:
-    """Return what may be kept of an invoke; None where it depends on more than is known."""
-    calls, label, where, request = asked
-    place, file = results_folder(os.environ), where.code.co_filename
-    if place is None or request.script or not Path(file).is_file():
+def find_entry(session: JitSession, invoke: JitInvoke, *, apart: bool) -> DiskEntry | None:
+    """Return the entry of an invoke, None if it may have other dependencies than those of a key."""
+    calls, label, site, options = invoke
+    folder, file = results_folder(os.environ), site.code.co_filename
+    if folder is None or options.script or not Path(file).is_file():
         return None
-    common = _common(str(place), request)
+    cache = session.once(Cache, folder)
+    common = session.once(_digest_of_options, session, cache, options)
     try:
-        kernels = list(_kernels(calls, MODULES[request.api]))
+        kernels = list(_kernels(session, calls, MODULES[options.api]))
         arguments = list(_arguments(calls))
     except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-        # Functions may have no text; arguments are objects that may do anything when looked at.
+        # A function may have no text; an argument may do anything when it is inspected.
         return None
     if not common or None in kernels:
         return None
-    text = digest_of(where.text)
-    about = (common, apart, label, file, text, where.position, kernels, arguments)
-    return KeptInvoke(_cache_in(str(place)), digest_of(ascii(about)))
+    text = digest_of(site.text)
+    about = (common, apart, label, file, text, site.position, kernels, arguments)
+    return DiskEntry(cache, digest_of(ascii(about)))
 
 
-@cache
-def _cache_in(folder: str) -> Cache:
-    return Cache(Path(folder))
-
-
-@cache
-def _common(folder: str, asked: TracingRequest) -> str:
-    """Return the digest of tool, settings and what is asked for; nothing if one is not known."""
+def _digest_of_options(session: JitSession, cache: Cache, options: JitOptions) -> str:
+    """Return the digest of tool, settings and options, empty if one of them is not known."""
     try:
-        texts = [(str(file), text) for file, text in settings_texts(asked).items()]
+        settings = session.once(read_settings_files, options)
     except CompileError:
         return ""
-    tool = tool_digest(_cache_in(folder))
-    said = (asked.api, asked.target, asked.distributed, asked.config_opts, asked.directories)
+    texts = [(str(file), text) for file, text in settings.items()]
+    tool = tool_digest(cache)
+    said = (options.api, options.target, options.distributed, options.config_opts,
+            options.directories)  # fmt: skip
     return digest_of(ascii((tool, texts, said))) if tool else ""
 
 
-def _kernels(calls: Sequence[TracedCall], module: str) -> Iterator[Hashable]:
-    """Yield what each kernel depends on, of one that was called before its number; None: of more.
+def _kernels(session: JitSession, calls: Sequence[LiveCall], module: str) -> Iterator[Hashable]:
+    """Yield the dependencies of each kernel, for repeated ones a number; None if there are others.
 
-    Raises what looking for the text of a function raises.
+    Raises what reading a function raises.
     """
     numbers: dict[object, int] = {}
     for number, call in enumerate(calls):
         first = numbers.setdefault(call.kernel, number)
-        yield first if first != number else _kernel(call.kernel, module)
+        yield first if first != number else _kernel(session, call.kernel, module)
 
 
-def _kernel(kernel: TracedKernel, module: str) -> Hashable:
+def _kernel(session: JitSession, kernel: LiveKernel, module: str) -> Hashable:
     function = getattr(kernel, "function", None)
     if function is None:
         return None if getattr(kernel, "file", None) is not None else kernel.name
-    linked = linked_functions(function, module)
-    numbers = {one.function: number for number, one in enumerate(linked)}
+    resolved = session.functions.resolve(function, module)
+    numbers = {one.function: number for number, one in enumerate(resolved)}
     texts = []
-    for one in linked:
+    for one in resolved:
         read = one.text
         if read.odd:
             return None
@@ -156,23 +151,24 @@ def _kernel(kernel: TracedKernel, module: str) -> Hashable:
     return tuple(texts)
 
 
-def _arguments(calls: Sequence[TracedCall]) -> Iterator[Hashable]:
-    """Yield for each call of what types its arguments are, which are one, and their labels.
+def _arguments(calls: Sequence[LiveCall]) -> Iterator[Hashable]:
+    """Yield for each call the types of its arguments, which are identical, and their labels.
 
-    Raises what looking at an argument raises.
+    Raises what inspecting an argument raises.
     """
     first: dict[int, int] = {}
 
     def one(value: Any) -> Hashable:
         kind = type(value)
-        is_number = passed_as(value.__class__) is PassedAs.NUMBER
+        is_number = argument_kind(value.__class__) is ArgumentKind.NUMBER
         number = -1 if is_number else first.setdefault(id(value), len(first))
         words = str(getattr(value, "label", "")), str(getattr(value, "dtype", ""))
         return number, kind.__module__, kind.__qualname__, *words
 
     for call in calls:
         yield tuple([
-            (one(value), *map(one, value)) if passed_as(value.__class__) is PassedAs.SEVERAL
+            (one(value), *map(one, value))
+            if argument_kind(value.__class__) is ArgumentKind.SEQUENCE
             else one(value)
             for value in call.args
         ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a program that runs asks for: calls of kernels, and what an invoke of them becomes."""
+"""Records of run-time compilation: kernels, calls, options, and compiled invokes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from psyclone_storage.config.locate import read_settings_texts, surroundings
 if TYPE_CHECKING:
     from psyclone_storage.pipeline.compile import Build
 
-_NUMBERS = (bool, int, float, complex, str)
+_SCALARS = (bool, int, float, complex, str)
 
 
-class PassedAs(Enum):
-    """How a program passes something: by value, as one object, or as several together."""
+class ArgumentKind(Enum):
+    """The form of an argument: a number by value, one object, or a sequence of objects."""
 
     NUMBER = auto()
     OBJECT = auto()
-    SEVERAL = auto()
+    SEQUENCE = auto()
 
 
-class TracedKernel(Protocol):
-    """A kernel as a program has it: a `function` that describes it, or a `file` of Fortran."""
+class LiveKernel(Protocol):
+    """A kernel object of a running program, with a `function` or with a Fortran `file`."""
 
     @property
     def name(self) -> str:
@@ -36,11 +36,11 @@ class TracedKernel(Protocol):
 
 
 @runtime_checkable
-class TracedCall(Protocol):
-    """A kernel with what it is called for."""
+class LiveCall(Protocol):
+    """A kernel with the arguments of one call."""
 
     @property
-    def kernel(self) -> TracedKernel:
+    def kernel(self) -> LiveKernel:
         """The kernel."""
 
     @property
@@ -49,11 +49,11 @@ class TracedCall(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TracingRequest:
-    """What a program asks for: a script, a settings file, single settings, ranks or not.
+class JitOptions:
+    """Options of run-time compilation: a script, a settings file, single settings, MPI or not.
 
-    `target` names what is generated, empty for what is by default; `api` is that of the kernels.
-    Kernels and modules in Fortran are searched for below `directories`.
+    An empty `target` is the default one; `api` is that of the kernels. Fortran kernels and modules
+    are searched for below `directories`. Options are compared by identity: `JitSession.options`.
     """
 
     script: str = ""
@@ -66,59 +66,56 @@ class TracingRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """An invoke that can be run: `order` are the positions of its data among all arguments.
+class CompiledInvoke:
+    """A compiled invoke: `order` are the positions of its data among all arguments.
 
-    `code` is the one in which it stands. It has the numbers of `written` in it, by position, and of
-    those at the positions in `equal` it takes the first for both. What was found without compiling
-    has no `build`.
+    `code` contains the call. The numbers of `constants`, by position, are compiled into the
+    routine, and each pair of positions in `equal` is one argument of it. An invoke that was found
+    in the disk cache has no `build`.
     """
 
     routine: Callable[..., None]
     order: tuple[int, ...]
     build: Build | None
     code: CodeType
-    written: tuple[tuple[int, Any], ...] = ()
+    constants: tuple[tuple[int, Any], ...] = ()
     equal: tuple[tuple[int, int], ...] = ()
 
-    def holds(self, values: Sequence[Any]) -> bool:
-        """Return whether numbers are what was written, or one, where they were when it was made."""
-        for at, value in self.written:
-            if not is_same(values[at], value):
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Return whether arguments have the compiled-in constants and the equal numbers."""
+        for at, value in self.constants:
+            if not are_identical(values[at], value):
                 return False
         for first, second in self.equal:  # noqa: SIM110  (a loop costs less than all())
-            if not is_same(values[first], values[second]):
+            if not are_identical(values[first], values[second]):
                 return False
         return True
 
 
-@cache
-def asked_for(**keywords: Any) -> TracingRequest:
-    """Return what is asked for by keyword: one object for what is the same."""
-    return TracingRequest(**keywords)
-
-
-@cache
-def settings_texts(asked: TracingRequest) -> dict[Path, str]:
-    """Return the texts of the settings files: those of the first invoke that asks for the same.
+def read_settings_files(options: JitOptions) -> dict[Path, str]:
+    """Return the texts of the settings files.
 
     Raises:
         CompileError: `C001`, for a file that does not exist or is not text.
     """
-    return read_settings_texts(asked.config, surroundings(os.environ))
+    return read_settings_texts(options.config, surroundings(os.environ))
 
 
 @cache
-def passed_as(kind: type) -> PassedAs:
-    """Return how what is of a type is passed; a text counts as a number, and is refused as one."""
-    if issubclass(kind, _NUMBERS):
-        return PassedAs.NUMBER
-    is_sequence = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
-    return PassedAs.SEVERAL if is_sequence and not hasattr(kind, "dtype") else PassedAs.OBJECT
+def argument_kind(type_: type) -> ArgumentKind:
+    """Return the form of arguments of a type; a string counts as a number, and is rejected."""
+    if issubclass(type_, _SCALARS):
+        return ArgumentKind.NUMBER
+    is_sequence = hasattr(type_, "__len__") and hasattr(type_, "__getitem__")
+    return (
+        ArgumentKind.SEQUENCE
+        if is_sequence and not hasattr(type_, "dtype")
+        else ArgumentKind.OBJECT
+    )
 
 
-def is_same(first: Any, second: Any) -> bool:
-    """Return whether two numbers are of one type and value, the sign of a zero included."""
+def are_identical(first: Any, second: Any) -> bool:
+    """Return whether two numbers have the same type and value, including the sign of a zero."""
     if first is second:
         return True
     if type(first) is not type(second) or first != second:
@@ -126,14 +123,14 @@ def is_same(first: Any, second: Any) -> bool:
     return bool(first) or repr(first) == repr(second)
 
 
-def loaded_routine(
-    module: str, name: str, text: str, beside: Iterable[tuple[str, str]]
+def load_routine(
+    module: str, name: str, text: str, other_texts: Iterable[tuple[str, str]]
 ) -> Callable[..., None]:
-    """Return the routine `name` of a generated module, with what belongs beside its text."""
+    """Return the routine `name` of a generated module; `other_texts` are those of its C code."""
     names: dict[str, Any] = {
         "__name__": module,
         "__file__": f"{name}.py",
-        "__c__": next((other for _, other in beside), ""),
+        "__c__": next((other for _, other in other_texts), ""),
     }
     exec(compile(text, f"<{name}>", "exec"), names)  # noqa: S102  # pylint: disable=exec-used
     routine: Callable[..., None] = names[name]

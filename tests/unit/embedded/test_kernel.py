@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from psyclone_storage import gocean
+from psyclone_storage.frontend.python.closure import FunctionReader
 from psyclone_storage.frontend.python.live import source_of
 from psyclone_storage.gocean import (
     GO_CT,
@@ -127,6 +128,7 @@ def test_a_name_of_the_program_is_no_function_of_python() -> None:
         new[0, 0] = max(rate, min(rate, 2.0))
 
     assert work.at(new=0.0, rate=1.0) == 2.0
-    text = source_of(GOCEAN_WORDS, work.function).text
+    resolved = FunctionReader().resolve(work.function, GOCEAN_WORDS.module)
+    text = source_of(GOCEAN_WORDS, "work", resolved).text
     assert "max = None" in text
     assert "min = None" not in text

@@ -23,7 +23,8 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.results import Result
-from psyclone_storage.frontend.python.surroundings import Looks
+from psyclone_storage.embedded.invoke import PROGRAM
+from psyclone_storage.frontend.python.closure import ClosureSnapshot
 from psyclone_storage.gocean import (
     GO_CT,
     GO_INTERNAL_PTS,
@@ -38,19 +39,20 @@ from psyclone_storage.gocean import (
     scalar,
 )
 from psyclone_storage.jit import _pure, call_cache
-from psyclone_storage.jit.invokes import compiled_so_far
-from psyclone_storage.jit.types import Compiled, TracingRequest
+from psyclone_storage.jit.invokes import builds_of
+from psyclone_storage.jit.session import JitSession
+from psyclone_storage.jit.types import CompiledInvoke, JitOptions
 from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.runtime.native import WholeNumber, number_of
 
-KINDS: list[Any] = [_pure.LastCall]
-FINDERS: list[Any] = [_pure.again]
+KINDS: list[Any] = [_pure.CachedCall]
+FINDERS: list[Any] = [_pure.find_call]
 if call_cache.COMPILED:
     from psyclone_storage.jit import _compiled
 
-    KINDS.append(_compiled.LastCall)
-    FINDERS.append(_compiled.again)
-ASKED, OTHER = TracingRequest(), TracingRequest(target="numpy")
+    KINDS.append(_compiled.CachedCall)
+    FINDERS.append(_compiled.find_call)
+ASKED, OTHER = JitOptions(), JitOptions(target="numpy")
 
 
 class Datum:
@@ -77,10 +79,10 @@ def made(kind: Any, *calls: Asked, written: Any = (), equal: Any = (), looks: An
     """Return what compares with `calls`, whose routine takes all values, the last first."""
     values = [value for call in calls for value in call.args]
     order = tuple(reversed(range(len(values))))
-    ways = tuple(call_cache._what_counts(value) for value in values)
-    compiled = Compiled(lambda *_: None, order, None, made.__code__, written, equal)
+    ways = tuple(call_cache._identity_of(value) for value in values)
+    compiled = CompiledInvoke(lambda *_: None, order, None, made.__code__, written, equal)
     looked = ((), (), ()) if looks is None else tuple(map(tuple, looks))
-    return kind(ASKED, "name", calls, ways, order, written, equal, compiled.holds, looked)
+    return kind(ASKED, "name", calls, ways, order, written, equal, compiled.fits, looked)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -88,7 +90,7 @@ def test_what_differs_is_not_the_same(kind: Any) -> None:
     last = made(kind, Asked(FIRST, (A, 2.0, [A, B])), Asked(SECOND, (B, 1)))
 
     def taken(*calls: Asked, asked: Any = ASKED, name: Any = "name") -> Any:
-        return last.taken(asked, name, calls)
+        return last.match(asked, name, calls)
 
     second = Asked(SECOND, (B, 7))
     same = taken(Asked(FIRST, (A, 3.0, [A, B])), second)
@@ -126,7 +128,7 @@ def test_numbers_of_the_code_are_the_same_by_type_value_and_sign(kind: Any) -> N
     last = made(kind, Asked(FIRST, (0.0, 5, 5)), written=((0, 0.0),), equal=((1, 2),))
 
     def is_same(*numbers: Any) -> bool:
-        return last.taken(ASKED, "name", (Asked(FIRST, numbers),)) is not None
+        return last.match(ASKED, "name", (Asked(FIRST, numbers),)) is not None
 
     large = int("12345678901234567890")
     assert is_same(0.0, 5, 5)
@@ -139,25 +141,25 @@ def test_numbers_of_the_code_are_the_same_by_type_value_and_sign(kind: Any) -> N
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_found_otherwise_is_not_the_same(kind: Any) -> None:
-    names, looks = {"value": A}, Looks()
-    looks.look(names.get, "value")
-    last = made(kind, Asked(FIRST, (A, 1.0)), looks=(looks.ways, looks.at, looks.found))
+    names, looks = {"value": A}, ClosureSnapshot()
+    looks.look_up(names.get, "value")
+    last = made(kind, Asked(FIRST, (A, 1.0)), looks=(looks.getters, looks.owners, looks.values))
     call = (Asked(FIRST, (A, 1.0)),)
-    assert last.taken(ASKED, "name", call) == (1.0, A)
+    assert last.match(ASKED, "name", call) == (1.0, A)
     names["value"] = B
-    assert last.taken(ASKED, "name", call) is None
+    assert last.match(ASKED, "name", call) is None
     names["value"] = A
-    assert last.taken(ASKED, "name", call) == (1.0, A)
+    assert last.match(ASKED, "name", call) == (1.0, A)
 
     del names["value"]
-    assert last.taken(ASKED, "name", call) is None
+    assert last.match(ASKED, "name", call) is None
 
     def raises(_: str) -> Any:
         raise KeyError
 
     last = made(kind, Asked(FIRST, (A, 1.0)), looks=([raises], ["value"], [None]))
     with pytest.raises(KeyError):
-        last.taken(ASKED, "name", call)
+        last.match(ASKED, "name", call)
 
 
 class Inventive(dict[str, Any]):
@@ -175,16 +177,16 @@ def test_a_table_is_asked_as_it_answers(kind: Any, table: dict[str, Any]) -> Non
     call = (Asked(FIRST, (A, 1.0)),)
     found = table.get("value")
     last = made(kind, Asked(FIRST, (A, 1.0)), looks=([table.get], ["value"], [found]))
-    assert last.taken(ASKED, "name", call) == (1.0, A)
+    assert last.match(ASKED, "name", call) == (1.0, A)
     last = made(kind, Asked(FIRST, (A, 1.0)), looks=([table.get], ["value"], [B]))
-    assert last.taken(ASKED, "name", call) is None
+    assert last.match(ASKED, "name", call) is None
     last = made(kind, Asked(FIRST, (A, 1.0)), looks=([{"value": A}.pop], ["value"], [A]))
-    assert last.taken(ASKED, "name", call) == (1.0, A)
+    assert last.match(ASKED, "name", call) == (1.0, A)
     with pytest.raises(KeyError):
-        last.taken(ASKED, "name", call)
+        last.match(ASKED, "name", call)
     last = made(kind, Asked(FIRST, (A, 1.0)), looks=([table.get], [[]], [None]))
     with pytest.raises(TypeError, match="unhashable"):
-        last.taken(ASKED, "name", call)
+        last.match(ASKED, "name", call)
 
 
 def test_both_say_the_same_of_any_calls() -> None:
@@ -211,7 +213,7 @@ def test_both_say_the_same_of_any_calls() -> None:
         equal = ((numbers[0], numbers[1]),) if len(numbers) > 1 else ()
         lasts = [made(kind, *one, written=written, equal=equal) for kind in KINDS]
         for other in (one, calls(), calls(), calls()):
-            found = [last.taken(ASKED, "name", other) for last in lasts]
+            found = [last.match(ASKED, "name", other) for last in lasts]
             assert all(each == found[0] for each in found)
             agreed += found[0] is not None
     assert agreed >= 400
@@ -232,7 +234,7 @@ def test_what_calls_let_go_meanwhile_is_kept(kind: Any) -> None:
     call = Anew(FIRST, ())
     last = kind(ASKED, "", (call,), (None, (A, B), None), (2, 1, 0), ((0, 7.0),), (),
                 lambda _: bool([float(str(one)) for one in range(999)]), ((), (), ()))  # fmt: skip
-    assert last.taken(ASKED, "", (call,)) == (2 + 1j, [A, B], 1.5)
+    assert last.match(ASKED, "", (call,)) == (2 + 1j, [A, B], 1.5)
 
     given = Asked(FIRST, (float("2.5"), A))
 
@@ -242,16 +244,16 @@ def test_what_calls_let_go_meanwhile_is_kept(kind: Any) -> None:
 
     junk: list[float] = []
     last = kind(ASKED, "", (given,), (None, A), (0, 1), (), (), bool, ((empties,), (1,), (None,)))
-    assert last.taken(ASKED, "", (given,)) == (2.5, A)
+    assert last.match(ASKED, "", (given,)) == (2.5, A)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_forgotten_is_never_the_same(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even if a call is noted while an object of another one goes."""
     last = made(kind, Asked(FIRST, (A, 1.0)))
-    assert last.taken(ASKED, "name", (Asked(FIRST, (A, 1.0)),)) == (1.0, A)
+    assert last.match(ASKED, "name", (Asked(FIRST, (A, 1.0)),)) == (1.0, A)
     last.forget()
-    assert last.taken(ASKED, "name", (Asked(FIRST, (A, 1.0)),)) is None
+    assert last.match(ASKED, "name", (Asked(FIRST, (A, 1.0)),)) is None
 
     class Table(dict[Any, Any]):
         """A table: when it has been looked at, an object goes."""
@@ -263,13 +265,13 @@ def test_what_is_forgotten_is_never_the_same(kind: Any, monkeypatch: pytest.Monk
 
     table, going = Table(), [Datum()]
     frame: Any = SimpleNamespace(f_code=made.__code__, f_lasti=0)
-    monkeypatch.setattr(call_cache, "_last_calls", lambda: table)
-    monkeypatch.setattr(call_cache, "LastCall", kind)
+    session = JitSession(calls=table)
+    monkeypatch.setattr(call_cache, "CachedCall", kind)
 
     def keep(datum: Datum) -> None:
-        compiled = Compiled(lambda *_: None, (0,), None, frame.f_code)
+        compiled = CompiledInvoke(lambda *_: None, (0,), None, frame.f_code)
         about = ((Asked(FIRST, (datum,)),), "", ASKED)
-        call_cache.keep_last(frame, about, compiled, Looks())
+        call_cache.cache_call(session, frame, about, compiled, ClosureSnapshot())
 
     keep(one := going[0])
     place, was = id(one), table[id(frame.f_code), 0]
@@ -280,7 +282,7 @@ def test_what_is_forgotten_is_never_the_same(kind: Any, monkeypatch: pytest.Monk
     assert not going
     for other in others:
         if id(other) == place:
-            assert was[0].last.taken(ASKED, "", (Asked(FIRST, (other,)),)) is None
+            assert was[0].call.match(ASKED, "", (Asked(FIRST, (other,)),)) is None
 
 
 @pytest.mark.skipif(not call_cache.COMPILED, reason="what is compiled")
@@ -319,20 +321,20 @@ def step(new: Field, old: Field, by: float) -> None:
 
 def kept_at_step() -> tuple[Any, ...]:
     """Return what is kept of the one invoke in `step`."""
-    places = call_cache._last_calls()
+    places = PROGRAM.session.calls
     return next((known for place, known in places.items() if place[0] == id(step.__code__)), ())
 
 
 def test_fields_that_take_turns_are_all_kept_and_forgotten_when_they_go() -> None:
     configure(distributed=False, target="numpy")
     one, two, *others = ones(7)
-    before = len(compiled_so_far())
+    before = len(builds_of(PROGRAM.session))
     for by in (2.0, 3.0, 5.0):
         step(one, two, by)
         assert one.values[1, 1] == by * two.values[1, 1]
         step(two, one, by)
         assert two.values[1, 1] == by * one.values[1, 1]
-    assert len(compiled_so_far()) == before + 1
+    assert len(builds_of(PROGRAM.session)) == before + 1
     assert len(kept_at_step()) == 2
     for other in others:
         step(other, one, 1.0)

@@ -13,7 +13,7 @@ import pytest
 from psyclone_storage.base.compilers import find_c_compiler, find_fortran_compiler
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.jit.invokes import compiled_invoke
-from psyclone_storage.jit.types import asked_for
+from psyclone_storage.jit.session import JitSession
 from psyclone_storage.lfric import *
 
 NLAYERS, GRAVITY, DOUBLED, undf_w3, gravity = 5, 9.0, True, 0.5, 10.0
@@ -62,8 +62,8 @@ def fall_by(rate: float) -> Any:
 
 
 def data_of(*calls: Any) -> list[str]:
-    frame = sys._getframe(1)
-    made = compiled_invoke(calls, "", frame, asked_for(api="lfric"))
+    frame, session = sys._getframe(1), JitSession()
+    made = compiled_invoke(session, calls, "", frame, session.options(api="lfric"))
     return [datum.name for datum in made.build.program.invokes[0].schedule.data]
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from command import run_command
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.embedded.invoke import PROGRAM
 from psyclone_storage.gocean import (
     GO_CT,
     GO_CU,
@@ -38,8 +39,7 @@ from psyclone_storage.gocean import (
     scalar,
 )
 from psyclone_storage.ir.view import schedule_json
-from psyclone_storage.jit import invokes
-from psyclone_storage.jit.invokes import compiled_so_far
+from psyclone_storage.jit.invokes import builds_of
 from psyclone_storage.runtime.gocean import Field, Grid, Offset, Points
 from storage_devices import device_in_place
 from unit.pipeline.test_python_schedules import CORPUS, PAIRS, without_places
@@ -98,7 +98,7 @@ def test_values_and_exchanges() -> None:
 def test_names_are_those_of_the_text() -> None:
     state = SimpleNamespace(new=fields(1)[0], old=None)
     invoke(scale(state.new, 3.0))
-    schedule = compiled_so_far()[-1].program.invokes[0].schedule
+    schedule = builds_of(PROGRAM.session)[-1].program.invokes[0].schedule
     assert [datum.name for datum in schedule.data] == ["state_new"]
 
 
@@ -107,17 +107,17 @@ def test_one_object_has_one_name() -> None:
     again = one
     was = one.values.copy()
     invoke(scale(one, 1.0), east(two, again))
-    schedule = compiled_so_far()[-1].program.invokes[0].schedule
+    schedule = builds_of(PROGRAM.session)[-1].program.invokes[0].schedule
     assert [datum.name for datum in schedule.data] == ["one", "two"]
     assert np.array_equal(two.values, np.roll(2.0 * was, -1, axis=0))
 
 
 def test_one_place_with_other_objects_is_compiled_again_and_kept() -> None:
     one, two = fields(2)
-    before = len(compiled_so_far())
+    before = len(builds_of(PROGRAM.session))
     for first, second in ((one, two), (one, one), (two, one), (two, two)):
         invoke(scale(first, 1.0), scale(second, 1.0))
-    assert len(compiled_so_far()) == before + 2
+    assert len(builds_of(PROGRAM.session)) == before + 2
 
 
 def test_calls_that_are_made_elsewhere() -> None:
@@ -312,7 +312,7 @@ def test_recipes(tmp_path: Path) -> None:
     (one,) = fields(1)
     configure(script=script)
     invoke(scale(one, 1.0), name="seen")
-    assert compiled_so_far()[-1].program.invokes[0].name == "invoke_seen"
+    assert builds_of(PROGRAM.session)[-1].program.invokes[0].name == "invoke_seen"
     configure(distributed=False)
     invoke(east(fields(1)[0], one)) if False else None
 
@@ -371,11 +371,12 @@ def test_schedules_are_those_of_the_compiled_file(
     words = [str(file), "-d", str(CORPUS / "python" / "kernels"), "--schedule-json", "-"]
     wanted = json.loads(run_command(words, tmp_path).out)
     module = module_of(file, monkeypatch)
-    before = len(compiled_so_far())
+    before = len(builds_of(PROGRAM.session))
     values = values_for(wanted, file.stem)
     names = module.run.__code__.co_varnames[: module.run.__code__.co_argcount]
     module.run(*(values.get(name, 1) for name in names))
-    found = [schedule_json(one.program.invokes[0].schedule) for one in compiled_so_far()[before:]]
+    builds = builds_of(PROGRAM.session)[before:]
+    found = [schedule_json(one.program.invokes[0].schedule) for one in builds]
     assert len(found) == len(wanted)
     for one, other in zip(found, wanted, strict=True):
         own = {key: value for key, value in one.items() if key != "name"}
@@ -425,24 +426,6 @@ def test_c_and_numpy_leave_the_same_bits(
     assert by_c
     for one, other in zip(by_c, by_numpy, strict=True):
         assert np.array_equal(one, other, equal_nan=True)
-
-
-def test_numpy_computes_without_the_compiler_of_cc(monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = Grid((4, 3))
-    new, old = Field(grid), Field(grid, values=np.ones((4, 3)))
-    invokes._with_numpy.cache_clear()
-    monkeypatch.setenv("CC", "/nonexistent/gcc")
-    monkeypatch.setattr(invokes, "find_c_compiler", invokes.find_c_compiler.__wrapped__)
-
-    def run() -> None:
-        for _ in range(2):
-            invoke(east(new, old), scale(new, 2.0))
-
-    with pytest.warns(UserWarning, match="NumPy, .*CC names '/nonexistent/gcc'") as said:
-        run()
-    assert len(said) == 1
-    assert "held" in compiled_so_far()[-1].psy_text
-    assert new.values.max() == 4.0
 
 
 def test_a_kernel_that_looks_out_of_the_arrays_is_found_before_it_computes() -> None:
@@ -562,10 +545,10 @@ def test_what_is_like_the_last_call_is_compared_with_it() -> None:
     assert (one.values[1, 1], other.values[1, 1]) == (4.0 * 10.0, 4.0 * 6.0)
     for each in (one, other):
         each.storage[...] = 1.0
-    before = len(compiled_so_far())
+    before = len(builds_of(PROGRAM.session))
     configure(target="numpy")
     assert scaled(2.0, 2.0) == (4.0, 4.0)
-    assert len(compiled_so_far()) == before + 1
+    assert len(builds_of(PROGRAM.session)) == before + 1
     for wrong in (one, "2"):
         with pytest.raises(TypeError, match="'scale' takes a number"):
             scaled(2.0, wrong)

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.frontend.python.surroundings import place_of
+from psyclone_storage.embedded.invoke import PROGRAM as RUNNING
+from psyclone_storage.frontend.python.closure import call_location_of
 from psyclone_storage.gocean import configure, fortran_kernel
-from psyclone_storage.jit import call_cache, disk_cache, invokes
 from psyclone_storage.jit import compile as jit_compile
-from psyclone_storage.jit import types as jit_types
+from psyclone_storage.jit import disk_cache, invokes
+from psyclone_storage.jit.session import JitSession
 from psyclone_storage.lfric import X_plus_Y, setval_X
 from psyclone_storage.runtime.gocean import Field, Grid
 
@@ -42,6 +43,12 @@ def run_calls(*calls):
 '''
 
 
+def restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin a session: the next invokes are those of another program."""
+    monkeypatch.setattr(RUNNING, "_session", {})
+    RUNNING.runners.clear()
+
+
 @pytest.fixture(autouse=True)
 def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", str(tmp_path / "kept"))
@@ -58,11 +65,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Mo
         file = tmp_path / name
         file.write_text(text, encoding="utf-8")
         linecache.checkcache()
-        invokes._known().clear()
-        call_cache._last_calls().clear()
-        disk_cache._common.cache_clear()
-        jit_types.settings_texts.cache_clear()
-        jit_compile._compiler.cache_clear()
+        restart(monkeypatch)
         module = ModuleType("model")
         monkeypatch.setitem(sys.modules, "model", module)
         exec(compile(text, str(file), "exec"), module.__dict__)
@@ -78,7 +81,7 @@ def fields(dtype: Any = np.float64) -> tuple[Field, Field]:
 
 
 def was_compiled() -> bool:
-    return list(invokes._known().values())[-1].build is not None
+    return list(RUNNING.session.compiled.values())[-1].build is not None
 
 
 def test_the_next_program_finds_it(program: Callable[..., ModuleType]) -> None:
@@ -198,7 +201,7 @@ def test_settings_that_change_meanwhile_are_those_of_the_first_invoke(
     assert not was_compiled()
     settings.write_text("[DEFAULT]\nDISTRIBUTED_MEMORY = true\n", encoding="utf-8")
     begun.run_calls(begun.scale(*fields(), 1.0))
-    made = list(invokes._known().values())[-1].build
+    made = list(RUNNING.session.compiled.values())[-1].build
     assert made is not None
     assert not made.program.invokes[0].schedule.distributed
 
@@ -247,8 +250,9 @@ def test_what_is_in_no_file_is_not_kept(tmp_path: Path, program: Callable[..., M
 
 def test_kernels_in_fortran_are_not_kept(tmp_path: Path) -> None:
     calls = [fortran_kernel(tmp_path / "none.f90", "none")()]
-    asked = (calls, "", place_of(sys._getframe()), invokes.asked_for(api="gocean"))
-    assert disk_cache.kept_invoke(asked, apart=False) is None
+    session = JitSession()
+    invoke_call = calls, "", call_location_of(sys._getframe()), session.options(api="gocean")
+    assert disk_cache.find_entry(session, invoke_call, apart=False) is None
 
 
 # ---------------------------------------------------------------- what changes while a program runs
@@ -286,7 +290,7 @@ def test_a_program_that_is_edited_while_it_is_compiled_is_kept_as_it_was_before(
     begun = program()
     monkeypatch.setattr(jit_compile, "_kernel", edited)
     begun.run(*fields(), 3.0)
-    made = list(invokes._known().values())[-1].build
+    made = list(RUNNING.session.compiled.values())[-1].build
     assert made is not None
     names = [datum.name for datum in made.program.invokes[0].schedule.data]
     assert names.index("new") < names.index("old")
@@ -326,17 +330,16 @@ def test_names_may_have_characters_that_words_do_not(program: Callable[..., Modu
 
 
 @pytest.mark.parametrize("programs", ["one", "several"])
-def test_how_arguments_divide_among_calls_counts(
-    programs: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_how_arguments_divide_among_calls_counts(programs: str) -> None:
     a, b, c, d, e = (SimpleNamespace() for _ in range(5))
-    frame, asked, known = sys._getframe(), invokes.asked_for(api="lfric"), dict[Any, Any]()
-    monkeypatch.setattr(invokes, "_known", dict if programs == "several" else lambda: known)
-    found: list[Any] = []
+    frame, session, found = sys._getframe(), JitSession(), list[Any]()
     for first, second in (((a, b, c), (d, e)), ((a, b, c), (d, e)), ((a, b), (c, d, e))):
         calls = X_plus_Y(*first), setval_X(*second)
         try:
-            found.append(invokes.compiled_invoke(calls, "", frame, asked).build is None)
+            session = JitSession() if programs == "several" else session
+            options = session.options(api="lfric")
+            made = invokes.compiled_invoke(session, calls, "", frame, options)
+            found.append(made.build is None)
         except TypeError as error:
             found.append(str(error))
     refused = "The kernel 'X_plus_Y' takes 3 arguments, but is given 2."
@@ -385,7 +388,6 @@ def test_what_others_may_write_is_ignored(
         )
     for path in tmp_path.glob(shared):
         path.chmod(0o777)
-    disk_cache._cache_in.cache_clear()
     with pytest.warns(RuntimeWarning, match=r"Cached invokes are ignored.*mode 0777.*Set PSYCLONE"):
         program().run(*fields(), 3.0)
     assert was_compiled()
