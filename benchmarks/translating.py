@@ -54,8 +54,8 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Sort
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Declare
+from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC
-from psyclone_storage.targets.lfric_python import LFRIC_WORDS
 from psyclone_storage.tools.c_code import KernelRequest
 from psyclone_storage.tools.translate import generate_python
 

@@ -61,16 +61,12 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.pipeline.effects.SharedEffects",
         "psyclone_storage.pipeline.merged.CalledProcedures",
     },
-    "targets/lfric_python.py": {
-        "psyclone_storage.backend.meshes.on_device.on_device",
-        "psyclone_storage.backend.meshes.table.meshes_in_c",
-        "psyclone_storage.targets.on_columns.not_for_threads",
+    "targets/python.py": {"psyclone_storage.targets.transpile.in_python"},
+    "targets/gocean.py": {
+        f"psyclone_storage.targets.gocean_{name}.TARGET" for name in ("c", "numpy", "cuda")
     },
-    "targets/python.py": {
-        "psyclone_storage.backend.native.columns",
-        "psyclone_storage.backend.numpy.columns",
-        "psyclone_storage.targets.transpile.in_python",
-        "psyclone_storage.targets.python_parts",
+    "targets/lfric.py": {
+        f"psyclone_storage.targets.lfric_{name}.TARGET" for name in ("c", "numpy", "cuda")
     },
     "pipeline/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }

@@ -26,8 +26,8 @@ from psyclone_storage.infrastructures.lfric import OF_SIZE
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.runtime import lfric
 from psyclone_storage.runtime.compiling import load_library
+from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC
-from psyclone_storage.targets.lfric_python import LFRIC_WORDS
 
 HEAD = """\
 import math

@@ -23,8 +23,8 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.computing import greater, lesser, power, quotient
 from psyclone_storage.runtime.gocean.held import points
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
-from psyclone_storage.targets.python import GOCEAN_WORDS
 
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = """\

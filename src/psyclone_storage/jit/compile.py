@@ -77,8 +77,7 @@ from psyclone_storage.pipeline.compile import Compiler, make_compiler
 from psyclone_storage.pipeline.kernels import CalledKernels
 from psyclone_storage.pipeline.numbering import LocalNumbering
 from psyclone_storage.pipeline.request import CompileRequest
-from psyclone_storage.targets.lfric_python import LFRIC_WORDS
-from psyclone_storage.targets.python import GOCEAN_WORDS
+from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
 
 _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 

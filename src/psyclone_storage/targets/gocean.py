@@ -9,8 +9,6 @@ from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
 from psyclone_storage.backend.gocean_registry.table import gocean_registry
 from psyclone_storage.backend.gocean_storage.table import gocean_storage
-from psyclone_storage.backend.grids.native import grids_in_c, grids_in_cuda
-from psyclone_storage.backend.grids.table import grids_in_python
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import Settings
@@ -21,17 +19,13 @@ from psyclone_storage.domain.gocean.kernel_check import check_kernel
 from psyclone_storage.domain.gocean.metadata import interpret
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.domain.gocean.words import Tables, current_spelling
-from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
-from psyclone_storage.targets.accesses import accesses_meant
 from psyclone_storage.targets.fortran import FORTRAN
-from psyclone_storage.targets.grid_settings import read_bound, read_path
-from psyclone_storage.targets.python import (
-    GOCEAN_WORDS,
-    python,
-    python_with_c,
-    python_with_cuda,
+from psyclone_storage.targets.gocean_settings import (
+    grid_paths,
+    properties_of_grids,
+    read_bound,
 )
 from psyclone_storage.targets.spec import (
     OTHERS_FIELDS,
@@ -39,6 +33,8 @@ from psyclone_storage.targets.spec import (
     AskedExtension,
     ScheduleDefaults,
     Target,
+    TargetRow,
+    access_words,
 )
 
 
@@ -49,7 +45,6 @@ def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
 
 def _tables(settings: Settings) -> Tables:
     gocean = settings.gocean
-    properties = {current_spelling(name): known for name, known in gocean.grid_properties.items()}
     bounds = {
         (space.offset, space.field_type, current_spelling(space.name)): GridBounds(
             *map(
@@ -61,9 +56,9 @@ def _tables(settings: Settings) -> Tables:
     }
     accesses = {
         current_spelling(word): meaning
-        for word, meaning in accesses_meant(gocean.access_mapping).items()
+        for word, meaning in access_words(gocean.access_mapping).items()
     }
-    return Tables(accesses, properties, bounds)
+    return Tables(accesses, properties_of_grids(settings), bounds)
 
 
 def _domain(settings: Settings) -> Domain:
@@ -75,28 +70,19 @@ def _choices(settings: Settings) -> ScheduleDefaults:  # noqa: ARG001 - every AP
 
 
 def _infrastructure(settings: Settings) -> Infrastructure:
-    known = settings.gocean.grid_properties
-    return gocean_infrastructure(
-        {current_spelling(name): read_path(one.path) for name, one in known.items()}
-    )
+    return gocean_infrastructure(grid_paths(settings))
 
 
 def _storages(settings: Settings) -> Infrastructure:
-    known = _properties(settings)
-    return gocean_storage({name: read_path(one.path) for name, one in known.items()}, known)
+    return gocean_storage(grid_paths(settings), properties_of_grids(settings))
 
 
 def _registry(settings: Settings) -> Infrastructure:
-    known = _properties(settings)
-    return gocean_registry({name: read_path(one.path) for name, one in known.items()}, known)
-
-
-def _properties(settings: Settings) -> dict[str, GridProperty]:
-    return {current_spelling(name): one for name, one in settings.gocean.grid_properties.items()}
+    return gocean_registry(grid_paths(settings), properties_of_grids(settings))
 
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
-    """Return what dl_esm_inf does not have."""
+    """Return the extensions that dl_esm_inf lacks and the settings require."""
     asked = (
         ("JOINT_EXCHANGES", settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
         ("DIRTY_FLAGS", settings.gocean.dirty_flags, abi.IS_DIRTY),
@@ -116,33 +102,13 @@ def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:
 
 
 def _fields_ask(settings: Settings) -> Settings:
-    """Return settings for fields that say whether halos are stale, and split exchanges."""
+    """Return settings for fields with dirty flags and split exchanges."""
     known = replace(settings.gocean, dirty_flags=True, split_exchanges=True)
     return replace(settings, gocean=known)
 
 
-def _exchanges_apart(settings: Settings) -> Settings:
-    """Return settings for fields that start and finish their exchanges apart."""
-    return replace(settings, gocean=replace(settings.gocean, split_exchanges=True))
-
-
-def _grids(settings: Settings) -> Infrastructure:
-    known = settings.gocean.grid_properties
-    return grids_in_python({current_spelling(name): one.rank for name, one in known.items()})
-
-
-def _grids_in_c(settings: Settings) -> Infrastructure:
-    known = settings.gocean.grid_properties
-    return grids_in_c({current_spelling(name): one.rank for name, one in known.items()})
-
-
-def _grids_in_cuda(settings: Settings) -> Infrastructure:
-    known = settings.gocean.grid_properties
-    return grids_in_cuda({current_spelling(name): one.rank for name, one in known.items()})
-
-
 def _no_builtin(name: str) -> None:
-    """Return nothing: there is no built-in for GOcean."""
+    """Return None: GOcean has no built-ins."""
 
 
 GOCEAN = ApiParts(
@@ -158,12 +124,31 @@ GOCEAN = ApiParts(
     checks_syntax=True,
 )
 
-TARGETS: Mapping[str, Target] = {
+
+def _c() -> Target:
+    from psyclone_storage.targets.gocean_c import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+def _numpy() -> Target:
+    from psyclone_storage.targets.gocean_numpy import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+def _cuda() -> Target:
+    from psyclone_storage.targets.gocean_cuda import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+TARGETS: Mapping[str, TargetRow] = {
     "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),
-    "c": Target(python_with_c(GOCEAN_WORDS), _grids_in_c, _exchanges_apart),
+    "c": _c,
     "storage": Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages),
     "registry": Target(FORTRAN, _registry, asks=_extensions),
-    "numpy": Target(python(GOCEAN_WORDS), _grids, _exchanges_apart),
-    "cuda": Target(python_with_cuda(GOCEAN_WORDS), _grids_in_cuda, _exchanges_apart),
+    "numpy": _numpy,
+    "cuda": _cuda,
 }
-"""What can be generated for grids, by name; the first is what is by default."""
+"""The targets of GOcean by name, the default one first; those in Python are imported on use."""

@@ -24,15 +24,15 @@ from psyclone_storage.domain.lfric.structures import STRUCTURES
 from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
-from psyclone_storage.targets.accesses import accesses_meant
 from psyclone_storage.targets.fortran import FORTRAN
-from psyclone_storage.targets.lfric_python import LFRIC_IN_C, LFRIC_IN_CUDA, LFRIC_IN_NUMPY
 from psyclone_storage.targets.spec import (
     OTHERS_FIELDS,
     ApiParts,
     AskedExtension,
     ScheduleDefaults,
     Target,
+    TargetRow,
+    access_words,
 )
 
 
@@ -40,7 +40,7 @@ def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
     """Return the LFRic kernel that `parsed` describes, with the limits and words of `settings`."""
     lfric = settings.lfric
     limits = Limits(lfric.num_any_space, lfric.num_any_discontinuous_space)
-    return interpret(parsed, limits, accesses_meant(lfric.access_mapping))
+    return interpret(parsed, limits, access_words(lfric.access_mapping))
 
 
 def _domain(settings: Settings) -> Domain:
@@ -79,11 +79,11 @@ def _registry(settings: Settings) -> Infrastructure:
 
 
 _OF_OURS = ("field_parent_mod", SET_HALO_DIRTY)
-"""What LFRic's own proxies do not have."""
+"""A name that LFRic's own proxies lack."""
 
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
-    """Return what LFRic does not have."""
+    """Return the extensions that LFRic lacks and the settings require."""
     asked = (
         ("JOINT_EXCHANGES", settings.joint_exchanges, abi.JOINT_EXCHANGE),
         ("EXACT_SUMS", settings.lfric.exact_sums, abi.EXACT_SUM),
@@ -115,12 +115,31 @@ LFRIC = ApiParts(
     passed=passed_to,
 )
 
-TARGETS: Mapping[str, Target] = {
+
+def _c() -> Target:
+    from psyclone_storage.targets.lfric_c import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+def _numpy() -> Target:
+    from psyclone_storage.targets.lfric_numpy import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+def _cuda() -> Target:
+    from psyclone_storage.targets.lfric_cuda import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+TARGETS: Mapping[str, TargetRow] = {
     "lfric": Target(FORTRAN, _infrastructure, asks=_extensions),
-    "c": LFRIC_IN_C,
+    "c": _c,
     "storage": Target(FORTRAN, _storages, asks=_extensions_of_storages),
     "registry": Target(FORTRAN, _registry, asks=_extensions),
-    "numpy": LFRIC_IN_NUMPY,
-    "cuda": LFRIC_IN_CUDA,
+    "numpy": _numpy,
+    "cuda": _cuda,
 }
-"""What can be generated for finite elements, by name; the first is what is by default."""
+"""The targets of LFRic by name, the default one first; those in Python are imported on use."""

@@ -19,7 +19,7 @@ from psyclone_storage.frontend.fortran.state import StateInText
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
-from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRoutine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program
@@ -201,5 +201,16 @@ class ApiParts:
     passed: Callable[[Kernel], tuple[Declare, ...]] | None = None
 
 
+# The words of settings files for accesses; `sum` is that of 2019 for a reduction.
+_ACCESSES = {access.value: access for access in Access} | {"sum": Access.REDUCTION}
+
+
+def access_words(mapping: Mapping[str, str]) -> Mapping[str, Access]:
+    """Return the access of each metadata word of the settings."""
+    return {word: _ACCESSES[meaning] for word, meaning in mapping.items()}
+
+
+TargetRow = Target | Callable[[], Target]
+"""A target, or a function that imports one with Python as host language."""
 ApiRow = tuple[ApiParts, Target]
 """An API and what is generated for it, which need not be in a table."""

@@ -38,9 +38,8 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.targets.apis import parts_of
 from psyclone_storage.targets.c_printer import CPrinter
+from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
 from psyclone_storage.targets.fortran import FORTRAN
-from psyclone_storage.targets.lfric_python import LFRIC_WORDS
-from psyclone_storage.targets.python import GOCEAN_WORDS
 from psyclone_storage.tools.c_code import KernelRequest, make_finder
 
 

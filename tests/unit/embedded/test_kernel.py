@@ -28,7 +28,7 @@ from psyclone_storage.gocean import (
     scalar,
 )
 from psyclone_storage.infrastructures import gocean_words as table
-from psyclone_storage.targets.python import GOCEAN_WORDS
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)

@@ -6,7 +6,7 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.ir.expr import spell
-from psyclone_storage.targets.grid_settings import read_path
+from psyclone_storage.targets.gocean_settings import read_path
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from psyclone_storage.ir.schedule import (
     Program,
     Statement,
 )
-from psyclone_storage.targets.grid_settings import read_path
+from psyclone_storage.targets.gocean_settings import read_path
 
 PATHS = {
     name: read_path(known.path) for name, known in default_settings().gocean.grid_properties.items()

@@ -16,8 +16,8 @@ from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.unit import Assign, Do
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
-from psyclone_storage.targets.python import GOCEAN_WORDS
 
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = """\

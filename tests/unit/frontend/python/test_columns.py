@@ -14,8 +14,8 @@ from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC, interpret_lfric
-from psyclone_storage.targets.lfric_python import LFRIC_WORDS
 
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = "from psyclone_storage.lfric import *\n\n\n"

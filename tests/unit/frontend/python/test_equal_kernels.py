@@ -19,8 +19,8 @@ from psyclone_storage.ir.parsed import MetadataComponent, ParsedKernel
 from psyclone_storage.ir.rewrite import everywhere, with_parts
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Blank, Comment, Line
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
-from psyclone_storage.targets.python import GOCEAN_WORDS
 
 ROOT = Path(__file__).parents[4]
 PYTHON = sorted(

@@ -1,4 +1,4 @@
-"""The Fortran of GOcean's settings as expressions: loop bounds, and paths to grid properties."""
+"""Settings of GOcean: loop bounds and paths to grid properties, and what targets require."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from functools import cache
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.domain.gocean.words import current_spelling
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
+from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.expr import Expr, Member
 from psyclone_storage.ir.kernel import FIELD_ON_GRID, FIRST_INTERNAL, LAST_INTERNAL
 from psyclone_storage.ir.rewrite import substituted
@@ -25,7 +29,7 @@ def read_bound(text: str) -> Expr:
 
 @cache
 def read_path(text: str) -> Expr:
-    """Return the way from a field to a property of its grid, of the settings, as an expression."""
+    """Return the path from a field to a property of its grid as an expression."""
     field, *members = text.split("%")
     if field != "{0}" or not all(map(_COMPONENT.fullmatch, members)):
         return _computed_path(text)
@@ -51,3 +55,23 @@ def _with_parameters(text: str, parameters: Mapping[str, Expr]) -> Expr:
     for name, (hole, _) in local.items():
         text = text.replace(hole, name)
     return substituted(read_expression(text), {name: value for name, (_, value) in local.items()})
+
+
+def properties_of_grids(settings: Settings) -> dict[str, GridProperty]:
+    """Return the properties of grids by name."""
+    return {current_spelling(name): one for name, one in settings.gocean.grid_properties.items()}
+
+
+def grid_paths(settings: Settings) -> dict[str, Expr]:
+    """Return the paths to the properties of grids by name."""
+    return {name: read_path(one.path) for name, one in properties_of_grids(settings).items()}
+
+
+def grid_ranks(settings: Settings) -> dict[str, int]:
+    """Return the ranks of the properties of grids by name."""
+    return {name: one.rank for name, one in properties_of_grids(settings).items()}
+
+
+def with_split_exchanges(settings: Settings) -> Settings:
+    """Return settings for fields that start and finish their exchanges separately."""
+    return replace(settings, gocean=replace(settings.gocean, split_exchanges=True))
