@@ -47,11 +47,10 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.targets.lfric.TARGETS",
     },
     "pipeline/compile.py": {
-        "psyclone_storage.pipeline.kernel_naming.place_kernels",
         "psyclone_storage.pipeline.coherence.check_coherence",
         "psyclone_storage.pipeline.storage_access.check_plans",
         "psyclone_storage.pipeline.storage_access.with_holding",
-        "psyclone_storage.pipeline.user_transforms.read_requested",
+        "psyclone_storage.pipeline.user_transforms.read_user_transforms",
     },
     "targets/fortran.py": {
         "psyclone_storage.frontend.fortran.body.read_code",
@@ -68,7 +67,7 @@ LATE: dict[str, set[str]] = {
     "targets/lfric.py": {
         f"psyclone_storage.targets.lfric_{name}.TARGET" for name in ("c", "numpy", "cuda")
     },
-    "pipeline/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
+    "pipeline/thread_safety.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }
 
 # "__init__" is the package itself: the version. Imports inside a room are always allowed.

@@ -74,8 +74,8 @@ from psyclone_storage.jit.types import (
     read_settings_files,
 )
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
+from psyclone_storage.pipeline.kernel_naming import LocalNumbering
 from psyclone_storage.pipeline.kernels import CalledKernels
-from psyclone_storage.pipeline.numbering import LocalNumbering
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
 

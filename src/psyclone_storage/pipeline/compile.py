@@ -28,7 +28,13 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.pipeline.kernel_naming import (
+    KernelNumbering,
+    KernelText,
+    LocalNumbering,
+    NumberedProgram,
+    name_kernels,
+)
 from psyclone_storage.pipeline.kernels import (
     CalledKernels,
     Kernels,
@@ -36,18 +42,12 @@ from psyclone_storage.pipeline.kernels import (
     read_checked,
     with_codes,
 )
-from psyclone_storage.pipeline.numbering import (
-    KernelNumbering,
-    KernelText,
-    LocalNumbering,
-    NumberedProgram,
-)
 from psyclone_storage.pipeline.precisions import with_precisions
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit, suffixes_of
-from psyclone_storage.pipeline.thread_notes import (
-    unknown_effects,
-    unordered_sums,
-    with_thread_notes,
+from psyclone_storage.pipeline.thread_safety import (
+    add_thread_comments,
+    warn_of_unknown_effects,
+    warn_of_unordered_sums,
 )
 from psyclone_storage.targets.apis import lower, parts_of, target_of
 from psyclone_storage.targets.extensions import check_extensions
@@ -63,8 +63,7 @@ from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 from psyclone_storage.transform.transfers import with_transfers
 
 if TYPE_CHECKING:
-    from psyclone_storage.pipeline.steps import Refused
-    from psyclone_storage.pipeline.user_transforms import Requested
+    from psyclone_storage.pipeline.user_transforms import Refused, UserTransforms
     from psyclone_storage.transform.workbench import Journal
 
 
@@ -102,7 +101,7 @@ class Compiler:
     target: Target
     distributed: bool
     kernels: Kernels
-    requested: Requested | None = None
+    requested: UserTransforms | None = None
     breaks_lines: bool = False
     includes: tuple[Path, ...] = ()
     checks: bool = False
@@ -156,7 +155,7 @@ class Compiler:
         journal: Journal = {}
         refused: Refused = ()
         if self.requested is not None:
-            if self.requested.takes_shared_loops:
+            if self.requested.allows_shared_loops:
                 program = self._shared(program, rules)
             program, refused = self.requested.apply(program, rules, self.kernels, journal)
             self._check_schedules(program)
@@ -173,8 +172,8 @@ class Compiler:
             warnings=(
                 *notes,
                 *self.kernels.warnings_of(called.files),
-                *(unordered_sums(program) if self._wants_order else ()),
-                *unknown_effects(program, self.kernels),
+                *(warn_of_unordered_sums(program) if self._wants_order else ()),
+                *warn_of_unknown_effects(program, self.kernels),
                 *(self.requested.warnings(program, refused, rules) if self.requested else ()),
             ),
             refused=refused,
@@ -279,11 +278,11 @@ class Compiler:
         self, program: Program, numbering: KernelNumbering
     ) -> tuple[NumberedProgram, Unit]:
         """Return `program` with its changed kernels under their names, and the module of it."""
-        placed = _placed(program, numbering, self.target.language)
+        placed = name_kernels(program, numbering, self.target.language)
         inlined = replace(placed.inlined, bounds_checks=self.settings.bounds_checks)
         placed = replace(placed, inlined=inlined)
         unit = lower(self.target, placed.program, self.settings)
-        return placed, with_thread_notes(unit, program, self.kernels)
+        return placed, add_thread_comments(unit, program, self.kernels)
 
     def _algorithm_text(self, program: Program) -> str:
         language = self.target.language
@@ -346,7 +345,7 @@ def make_compiler(
         includes=request.includes,
         checks=request.checks,
     )
-    return replace(made, requested=_requested(request, made, name))
+    return replace(made, requested=_user_transforms(request, made, name))
 
 
 def _check_coherence(program: Program, rules: Rules) -> None:
@@ -369,29 +368,20 @@ def _check_plans(program: Program, contract: HoldingContract, kernels: Kernels) 
     check_plans(program, contract, kernels)
 
 
-def _requested(request: CompileRequest, made: Compiler, name: Api) -> Requested | None:
+def _user_transforms(request: CompileRequest, made: Compiler, name: Api) -> UserTransforms | None:
     """Return what `request` asks for beyond a translation, None if it is nothing.
 
     Steps, and what scripts see of a program, are half of the compiler: most calls need none of it.
     """
     if not (request.script or request.steps or request.profile):
         return None
-    from psyclone_storage.pipeline.user_transforms import read_requested  # noqa: PLC0415
+    from psyclone_storage.pipeline.user_transforms import read_user_transforms  # noqa: PLC0415
 
-    found = read_requested(request, made.settings, name, made.distributed, made.text_of)
+    found = read_user_transforms(request, made.settings, name, made.distributed, made.text_of)
     holding = made.target.infrastructure(made.settings).holding
     if holding is not None and holding.directives_act:
         found = found.without_moves()
     return replace(found, in_storages=holding is not None)
-
-
-def _placed(program: Program, numbering: KernelNumbering, language: Language) -> NumberedProgram:
-    """Return `program` with every changed kernel under the names that it gets."""
-    if not any(call.codes for item in program.invokes for call in kernel_calls(item.schedule)):
-        return NumberedProgram(program)
-    from psyclone_storage.pipeline.kernel_naming import place_kernels  # noqa: PLC0415
-
-    return place_kernels(program, numbering, language)
 
 
 def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:

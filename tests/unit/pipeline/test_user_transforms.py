@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from psyclone_storage.pipeline import steps
+from psyclone_storage.pipeline import user_transforms
 from psyclone_storage.transform.catalogue import STEPS, Refusal
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.openmp import OpenParallelRegion, ShareLoop
@@ -19,9 +19,9 @@ def test_a_remedy_is_known_by_its_name() -> None:
     assert problem.remedies == ("openmp-parallel", "openmp-parallel-do")
     refusal = Refusal(OpenParallelRegion("omp-do(loop1)", "omp-do(loop1)"), ())
     silent = replace(problem, hint="Something else.")
-    assert steps._would_help(refusal, silent, work.schedule)
+    assert user_transforms._would_help(refusal, silent, work.schedule)
     without = replace(problem, remedies=())
-    assert not steps._would_help(refusal, without, work.schedule)
+    assert not user_transforms._would_help(refusal, without, work.schedule)
 
 
 def test_remedies_are_steps() -> None:

@@ -15,7 +15,7 @@ from psyclone_storage.ir.walk import kernel_calls, statements
 from psyclone_storage.pipeline.kernels import Kernels
 
 
-def with_thread_notes(unit: Unit, program: Program, kernels: Kernels) -> Unit:
+def add_thread_comments(unit: Unit, program: Program, kernels: Kernels) -> Unit:
     """Return `unit` with a comment above each routine that trusts the settings.
 
     It trusts them where threads share a kernel that changes what it keeps from call to call, and
@@ -34,7 +34,7 @@ def with_thread_notes(unit: Unit, program: Program, kernels: Kernels) -> Unit:
     return replace(unit, routines=routines)
 
 
-def unordered_sums(program: Program) -> Iterator[Diagnostic]:
+def warn_of_unordered_sums(program: Program) -> Iterator[Diagnostic]:
     """Yield each sum that is not reproducible, of those that are not exact (G003, a warning).
 
     That is one on a device.
@@ -55,7 +55,7 @@ def unordered_sums(program: Program) -> Iterator[Diagnostic]:
                     )
 
 
-def unknown_effects(program: Program, kernels: Kernels) -> Iterator[Diagnostic]:
+def warn_of_unknown_effects(program: Program, kernels: Kernels) -> Iterator[Diagnostic]:
     """Yield which procedures threads call whose effects are not known (S016, a warning)."""
     unknown: dict[str, KernelCall] = {}
     for invoke in program.invokes:
