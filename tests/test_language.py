@@ -17,7 +17,7 @@ def test_no_folder_breaks_a_rule_more_often_than_its_limit() -> None:
 def test_limits_are_not_larger_than_the_numbers() -> None:
     number = counts(violations(SOURCE))
     assert {key: limit for key, limit in read_limits().items() if limit > number[key]} == {}, (
-        "run 'python tests/language.py --record'"
+        "run 'python tests/support/language.py --record'"
     )
 
 

@@ -17,7 +17,7 @@ from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.tools.c_code import KernelRequest
 from psyclone_storage.tools.translate import generate_python
 
-CORPUS = Path(__file__).parent / "corpus" / "lfric"
+CORPUS = Path(__file__).parents[1] / "corpus" / "lfric"
 KERNELS = CORPUS / "kernels"
 NO_FORM = {
     # Statements that Python's algorithms have no words for.

@@ -1,7 +1,7 @@
 """A campaign of mutants of the storage runtime: is each small mistake noticed by its tests?
 
-    python tests/storage_mutants.py --count 100
-    python tests/storage_mutants.py --core --count 40
+    python tests/support/storage_mutants.py --count 100
+    python tests/support/storage_mutants.py --core --count 40
 
 A mutant is the package with one expression or statement changed: a comparison turned, `and` for
 `or`, a condition denied, a number one more, a statement left out. Which ones are made follows from
@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ROOM = Path("src/psyclone_storage/storage")
 TESTS = ("tests/unit/storage",)
 FORTRAN = "interop/fortran.py"

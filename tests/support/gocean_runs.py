@@ -8,7 +8,7 @@ from fortran import run
 from libraries import STRICT, linked_with
 from psyclone_storage.cli.main import main
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "gocean" / "shallow_water"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "gocean" / "shallow_water"
 
 
 def build_waves(

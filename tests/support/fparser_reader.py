@@ -4,7 +4,7 @@ What our own reader makes of a text is compared with what fparser2 makes of it: 
 share no code. Differences that are meant are listed in `agree`. Run as a program it compares all
 that is in the Fortran files below some folders:
 
-    python tests/fparser_reader.py FOLDER...
+    python tests/support/fparser_reader.py FOLDER...
 """
 
 from __future__ import annotations

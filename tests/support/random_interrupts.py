@@ -6,7 +6,8 @@ from before the operation, or those after it, or raise a `StorageError`; after a
 it must work again.
 
 Interrupts are real signals of an interval timer, or exceptions that a trace function raises where
-CPython handles signals. As a program: `python tests/random_interrupts.py --count 1000 --seed 1`.
+CPython handles signals. As a program:
+`python tests/support/random_interrupts.py --count 1000 --seed 1`.
 The device is emulated, or the stand-in for CuPy runs the code for GPUs (only with a trace: a signal
 would also interrupt the stand-in).
 """

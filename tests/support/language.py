@@ -1,8 +1,8 @@
 """Rules for names and English in `src`: banned words, first words of docstrings, colliding names.
 
-    python tests/language.py             print the figures, and where they may not rise
-    python tests/language.py WORD ...    list the places of these rules
-    python tests/language.py --record    write the figures to tests/language_limits.csv
+    python tests/support/language.py             print the figures, and where they may not rise
+    python tests/support/language.py WORD ...    list the places of these rules
+    python tests/support/language.py --record    write the figures to tests/language_limits.csv
 
 `test_language.py` compares the number of violations of each rule in each folder with the limits in
 `language_limits.csv`. A limit may fall, and a new folder starts at 0.
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parents[1]
 SOURCE = TESTS.parent / "src" / "psyclone_storage"
 LIMITS = TESTS / "language_limits.csv"
 

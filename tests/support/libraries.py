@@ -18,7 +18,7 @@ from pathlib import Path
 
 from building import built_once, fingerprint
 
-EXTERNAL = Path(__file__).parents[1] / "external"
+EXTERNAL = Path(__file__).parents[2] / "external"
 STRICT = ("-std=f2008", "-Wall", "-Wno-unused-dummy-argument", "-Werror")
 CHECKED = (*STRICT, "-fcheck=all")
 PARTS = ("Makefile", "files.txt", "**/*.f90", "**/*.inc")

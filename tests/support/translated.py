@@ -10,7 +10,7 @@ from command import run_command
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.modules import defined_modules
 
-CORPUS = Path(__file__).parent / "corpus" / "gocean"
+CORPUS = Path(__file__).parents[1] / "corpus" / "gocean"
 BY_HAND = {"wall_u_mod"}
 """Modules whose kernel looks at the size of an array, and is written in Python by hand."""
 NO_FORM = {"number_points_mod"}

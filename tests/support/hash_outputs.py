@@ -1,10 +1,11 @@
 """Hash every output of the commands, so that a refactoring can be shown to change none of them.
 
-    python tests/hash_outputs.py --record        write tests/output_hashes/*.csv
-    python tests/hash_outputs.py                 compare with them; exit status 1 on a difference
-    python tests/hash_outputs.py --keep DIR      also write all outputs below DIR, to diff two trees
-    python tests/hash_outputs.py --trees DIR ... --api lfric --hashes DIR [--record] [-s SCRIPT]
-                                                 the same for algorithms and kernels of other trees
+    python tests/support/hash_outputs.py [--record] [--keep DIR] [--only TEXT]
+    python tests/support/hash_outputs.py --trees DIR ... --api lfric --hashes DIR [-s SCRIPT]
+
+Without options it compares all outputs with tests/output_hashes/*.csv and exits with status 1 on a
+difference. `--record` writes these tables, `--keep` also writes all outputs below a folder (to diff
+two source trees), `--trees` takes algorithms and kernels of other trees.
 
 Each row of a table is an input file, each column a variant of the command. A cell is the hash of
 the exit status, both streams and every file that the command writes. `renamed.csv` lists public
@@ -30,7 +31,7 @@ from pathlib import Path
 
 from command import Outcome, run_command
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parents[1]
 CORPUS = TESTS / "corpus"
 TABLES = TESTS / "output_hashes"
 RENAMED = TABLES / "renamed.csv"
@@ -249,5 +250,5 @@ def print_differences(
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(TESTS), str(TESTS.parent / "src")]
+    sys.path.insert(0, str(TESTS.parent / "src"))
     sys.exit(main(sys.argv[1:]))
