@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import (
@@ -13,23 +13,22 @@ from psyclone_storage.analysis.bodies.accesses import (
 )
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
-from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.affine import difference, sum_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, rewritten
-from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
-from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
+from psyclone_storage.transform.kernel.code import (
+    ChangesCode,
+)
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch, nothing_to_do
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Reasons
 
 
 @dataclass(frozen=True, slots=True)
-class MoveInvariantAssignments:
+class MoveInvariantAssignments(ChangesCode):
     """Move assignments out of loops in a kernel whose outcome is the same in all iterations.
 
     They stand under the condition that there is an iteration, so that nothing is computed that was
@@ -42,29 +41,19 @@ class MoveInvariantAssignments:
 
     name: ClassVar[str] = "hoist"
 
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_code(self, code: KernelCode) -> Reasons:
         """Return all reasons against moving assignments."""
-        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_hoisted)
+        if with_hoisted(code) == code:
+            return (nothing_to_do(code, "has no assignment that could leave its loop"),)
+        return ()
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the changed kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, with_hoisted)
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return the changed `code`."""
+        return with_hoisted(code)
 
 
 @dataclass(frozen=True, slots=True)
-class MoveInvariantBounds:
+class MoveInvariantBounds(ChangesCode):
     """Compute the bounds of loops in a kernel in front of them, where they are no plain values.
 
     before: do k = 2 * n, size(f); ...
@@ -73,34 +62,18 @@ class MoveInvariantBounds:
 
     name: ClassVar[str] = "hoist-bounds"
 
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_code(self, code: KernelCode) -> Reasons:
         """Return all reasons against new variables."""
-        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_bounds)
+        if with_plain_bounds(code) == code:
+            return (nothing_to_do(code, "has no loop whose bounds are computed"),)
+        return ()
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the changed kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, with_plain_bounds)
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return the changed `code`."""
+        return with_plain_bounds(code)
 
 
 # ---------------------------------------------------------------------------- assignments
-
-
-def _check_hoisted(code: KernelCode) -> Reasons:
-    if with_hoisted(code) == code:
-        return (nothing_to_do(code, "has no assignment that could leave its loop"),)
-    return ()
 
 
 def with_hoisted(code: KernelCode) -> KernelCode:
@@ -156,12 +129,6 @@ def _may_share(name: str, code: KernelCode) -> bool:
 
 
 # ---------------------------------------------------------------------------- bounds
-
-
-def _check_bounds(code: KernelCode) -> Reasons:
-    if with_plain_bounds(code) == code:
-        return (nothing_to_do(code, "has no loop whose bounds are computed"),)
-    return ()
 
 
 def with_plain_bounds(code: KernelCode) -> KernelCode:

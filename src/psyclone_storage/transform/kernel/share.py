@@ -20,11 +20,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
 from psyclone_storage.ir.walk import place_near
-from psyclone_storage.transform.kernel.code import (
-    check_call,
-    coded_calls,
-    with_each,
-)
+from psyclone_storage.transform.kernel.code import calls_for, check_call, with_each
 from psyclone_storage.transform.kernel.loops import (
     check_loop,
     place_of_loop,
@@ -63,7 +59,7 @@ class ShareInKernel:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel."""
-        return coded_calls(schedule)
+        return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""

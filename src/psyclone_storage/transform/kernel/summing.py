@@ -12,7 +12,7 @@ from typing import ClassVar
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.nests import counter, inner_node, may_swap
 from psyclone_storage.analysis.bodies.rounding import is_product
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
@@ -27,7 +27,9 @@ from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, Line
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
 from psyclone_storage.transform.kernel.code import (
-    calls_for_columns,
+    COLUMN_ITERATIONS,
+    OnCall,
+    calls_for,
     check_call,
     codes_of,
     with_each,
@@ -48,7 +50,7 @@ _IN_COLOURS = (Over.CELLS_OF_COLOUR, Over.CELLS_OF_TILE)
 
 
 @dataclass(frozen=True, slots=True)
-class InlineSummingCall:
+class InlineSummingCall(OnCall):
     """Put a kernel for columns in the place of its call, and let iterations that add run together.
 
     Loops are meant whose iterations all add to the same elements, level by level in the loop inside
@@ -75,17 +77,12 @@ class InlineSummingCall:
 
     name: ClassVar[str] = "inline-summing-call"
 
-    call: str
     aliases: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a column of cells."""
-        return calls_for_columns(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
+        return calls_for(schedule, COLUMN_ITERATIONS)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the statements in place of the call."""
@@ -104,9 +101,8 @@ class InlineSummingCall:
             return (Diagnostic("T059", message, place_of(call)),)
         return InlineCall(self.call).check(schedule, rules)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed statements in the place of the call."""
-        raise_if_any(self.check(schedule, rules))
         call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
 
         def summed(code: KernelCode) -> KernelCode:
