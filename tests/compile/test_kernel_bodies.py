@@ -17,16 +17,16 @@ from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.unit import DirectiveLine
+from psyclone_storage.passes.loops import (
+    fuse_loops,
+    jam_loops,
+    strip_mine_loop,
+    swap_loops,
+    tile_loops,
+)
 from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
 from psyclone_storage.transform.kernel.licm import with_hoisted, with_plain_bounds
-from psyclone_storage.transform.kernel.loops import (
-    with_chunks,
-    with_fused,
-    with_jam,
-    with_swapped,
-    with_tiles,
-)
 from psyclone_storage.transform.kernel.share import with_shared
 
 pytestmark = pytest.mark.fortran
@@ -174,12 +174,12 @@ do i = 1, n
 end do
 """
 CHANGES = {
-    "swap": partial(with_swapped, number=1),
-    "chunk": partial(with_chunks, number=2, size=2),
-    "tile": partial(with_tiles, number=1, size=2),
-    "fuse": partial(with_fused, number=1),
-    "jam": partial(with_jam, number=1, factor=2),
-    "jam nothing": partial(with_jam, number=1, factor=9),
+    "swap": partial(swap_loops, number=1),
+    "chunk": partial(strip_mine_loop, number=2, size=2),
+    "tile": partial(tile_loops, number=1, size=2),
+    "fuse": partial(fuse_loops, number=1),
+    "jam": partial(jam_loops, number=1, factor=2),
+    "jam nothing": partial(jam_loops, number=1, factor=9),
     "bounds": with_plain_bounds,
     "hoist": with_hoisted,
 }

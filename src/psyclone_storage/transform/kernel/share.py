@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.independence import independence_of
-from psyclone_storage.analysis.bodies.nests import counter, may_parallelise
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.analysis.bodies.nests import CodeFootprint, counter
+from psyclone_storage.analysis.footprints import UserAssertions, check_parallel
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccLoopDirective, AccRoutineDirective, DeviceLevel
-from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
 from psyclone_storage.ir.walk import place_near
-from psyclone_storage.transform.kernel.code import calls_for, check_call, with_each
-from psyclone_storage.transform.kernel.loops import (
-    check_loop,
-    place_of_loop,
-)
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.passes.loops import rewrite_loop
+from psyclone_storage.transform.kernel.code import check_call, check_each
+from psyclone_storage.transform.nests import OnKernelNest
+from psyclone_storage.transform.step import Reasons
 
 _LEVELS = tuple(level.value for level in DeviceLevel if level is not DeviceLevel.SEQ)
 """What of a device may share a loop, from the inside to the outside."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShareInKernel:
+class ShareInKernel(OnKernelNest):
     """Let the lanes of a device share a loop in a kernel that is called on it.
 
     `level` says who shares it: `vector`, `worker` or `gang`. The kernel must have been made for
@@ -51,19 +48,13 @@ class ShareInKernel:
 
     name: ClassVar[str] = "kernel-acc-loop"
 
-    call: str
-    loop: int = 1
     level: str = "vector"
     sums: bool = False
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return calls_for(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
+    @property
+    def assertions(self) -> UserAssertions:
+        """Whether sums may be rounded in another order."""
+        return UserAssertions(sums=self.sums)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against sharing the loop."""
@@ -71,29 +62,29 @@ class ShareInKernel:
             message = f"'{self.level}' does not share loops of a kernel."
             hint = f"There are {listed(_LEVELS, 'and')}."
             return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
-        reasons = partial(_reasons, self.level, self.sums)
-        return check_loop(schedule, self.call, self.loop, reasons, check_call)
+        problems = check_call(schedule, self.call)
+        return problems or check_each(schedule, self.call, self.check_code)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the directive in the kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, lambda code: with_shared(code, self.loop, self.level))
+    def check_nest(self, nest: CodeFootprint) -> Reasons:
+        """Return all reasons against sharing the iterations of `nest`."""
+        return tuple(_reasons(self.level, nest))
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with the directive."""
+        return with_shared(code, self.loop, self.level)
 
 
 def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
     """Return `code` with loop `number` shared by `level`."""
-    code = addressed(code)
     flow = flow_of(code)
-    node = flow.loops[number - 1]
-    found = independence_of(node, flow)
+    found = independence_of(flow.loops[number - 1], flow)
     reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
     shared = AccLoopDirective((DeviceLevel(level),), tuple(found.private), reductions)
-    loop = loops_of(code)[number - 1]
-    return with_lines_for(code, {loop.address: (DirectiveLine(meaning=shared), loop)})
+    return rewrite_loop(code, number, lambda loop: (DirectiveLine(meaning=shared), loop))
 
 
-def _reasons(level: str, sums: bool, loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    code = flow.code
+def _reasons(level: str, nest: CodeFootprint) -> Iterator[Diagnostic]:
+    code, loop, flow = nest.flow.code, nest.loop, nest.flow
     if code.in_place:
         yield Diagnostic("T054", f"'{code.name}' is not called any more.", code.module.routine)
         return
@@ -110,8 +101,8 @@ def _reasons(level: str, sums: bool, loop: FlowNode, flow: Flow) -> Iterator[Dia
     if _is_out_of_order(level, loop, flow):
         message = f"A loop around or in the one over '{counter(loop)}' leaves no '{level}' for it."
         hint = "A gang has workers, and a worker has lanes."
-        yield Diagnostic("T084", message, place_of_loop(loop), hint=hint)
-    yield from may_parallelise(loop, flow, sums=sums)
+        yield Diagnostic("T084", message, nest.line.place, hint=hint)
+    yield from check_parallel(nest)
 
 
 def _is_out_of_order(level: str, loop: FlowNode, flow: Flow) -> bool:

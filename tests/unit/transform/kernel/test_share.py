@@ -6,9 +6,10 @@ import pytest
 
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.licm import MoveInvariantBounds
-from psyclone_storage.transform.kernel.loops import StripMineInKernel, SwapInKernel
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
+from psyclone_storage.transform.swap import SwapInKernel
+from psyclone_storage.transform.tile import StripMineInKernel
 from psyclone_storage.transform.workbench import Workbench
 from unit.transform.benches import refused
 from unit.transform.kernel.kernel_benches import bench, module, printed
