@@ -14,16 +14,28 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import AccLoopDirective, AccRoutineDirective, DeviceLevel
+from psyclone_storage.ir.directive import (
+    AccLoopDirective,
+    AccRoutineDirective,
+    DeviceLevel,
+    Directive,
+)
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.schedule import DirectiveRegion, Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
-from psyclone_storage.ir.walk import place_near
+from psyclone_storage.ir.walk import path_to, place_near
 from psyclone_storage.passes.loops import rewrite_loop
-from psyclone_storage.transform.kernel.code import check_call, check_each
+from psyclone_storage.transform.kernel.code import (
+    check_call,
+    check_each,
+    codes_of,
+    place_in_algorithm,
+)
 from psyclone_storage.transform.nests import OnKernelNest
 from psyclone_storage.transform.step import Reasons
 
+_REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 _LEVELS = tuple(level.value for level in DeviceLevel if level is not DeviceLevel.SEQ)
 """What of a device may share a loop, from the inside to the outside."""
 
@@ -34,9 +46,10 @@ class ShareInKernel(OnKernelNest):
 
     `level` says who shares it: `vector`, `worker` or `gang`. The kernel must have been made for
     that by `acc-routine` with a `parallelism` of at least that level, and the loop around its
-    calls must leave it to the kernel. What an iteration sets for itself alone is private, and what
-    the loop reduces is put together in the end. `sums` is the user's word that sums and products of
-    real numbers may get their terms in another order, which changes them by rounding.
+    calls must leave it to the kernel. A kernel that is inlined must be in a region of OpenACC
+    instead, under `acc-loop{gang=true}`. What an iteration sets for itself alone is private, and
+    what the loop reduces is put together in the end. `sums` is the user's word that sums and
+    products of real numbers may get their terms in another order, which changes them by rounding.
 
     Refused if a value goes from one iteration to another, or if that cannot be told; if a variable
     that the loop sets is used after it; and if a loop around it or inside of it is shared by the
@@ -62,8 +75,12 @@ class ShareInKernel(OnKernelNest):
             message = f"'{self.level}' does not share loops of a kernel."
             hint = f"There are {listed(_LEVELS, 'and')}."
             return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
-        problems = check_call(schedule, self.call)
-        return problems or check_each(schedule, self.call, self.check_code)
+        if problems := check_call(schedule, self.call):
+            return problems
+        return (
+            *_check_region(schedule, self.call, self.level),
+            *check_each(schedule, self.call, self.check_code),
+        )
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:
         """Return all reasons against sharing the iterations of `nest`."""
@@ -85,13 +102,12 @@ def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
 
 def _reasons(level: str, nest: CodeFootprint) -> Iterator[Diagnostic]:
     code, loop, flow = nest.flow.code, nest.loop, nest.flow
-    if code.in_place:
-        yield Diagnostic("T054", f"'{code.name}' is not called any more.", code.module.routine)
-        return
     called = (
         item.meaning for item in code.directives if isinstance(item.meaning, AccRoutineDirective)
     )
-    if not any(one.level.rank >= DeviceLevel(level).rank for one in called):
+    if code.in_place:
+        yield from _check_reductions(nest)
+    elif not any(one.level.rank >= DeviceLevel(level).rank for one in called):
         yield Diagnostic(
             "T081",
             f"'{code.name}' is not compiled for loops that '{level}' shares.",
@@ -103,6 +119,34 @@ def _reasons(level: str, nest: CodeFootprint) -> Iterator[Diagnostic]:
         hint = "A gang has workers, and a worker has lanes."
         yield Diagnostic("T084", message, nest.line.place, hint=hint)
     yield from check_parallel(nest)
+
+
+def _check_region(schedule: Schedule, uid: str, level: str) -> Iterator[Diagnostic]:
+    """Yield why `level` cannot share loops of a kernel that is inlined (T081, T084)."""
+    code, place = codes_of(schedule, uid)[0], place_in_algorithm(schedule, uid)
+    if not code.in_place:
+        return
+    around = [item for item in path_to(schedule, uid) if isinstance(item, DirectiveRegion)]
+    if not any(item.directive in _REGIONS for item in around):
+        message = f"'{code.name}' is inlined in no region of OpenACC."
+        hint = "Apply 'acc-loop{gang=true}' and 'acc-parallel' around it first."
+        yield Diagnostic("T081", message, place, hint=hint)
+    for item in around:
+        if item.directive is Directive.ACC_LOOP and not item.options.sequential:
+            taken = DeviceLevel.VECTOR if item.options.vectors else DeviceLevel.GANG
+            if not item.options.gangs or taken.rank <= DeviceLevel(level).rank:
+                message = f"'{item.uid}' around '{code.name}' leaves no '{level}' for its loops."
+                hint = "Share that loop by 'acc-loop{gang=true}'."
+                yield Diagnostic("T084", message, place, hint=hint)
+
+
+def _check_reductions(nest: CodeFootprint) -> Iterator[Diagnostic]:
+    """Yield the reduction variables that a clause cannot name where they are inlined (T084)."""
+    code = nest.flow.code
+    for item in independence_of(nest.loop, nest.flow).reductions:
+        if key_of(item.name) in code.dummy_keys:
+            message = f"'{item.name}' is passed to '{code.name}': no clause can name it here."
+            yield Diagnostic("T084", message, nest.line.place)
 
 
 def _is_out_of_order(level: str, loop: FlowNode, flow: Flow) -> bool:
