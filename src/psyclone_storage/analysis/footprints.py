@@ -18,9 +18,9 @@ Reasons = tuple[Diagnostic, ...]
 
 @dataclass(frozen=True, slots=True)
 class UserAssertions:
-    """What a user asserts about loops, or permits.
+    """Properties of loops that a user asserts or permits.
 
-    `same_space` says that the bounds of loops over dofs agree, where metadata cannot tell;
+    `same_space` means that the bounds of loops over dofs agree, which metadata may leave open;
     `in_order` that iterations of a fused loop over a grid may wait for each other; `tested` that
     the program may compare bounds on a grid when it runs; `sums` that sums may be rounded in
     another order.
@@ -36,7 +36,10 @@ NO_ASSERTIONS = UserAssertions()
 
 
 class Footprint(Protocol):
-    """What the iterations of one loop touch. Each method reports what prevents one property."""
+    """The data that the iterations of one loop touch.
+
+    Each method reports what prevents one property of the loop.
+    """
 
     @property
     def inner(self) -> Self | None:

@@ -32,7 +32,7 @@ from psyclone_storage.transform.step import (
 )
 
 
-def statements_between(schedule: Schedule, first: str, last: str) -> tuple[Statement, ...]:
+def block_between(schedule: Schedule, first: str, last: str) -> tuple[Statement, ...]:
     """Return the statements from `first` to `last`, with both, if they are in one body.
 
     What is derived is not counted.
@@ -108,7 +108,7 @@ def check_block(
     """
     if problems := missing(schedule, first, last):
         return problems
-    block = statements_between(schedule, first, last)
+    block = block_between(schedule, first, last)
     if not block:
         message = f"'{first}' and '{last}' do not stand one after the other."
         return (Diagnostic("T023", message, place_near(schedule, first)),)
@@ -130,7 +130,7 @@ class OnBlock(CheckedStep):
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements in the region."""
-        block = statements_between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         return wrap_in_region(schedule, self.last, self.region(block))
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:

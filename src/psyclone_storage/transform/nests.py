@@ -62,7 +62,7 @@ class OnKernelNest(ChangesCode):  # pylint: disable=abstract-method
 
     @property
     def assertions(self) -> UserAssertions:
-        """What the user asserts about the nest."""
+        """The assertions of the user about the nest."""
         return NO_ASSERTIONS
 
     def check_code(self, code: KernelCode) -> Iterable[Diagnostic]:

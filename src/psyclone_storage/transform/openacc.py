@@ -22,8 +22,8 @@ from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, place_of, statements
 from psyclone_storage.transform.blocks import (
     OnBlock,
+    block_between,
     check_block,
-    statements_between,
 )
 from psyclone_storage.transform.device import may_follow, reasons_for_host
 from psyclone_storage.transform.halos import without_halos
@@ -143,7 +143,7 @@ class AccParallel(OnBlock):
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
         reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
-        block = statements_between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         loops = [loop for item in block for loop in _outermost(item)]
         return (
             *reasons,
@@ -193,7 +193,7 @@ class AccKernels(OnBlock):
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
         reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
-        block = statements_between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         around = path_to(schedule, self.first)[:-1]
         if self.queue >= 0 and any(isinstance(item, DirectiveRegion) for item in around):
             reasons += (_end_waits(f"'{self.first}'", place_near(schedule, self.first)),)
@@ -235,7 +235,7 @@ class AccData(OnBlock):
         """Return all reasons against the region."""
         inside = (*_REGIONS, *_LOOPS)
         reasons = check_block(schedule, self.first, self.last, inside=inside)
-        block = statements_between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         return (*reasons, *(reason for item in block for reason in _not_queued(item)))
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:

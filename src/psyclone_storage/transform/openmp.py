@@ -23,9 +23,9 @@ from psyclone_storage.ir.walk import (
 )
 from psyclone_storage.transform.blocks import (
     OnBlock,
+    block_between,
     check_block,
     runs_between_exchanges,
-    statements_between,
 )
 from psyclone_storage.transform.step import (
     Place,
@@ -147,7 +147,7 @@ class OpenParallelRegion(OnBlock):
         reasons = check_block(schedule, self.first, self.last, inside=_IN_A_TEAM)
         return (
             *reasons,
-            *may_share_region(schedule, statements_between(schedule, self.first, self.last)),
+            *may_share_region(schedule, block_between(schedule, self.first, self.last)),
         )
 
     def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:

@@ -16,8 +16,8 @@ from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, statements
 from psyclone_storage.transform.blocks import (
     OnBlock,
+    block_between,
     check_block,
-    statements_between,
 )
 from psyclone_storage.transform.device import reasons_for_host
 from psyclone_storage.transform.step import Place, Reasons, SharesIterations, under_directive
@@ -84,7 +84,7 @@ class OpenTarget(OnBlock):
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
         reasons = check_block(schedule, self.first, self.last, inside=_TEAMS)
-        block = statements_between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         held = [one for item in block if isinstance(item, Loop | DirectiveRegion)
                 for one in (item, *statements(item))]  # fmt: skip
         teams = [one for one in held if isinstance(one, DirectiveRegion)]

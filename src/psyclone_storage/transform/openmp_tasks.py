@@ -23,9 +23,9 @@ from psyclone_storage.ir.walk import (
 )
 from psyclone_storage.transform.blocks import (
     OnBlock,
+    block_between,
     check_block,
     runs_between_exchanges,
-    statements_between,
 )
 from psyclone_storage.transform.device import leaves_tasks
 from psyclone_storage.transform.halos import without_halos
@@ -240,7 +240,7 @@ def _makes_tasks(item: Statement) -> bool:
 
 def _check_one(schedule: Schedule, first: str, last: str) -> Reasons:
     reasons = check_block(schedule, first, last, around=_TEAM, inside=_TASKS)
-    return (*reasons, *may_share_region(schedule, statements_between(schedule, first, last)))
+    return (*reasons, *may_share_region(schedule, block_between(schedule, first, last)))
 
 
 def _no_sums(loop: Loop) -> Iterator[Diagnostic]:

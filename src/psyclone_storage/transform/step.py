@@ -1,4 +1,4 @@
-"""What a step of a transformation is, and what all steps say in the same words.
+"""Steps of transformations: their protocol, common bases and common diagnostics.
 
 A step is a frozen record of what is to be done and where. It knows one change and its rules, and
 nothing of the halo exchanges that follow from it: `transform.workbench` derives those anew.

@@ -65,7 +65,7 @@ class SwapInKernel(OnKernelNest):
 
     @property
     def assertions(self) -> UserAssertions:
-        """Whether sums may be rounded in another order."""
+        """The permission to round sums in another order."""
         return UserAssertions(sums=self.sums)
 
     def check_nest(self, nest: CodeFootprint) -> Reasons:

@@ -38,7 +38,7 @@ from psyclone_storage.ir.unit import Do
 
 @dataclass(frozen=True, slots=True)
 class CodeFootprint:
-    """What the iterations of a loop of a subroutine touch, by its statements (T052, T062, T063)."""
+    """The footprint of a loop of a subroutine, by its statements (T052, T062, T063)."""
 
     flow: Flow
     loop: FlowNode

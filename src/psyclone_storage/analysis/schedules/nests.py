@@ -23,7 +23,7 @@ POINTS = (Over.ROWS, Over.COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class LoopFootprint:
-    """What the iterations of a loop of a schedule touch, by metadata."""
+    """The footprint of a loop of a schedule, by metadata."""
 
     schedule: Schedule
     rules: Rules

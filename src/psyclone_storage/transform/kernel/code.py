@@ -1,4 +1,4 @@
-"""What all steps on the code of kernels share: finding it, replacing it, and why they must not.
+"""The code of kernels for all steps on it: find it, check it, replace it.
 
 A step that changes the code of a kernel makes a kernel of its own for one call: the author's module
 is copied with the changed subroutine in it, or the subroutine goes into the PSy layer. So a

@@ -66,7 +66,7 @@ class ShareInKernel(OnKernelNest):
 
     @property
     def assertions(self) -> UserAssertions:
-        """Whether sums may be rounded in another order."""
+        """The permission to round sums in another order."""
         return UserAssertions(sums=self.sums)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
