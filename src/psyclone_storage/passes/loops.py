@@ -15,12 +15,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Name, intrinsic, whole
-from psyclone_storage.ir.loops import (
-    addressed,
-    following_loop,
-    loops_of,
-    with_lines_for,
-)
+from psyclone_storage.ir.loops import addressed, following_loop, loops_of, with_lines_for
 from psyclone_storage.ir.nests import AnyLoop, inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, rewritten, substituted, unnamed

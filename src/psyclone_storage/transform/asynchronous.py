@@ -12,20 +12,10 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.walk import find, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import HalosInFlight
-from psyclone_storage.transform.step import (
-    CheckedStep,
-    Place,
-    Reasons,
-    missing,
-)
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,19 +17,9 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import (
-    outer_loops,
-    path_to,
-    place_near,
-    replaced,
-)
+from psyclone_storage.ir.walk import outer_loops, path_to, place_near, replaced
 from psyclone_storage.transform.halos import may_be_written, without_halos
-from psyclone_storage.transform.step import (
-    CheckedStep,
-    Reasons,
-    missing,
-    under_directive,
-)
+from psyclone_storage.transform.step import CheckedStep, Reasons, missing, under_directive
 
 
 def block_between(schedule: Schedule, first: str, last: str) -> tuple[Statement, ...]:

@@ -9,15 +9,8 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import KnownBounds, Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    place_of,
-)
-from psyclone_storage.transform.step import (
-    Reasons,
-    ReplacesLoop,
-    part_of_a_split,
-    under_directive,
-)
+from psyclone_storage.ir.walk import place_of
+from psyclone_storage.transform.step import Reasons, ReplacesLoop, part_of_a_split, under_directive
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,8 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Reach, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    outer_loops,
-    place_of,
-)
-from psyclone_storage.transform.step import (
-    Reasons,
-    ReplacesLoop,
-    part_of_a_split,
-    under_directive,
-)
+from psyclone_storage.ir.walk import outer_loops, place_of
+from psyclone_storage.transform.step import Reasons, ReplacesLoop, part_of_a_split, under_directive
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,9 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-    replaced,
-)
+from psyclone_storage.ir.walk import find, place_near, replaced
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import (
-    CheckedStep,
-    Place,
-    Reasons,
-    missing,
-)
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 
 @dataclass(frozen=True, slots=True)

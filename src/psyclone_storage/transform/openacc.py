@@ -20,11 +20,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, place_of, statements
-from psyclone_storage.transform.blocks import (
-    OnBlock,
-    block_between,
-    check_block,
-)
+from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
 from psyclone_storage.transform.device import may_follow, reasons_for_host
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (

@@ -18,20 +18,9 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import component_text
-from psyclone_storage.ir.walk import (
-    find,
-    kernel_calls,
-    place_near,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import (
-    CheckedStep,
-    Place,
-    Reasons,
-    missing,
-)
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 _SIDES = {side.value: side for side in Side}
 

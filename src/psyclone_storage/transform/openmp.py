@@ -17,22 +17,14 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    place_near,
-    place_of,
-)
+from psyclone_storage.ir.walk import place_near, place_of
 from psyclone_storage.transform.blocks import (
     OnBlock,
     block_between,
     check_block,
     runs_between_exchanges,
 )
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-    SharesIterations,
-    under_directive,
-)
+from psyclone_storage.transform.step import Place, Reasons, SharesIterations, under_directive
 
 _IN_A_TEAM = (
     Directive.OMP_DO,

@@ -14,11 +14,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, statements
-from psyclone_storage.transform.blocks import (
-    OnBlock,
-    block_between,
-    check_block,
-)
+from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
 from psyclone_storage.transform.device import reasons_for_host
 from psyclone_storage.transform.step import Place, Reasons, SharesIterations, under_directive
 

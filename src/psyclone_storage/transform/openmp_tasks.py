@@ -14,13 +14,7 @@ from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import TaskWait
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-    place_of,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.walk import find, place_near, place_of, replaced, statements
 from psyclone_storage.transform.blocks import (
     OnBlock,
     block_between,

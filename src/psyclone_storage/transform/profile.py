@@ -19,21 +19,9 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import (
-    find,
-    kernel_calls,
-    path_to,
-    place_near,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import (
-    CheckedStep,
-    Place,
-    Reasons,
-    missing,
-)
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 
 class ProfileGranularity(Enum):

@@ -12,18 +12,8 @@ from psyclone_storage.ir.kernel import Access, Iteration
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    calls_in,
-    path_to,
-    place_of,
-    replaced,
-)
-from psyclone_storage.transform.step import (
-    OnLoop,
-    Reasons,
-    part_of_a_split,
-    under_directive,
-)
+from psyclone_storage.ir.walk import calls_in, path_to, place_of, replaced
+from psyclone_storage.transform.step import OnLoop, Reasons, part_of_a_split, under_directive
 
 _LARGER = (Iteration.CELL_COLUMN, Iteration.DOF)
 

@@ -13,13 +13,7 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_of, replaced
-from psyclone_storage.transform.step import (
-    OnLoop,
-    Reasons,
-    loop_named,
-    loops_in,
-    under_directive,
-)
+from psyclone_storage.transform.step import OnLoop, Reasons, loop_named, loops_in, under_directive
 
 _OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
 

@@ -14,14 +14,7 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    Loop,
-    Over,
-    Schedule,
-    Statement,
-)
+from psyclone_storage.ir.schedule import Compound, DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.walk import (
     by_uid,
     find,

@@ -9,16 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from psyclone_storage.analysis.footprints import UserAssertions
-from psyclone_storage.analysis.schedules.dependence import (
-    Dependence,
-    Uses,
-    takes_random_numbers,
-)
+from psyclone_storage.analysis.schedules.dependence import Dependence, Uses, takes_random_numbers
 from psyclone_storage.analysis.schedules.spaces import groups_by_space, numbered_apart
-from psyclone_storage.base.diagnostic import (
-    Diagnostic,
-    Related,
-)
+from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.aliases import Aliases, aliases_in
@@ -35,12 +28,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import (
-    kernel_calls,
-    path_to,
-    place_near,
-    place_of,
-)
+from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
 
 Reasons = tuple[Diagnostic, ...]
 

@@ -15,17 +15,10 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.unit import Branch, Declare, If
-from psyclone_storage.ir.walk import (
-    find,
-    path_to,
-    place_of,
-    replaced,
-)
+from psyclone_storage.ir.walk import find, path_to, place_of, replaced
 from psyclone_storage.passes.scratch import INTEGER, Scratch
 from psyclone_storage.transform.kernel.code import OnCall, check_call, check_callers
-from psyclone_storage.transform.step import (
-    Reasons,
-)
+from psyclone_storage.transform.step import Reasons
 
 _BOUNDS = (
     (Role.FIRST_COLUMN, "xstart", 0, Operator.GREATER_EQUAL),

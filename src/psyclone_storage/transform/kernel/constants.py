@@ -14,24 +14,14 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.code import KernelCode, Specified
-from psyclone_storage.ir.expr import (
-    whole,
-)
+from psyclone_storage.ir.expr import whole
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Declare
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-)
-from psyclone_storage.transform.kernel.code import (
-    OnCall,
-    check_called,
-    check_each,
-    with_each,
-)
+from psyclone_storage.ir.walk import find, place_near
+from psyclone_storage.transform.kernel.code import OnCall, check_called, check_each, with_each
 from psyclone_storage.transform.step import Reasons
 
 _UNSET = -1

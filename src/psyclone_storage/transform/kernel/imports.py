@@ -11,14 +11,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Expr,
-    Name,
-    Range,
-    Symbol,
-    spell,
-    whole_number,
-)
+from psyclone_storage.ir.expr import Expr, Name, Range, Symbol, spell, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
 from psyclone_storage.ir.keys import key_of

@@ -39,22 +39,10 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import (
-    Assign,
-    Call,
-    Do,
-    DoConcurrent,
-    Forall,
-    If,
-    Line,
-    Opaque,
-    Where,
-)
+from psyclone_storage.ir.unit import Assign, Call, Do, DoConcurrent, Forall, If, Line, Opaque, Where
 from psyclone_storage.ir.walk import place_near
 from psyclone_storage.passes.scratch import Scratch, nothing_to_do
-from psyclone_storage.transform.kernel.code import (
-    ChangesCode,
-)
+from psyclone_storage.transform.kernel.code import ChangesCode
 from psyclone_storage.transform.kernel.expansions import (
     EXPANSIONS,
     CallSite,

@@ -14,12 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
-from psyclone_storage.analysis.bodies.shapes import (
-    Triplet,
-    dimensions_of,
-    element,
-    type_of,
-)
+from psyclone_storage.analysis.bodies.shapes import Triplet, dimensions_of, element, type_of
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode, Specified

@@ -21,9 +21,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, rewritten
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
 from psyclone_storage.passes.scratch import INTEGER, Scratch, nothing_to_do
-from psyclone_storage.transform.kernel.code import (
-    ChangesCode,
-)
+from psyclone_storage.transform.kernel.code import ChangesCode
 from psyclone_storage.transform.step import Reasons
 
 

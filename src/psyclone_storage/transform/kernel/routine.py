@@ -26,11 +26,7 @@ from psyclone_storage.ir.operators import DefinedOperator
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.scopes import (
-    WORDS,
-    imports_of,
-    surroundings,
-)
+from psyclone_storage.ir.scopes import WORDS, imports_of, surroundings
 from psyclone_storage.ir.unit import Call, Critical, DirectiveLine, InputOutput, Opaque, Stop
 from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import (
