@@ -20,6 +20,7 @@ from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name
 from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
+from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
 from psyclone_storage.passes.loops import (
     fuse_loops,
     jam_loops,
@@ -31,7 +32,6 @@ from psyclone_storage.passes.loops import (
 from psyclone_storage.transform.kernel.arrays import may_be_loops, with_loops
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
 from psyclone_storage.transform.kernel.levels import over_levels
-from psyclone_storage.transform.kernel.licm import with_hoisted, with_plain_bounds
 
 SIZE = 9
 Memory = dict[str, np.ndarray]
@@ -237,8 +237,8 @@ def test_loops_that_may_fuse_may_fuse(text: str) -> None:
 @given(nests())
 def test_hoisting_chunks_and_functions_change_nothing(text: str) -> None:
     code = kernel(text)
-    same(code, with_hoisted(code))
-    same(code, with_plain_bounds(code))
+    same(code, hoist_assignments(code))
+    same(code, hoist_bounds(code))
     if ", -1" not in text:
         same(code, strip_mine_loop(code, 2, 2))
     changed, reasons = written_out(code, FUNCTIONS)

@@ -1,4 +1,4 @@
-"""Rewrites of loop nests: swap, strip-mine, tile, fuse, and unroll and jam.
+"""Rewrites of loop nests: swap, strip-mine, tile, fuse, unroll and jam, share.
 
 `swap`, `strip_mine`, `tile` and `fuse` take the loops of a schedule and those of a subroutine.
 Functions whose names end in `_loop` or `_loops` take a subroutine and the number of a loop in it,
@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from psyclone_storage.analysis.bodies.flow import flow_of
+from psyclone_storage.analysis.bodies.independence import independence_of
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccLoopDirective, DeviceLevel
 from psyclone_storage.ir.expr import Binary, Expr, Name, intrinsic, whole
 from psyclone_storage.ir.loops import addressed, following_loop, loops_of, with_lines_for
 from psyclone_storage.ir.nests import AnyLoop, inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, rewritten, substituted, unnamed
 from psyclone_storage.ir.schedule import Loop, Over
-from psyclone_storage.ir.unit import Do, Line
+from psyclone_storage.ir.unit import DirectiveLine, Do, Line
 from psyclone_storage.passes.scratch import INTEGER, Scratch
 
 Strips = Callable[[AnyLoop], tuple[AnyLoop, AnyLoop]]
@@ -119,6 +122,15 @@ def fuse_loops(code: KernelCode, number: int) -> KernelCode:
 def jam_loops(code: KernelCode, number: int, factor: int) -> KernelCode:
     """Return `code` with `factor` iterations of a loop in the loop inside it (unroll and jam)."""
     return rewrite_loop(code, number, lambda loop: _jam(loop, factor))
+
+
+def share_loop(code: KernelCode, number: int, level: DeviceLevel) -> KernelCode:
+    """Return `code` with a directive by which `level` of a device shares a loop."""
+    flow = flow_of(code)
+    found = independence_of(flow.loops[number - 1], flow)
+    reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
+    shared = AccLoopDirective((level,), found.private, reductions)
+    return rewrite_loop(code, number, lambda loop: (DirectiveLine(meaning=shared), loop))
 
 
 def rewrite_loop(

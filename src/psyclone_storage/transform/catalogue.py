@@ -23,6 +23,7 @@ from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchan
 from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseInKernel, FuseLoops
+from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.interior import SplitInterior
 from psyclone_storage.transform.jam import JamInKernel
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
@@ -33,7 +34,6 @@ from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, InlinePointKernel
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
-from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.kernel.procedures import InlineProcedures
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import independence_of
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, counter
 from psyclone_storage.analysis.footprints import UserAssertions, check_parallel
@@ -25,7 +25,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
 from psyclone_storage.ir.walk import path_to, place_near
-from psyclone_storage.passes.loops import rewrite_loop
+from psyclone_storage.passes.loops import share_loop
 from psyclone_storage.transform.kernel.code import (
     check_call,
     check_each,
@@ -88,16 +88,7 @@ class ShareInKernel(OnKernelNest):
 
     def transform_code(self, code: KernelCode) -> KernelCode:
         """Return `code` with the directive."""
-        return with_shared(code, self.loop, self.level)
-
-
-def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
-    """Return `code` with loop `number` shared by `level`."""
-    flow = flow_of(code)
-    found = independence_of(flow.loops[number - 1], flow)
-    reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
-    shared = AccLoopDirective((DeviceLevel(level),), tuple(found.private), reductions)
-    return rewrite_loop(code, number, lambda loop: (DirectiveLine(meaning=shared), loop))
+        return share_loop(code, self.loop, DeviceLevel(self.level))
 
 
 def _reasons(level: str, nest: CodeFootprint) -> Iterator[Diagnostic]:

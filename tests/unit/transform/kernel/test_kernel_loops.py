@@ -6,10 +6,10 @@ import pytest
 
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.transform.fuse import FuseInKernel
+from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.jam import JamInKernel
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
-from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.swap import SwapInKernel
 from psyclone_storage.transform.tile import StripMineInKernel, TileInKernel

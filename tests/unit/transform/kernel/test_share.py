@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.records import replace
+from psyclone_storage.transform.hoist import MoveInvariantBounds
 from psyclone_storage.transform.kernel.code import with_codes
 from psyclone_storage.transform.kernel.inline import InlineCall
-from psyclone_storage.transform.kernel.licm import MoveInvariantBounds
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.openacc import AccLoop, AccParallel

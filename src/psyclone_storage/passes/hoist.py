@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import (
     accesses,
@@ -13,68 +12,19 @@ from psyclone_storage.analysis.bodies.accesses import (
 )
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import difference, sum_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, rewritten
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
-from psyclone_storage.passes.scratch import INTEGER, Scratch, nothing_to_do
-from psyclone_storage.transform.kernel.code import ChangesCode
-from psyclone_storage.transform.step import Reasons
-
-
-@dataclass(frozen=True, slots=True)
-class MoveInvariantAssignments(ChangesCode):
-    """Move assignments out of loops in a kernel whose outcome is the same in all iterations.
-
-    They stand under the condition that there is an iteration, so that nothing is computed that was
-    not. An assignment stays that reads what its loop changes, whose target is changed elsewhere in
-    the loop or read before, or that may share data with a pointer.
-
-    before: do k = 1, n; area = dx * dy; f(k) = area * g(k); end do
-    after:  if (1 <= n) area = dx * dy; do k = 1, n; f(k) = area * g(k); end do
-    """
-
-    name: ClassVar[str] = "hoist"
-
-    def check_code(self, code: KernelCode) -> Reasons:
-        """Return all reasons against moving assignments."""
-        if with_hoisted(code) == code:
-            return (nothing_to_do(code, "has no assignment that could leave its loop"),)
-        return ()
-
-    def transform_code(self, code: KernelCode) -> KernelCode:
-        """Return the changed `code`."""
-        return with_hoisted(code)
-
-
-@dataclass(frozen=True, slots=True)
-class MoveInvariantBounds(ChangesCode):
-    """Compute the bounds of loops in a kernel in front of them, where they are no plain values.
-
-    before: do k = 2 * n, size(f); ...
-    after:  loop_start = 2 * n; loop_stop = size(f); do k = loop_start, loop_stop; ...
-    """
-
-    name: ClassVar[str] = "hoist-bounds"
-
-    def check_code(self, code: KernelCode) -> Reasons:
-        """Return all reasons against new variables."""
-        if with_plain_bounds(code) == code:
-            return (nothing_to_do(code, "has no loop whose bounds are computed"),)
-        return ()
-
-    def transform_code(self, code: KernelCode) -> KernelCode:
-        """Return the changed `code`."""
-        return with_plain_bounds(code)
-
+from psyclone_storage.passes.scratch import INTEGER, Scratch
 
 # ---------------------------------------------------------------------------- assignments
 
 
-def with_hoisted(code: KernelCode) -> KernelCode:
+def hoist_assignments(code: KernelCode) -> KernelCode:
     """Return `code` with invariant assignments in front of their loops, inner loops first."""
     return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code)))
 
@@ -129,7 +79,7 @@ def _may_share(name: str, code: KernelCode) -> bool:
 # ---------------------------------------------------------------------------- bounds
 
 
-def with_plain_bounds(code: KernelCode) -> KernelCode:
+def hoist_bounds(code: KernelCode) -> KernelCode:
     """Return `code` with the bounds of its loops in variables, if they are not plain already."""
     scratch = Scratch(code)
     body = rewritten(code.body, lambda line: _with_bounds(line, scratch))
