@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.aliases import Aliases, aliases_in
@@ -26,9 +27,6 @@ from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.schedule import Axis, KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls, path_to
-
-Reasons = tuple[Diagnostic, ...]
-
 
 _TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
 _HERE = (0, 0)

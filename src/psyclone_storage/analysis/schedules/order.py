@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.footprints import UserAssertions
+from psyclone_storage.analysis.footprints import Reasons, UserAssertions
 from psyclone_storage.analysis.schedules.dependence import Dependence, Uses, takes_random_numbers
 from psyclone_storage.analysis.schedules.spaces import groups_by_space, numbered_apart
 from psyclone_storage.base.diagnostic import Diagnostic, Related
@@ -29,8 +29,6 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
-
-Reasons = tuple[Diagnostic, ...]
 
 
 def may_move(schedule: Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:

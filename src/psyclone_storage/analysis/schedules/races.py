@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.grid import may_run_points_parallel
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
@@ -37,8 +38,6 @@ from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule, data_by_name
 from psyclone_storage.ir.walk import calls_in
-
-Reasons = tuple[Diagnostic, ...]
 
 
 def may_run_parallel(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
