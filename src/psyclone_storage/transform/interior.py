@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.dependence import Uses
-from psyclone_storage.analysis.schedules.grid import may_split_points
+from psyclone_storage.analysis.schedules.grid import check_points_split
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.peel import (
@@ -90,7 +90,7 @@ class SplitInterior(OnLoop):
             reasons.append(Diagnostic("T032", f"{message} one call.", place))
         reasons += rules.check_split(schedule, loop)
         if loop.over.axis is not None:
-            reasons += may_split_points(schedule, loop)
+            reasons += check_points_split(schedule, loop)
         return tuple(reasons)
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:

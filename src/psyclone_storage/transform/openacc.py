@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
@@ -83,7 +83,7 @@ class AccLoop(SharesIterations):
             return reasons
         shared = nest[: self.collapse or 1]
         return reasons + tuple(
-            reason for item in shared for reason in may_run_parallel(schedule, rules, item)
+            reason for item in shared for reason in check_races(schedule, rules, item)
         )
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
@@ -103,7 +103,7 @@ class AccLoop(SharesIterations):
         nest = _nest(loop)
         if self.sequential:
             return len(nest)
-        return len(list(takewhile(lambda one: not may_run_parallel(schedule, rules, one), nest)))
+        return len(list(takewhile(lambda one: not check_races(schedule, rules, one), nest)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class AccParallel(OnBlock):
             *reasons,
             *may_share_region(schedule, block),
             *reasons_for_host(block),
-            *(reason for loop in loops for reason in may_run_parallel(schedule, rules, loop)),
+            *(reason for loop in loops for reason in check_races(schedule, rules, loop)),
             *may_follow(schedule, block),
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
@@ -161,7 +161,7 @@ def _check_threads(
         hint += " runtime."
         reasons += (Diagnostic("T024", message, place_near(schedule, loop.uid), hint=hint),)
     sums = _check_sums(loop, rules, step)
-    return (*reasons, *may_run_parallel(schedule, rules, loop), *sums)
+    return (*reasons, *check_races(schedule, rules, loop), *sums)
 
 
 def _check_sums(loop: Loop, rules: Rules, step: ParallelDo | ShareLoop) -> Reasons:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
@@ -43,7 +43,11 @@ class TeamsDo(SharesIterations):
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against sharing the iterations."""
         reasons = under_directive(schedule, self.loop, around=_TARGET)
-        return (*reasons, *reasons_for_host((loop,)), *may_run_parallel(schedule, rules, loop))
+        return (
+            *reasons,
+            *reasons_for_host((loop,)),
+            *check_races(schedule, rules, loop),
+        )
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
         """Return the loop under `omp teams distribute parallel do`."""

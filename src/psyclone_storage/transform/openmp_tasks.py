@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.dependence import dependences
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
@@ -122,7 +122,7 @@ class TaskLoop(SharesIterations):
         if self.grainsize < 0 or self.num_tasks < 0 or (self.grainsize and self.num_tasks):
             message = "Tasks have a size, or there is a number of them, from 1 on, but not both."
             reasons += (Diagnostic("T084", message, place_near(schedule, self.loop)),)
-        return (*reasons, *_no_sums(loop), *may_run_parallel(schedule, rules, loop))
+        return (*reasons, *_no_sums(loop), *check_races(schedule, rules, loop))
 
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
         """Return the loop under `omp taskloop`."""

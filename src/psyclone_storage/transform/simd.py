@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import against_plain_sums, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
@@ -64,7 +64,7 @@ class VectoriseLoop(OnLoop):
         return (
             *under_directive(schedule, loop.uid, around=around),
             *reasons,
-            *may_run_parallel(schedule, rules, loop),
+            *check_races(schedule, rules, loop),
         )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from psyclone_storage.analysis.footprints import NO_ASSERTIONS, Reasons, UserAssertions, check_fuse
-from psyclone_storage.analysis.schedules.grid import may_fuse_points, may_reorder_points
+from psyclone_storage.analysis.schedules.grid import check_points_fuse, check_points_order
 from psyclone_storage.analysis.schedules.order import (
     check_alike,
     check_interference,
     check_neighbours,
 )
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.nests import inner_loop
@@ -60,7 +60,7 @@ class LoopFootprint:
 
     def check_order(self) -> Reasons:
         """Return which points depend on points to the north-west or south-east (S014)."""
-        return may_reorder_points(self.schedule, self.loop)
+        return check_points_order(self.schedule, self.loop)
 
     def check_strips(self) -> Reasons:
         """Return that the loop does not count rows or columns (T016)."""
@@ -79,12 +79,12 @@ class LoopFootprint:
         """Return what `other` would touch too early or too late in a fused loop (S009)."""
         if self.loop.over.axis is not None:
             in_order = self.assertions.in_order
-            return may_fuse_points(self.schedule, self.loop, other.loop, in_order=in_order)
+            return check_points_fuse(self.schedule, self.loop, other.loop, in_order=in_order)
         return check_interference(self.schedule, self.rules, self.loop, other.loop)
 
     def check_concurrent(self) -> Reasons:
         """Return why the iterations must not run at the same time (S010, S011)."""
-        return may_run_parallel(self.schedule, self.rules, self.loop)
+        return check_races(self.schedule, self.rules, self.loop)
 
 
 def check_fuse_neighbours(

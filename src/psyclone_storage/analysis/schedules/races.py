@@ -24,7 +24,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.analysis.schedules.grid import may_run_points_parallel
+from psyclone_storage.analysis.schedules.grid import check_points_parallel
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     aliases_of,
@@ -40,7 +40,7 @@ from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule, data_
 from psyclone_storage.ir.walk import calls_in
 
 
-def may_run_parallel(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
+def check_races(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
     """Return why the iterations of `loop` must not run at the same time; nothing if they may."""
     match loop.over:
         case Over.COLOURS | Over.TILE_COLOURS:
@@ -53,7 +53,7 @@ def may_run_parallel(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
             message = f"'{loop.uid}' calls its kernel once: there is nothing to run in parallel."
             return (Diagnostic("S011", message, _span(loop)),)
         case over if over.axis is not None:
-            return may_run_points_parallel(schedule, loop)
+            return check_points_parallel(schedule, loop)
         case Over.CELLS | Over.CELLS_OF_TILE:
             return (
                 *_additions(rules, loop),
