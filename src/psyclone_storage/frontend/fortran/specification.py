@@ -79,12 +79,17 @@ T = TypeVar("T")
 class TypeDefinition:
     """A derived type as it stands: its own components, and the name of the type it extends.
 
-    `bindings` are, in lower case, the names of its procedures, also of components that are some.
+    `components` are the statements up to `contains`, `bindings` those after it. `procedures` are,
+    in lower case, the names of its procedures, also of components that are some. `problems` are
+    what could not be read of its components.
     """
 
     structure: ParsedStructure
     parent: str
-    bindings: frozenset[str] = frozenset()
+    components: tuple[SourceStatement, ...]
+    bindings: tuple[SourceStatement, ...]
+    procedures: frozenset[str]
+    problems: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,30 +284,46 @@ def _details(declared: DeclaredType, entity: Entity) -> tuple[str, ...]:
 def read_structure(
     statement: SourceStatement, body: Iterator[SourceStatement]
 ) -> TypeDefinition | None:
-    """Return the derived type that `statement` opens, or None; takes its statements from `body`.
-
-    Statements behind `contains` are passed over.
-    """
+    """Return the derived type that `statement` opens, or None; takes its statements from `body`."""
     head = TYPE_DEFINITION.match(statement.text)
     if head is None:
         return None
-    components: list[Declaration] = []
-    bindings: list[str] = []
-    bound = False
+    components: list[SourceStatement] = []
+    bindings: list[SourceStatement] = []
+    into = components
     for part in body:
         if END_TYPE.match(part.text):
             break
-        bound = bound or part.text.lower() == "contains"
-        if found := _BINDING.match(part.text):
-            bindings += [name.lower() for name in _BOUND_NAME.findall(found["names"])]
-        if not bound:
-            components += read_declarations(part)
+        if part.text.lower() == "contains":
+            into = bindings
+        else:
+            into.append(part)
+    declared: list[Declaration] = []
+    problems: list[Diagnostic] = []
+    for part in components:
+        try:
+            declared += read_declarations(part)
+        except CompileError as error:
+            problems += error.problems
+    procedures = {
+        name.lower()
+        for part in (*components, *bindings)
+        if (found := _BINDING.match(part.text))
+        for name in _BOUND_NAME.findall(found["names"])
+    }
     parent = _EXTENDS.search(head.group("attributes") or "")
     structure = ParsedStructure(
-        head.group("name").lower(), tuple(components), statement.span(*head.span("name"))
+        head.group("name").lower(), tuple(declared), statement.span(*head.span("name"))
     )
     extended = parent.group(1).lower() if parent else ""
-    return TypeDefinition(structure, extended, frozenset(bindings))
+    return TypeDefinition(
+        structure,
+        extended,
+        tuple(components),
+        tuple(bindings),
+        frozenset(procedures),
+        tuple(problems),
+    )
 
 
 def _read(rule: Callable[[str], T], text: str, start: int, stop: int) -> T:

@@ -15,9 +15,10 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.module_symbols import uses_of
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
 from psyclone_storage.frontend.fortran.specification import read_use
-from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
-from psyclone_storage.ir.parsed import ParsedUse
+from psyclone_storage.frontend.fortran.statements import SourceStatement
+from psyclone_storage.ir.parsed import ParsedUse, ScopeKind
 from psyclone_storage.ir.unit import Use
 
 _STRING = regex(r"'[^']*'|\"[^\"]*\"")
@@ -28,10 +29,8 @@ _OPENING = regex(
     re.IGNORECASE,
 )
 _RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
-_MODULE = regex(r"(?:module\s+|submodule\s*\([^)]*\)\s*)(?P<name>[a-z]\w*)$", re.IGNORECASE)
+_MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 _CLOSING = regex(r"end\s*(?:(?:subroutine|function)\b.*)?$", re.IGNORECASE)
-_INTERFACE = regex(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
-_END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
 _KEPT = regex(
     r"\bsave\b|^(?:data|common|equivalence|namelist|external|pointer)\b|^include\s*['\"]",
     re.IGNORECASE,
@@ -95,28 +94,17 @@ def read_state(source: SourceText, module: str, name: str) -> StateInText:
 
 def _statements_of(source: SourceText, module: str, name: str) -> Iterator[SourceStatement]:
     """Yield the statements of a module procedure and its internal procedures, except interfaces."""
-    in_module = hidden = False
-    others = depth = 0
-    for statement in scan(source):
-        text = statement.text
-        if hidden or _INTERFACE.match(text):
-            hidden = not _END_INTERFACE.match(text)
-        elif not (depth or others) and (head := _MODULE.match(text)):
-            in_module = head["name"].lower() == module.lower()
-        elif (opening := _opening(text)) is not None:
-            is_own = in_module and not others and opening["name"].lower() == name.lower()
-            if depth or is_own:
-                depth += 1
-                yield statement
-            else:
-                others += 1
-        elif depth:
+    modules = (one for one in read_scopes(source).scopes
+               if one.kind in _MODULES and one.key == module.lower())  # fmt: skip
+    inside = (scope for one in modules for scope in one.procedures if scope.key == name.lower())
+    scope = next(inside, None)
+    if scope is None:
+        return
+    hidden = [(block.opening.offset(0), block.stop) for block in scope.interface_blocks()]
+    for statement in scope.statements:
+        at = statement.offset(0)
+        if not any(start <= at < stop for start, stop in hidden):
             yield statement
-            depth -= _CLOSING.match(text) is not None
-            if not depth:
-                return
-        elif others:
-            others -= _CLOSING.match(text) is not None
 
 
 def _opening(text: str) -> re.Match[str] | None:
