@@ -7,15 +7,12 @@ Nothing is read unless somebody asks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
-from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.frontend.fortran.brackets import closing
 from psyclone_storage.frontend.fortran.constructs import read_lines
 from psyclone_storage.frontend.fortran.device_directives import as_called, joined
 from psyclone_storage.frontend.fortran.elements import (
@@ -27,7 +24,7 @@ from psyclone_storage.frontend.fortran.elements import (
     opaque,
     stop_of,
 )
-from psyclone_storage.frontend.fortran.offers import intents_of, is_pure, scalars_of, structures_in
+from psyclone_storage.frontend.fortran.offers import intents_of, scalars_of, structures_in
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.scope_reader import read_scopes
 from psyclone_storage.frontend.fortran.scopes import ScopeNode
@@ -50,9 +47,6 @@ from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import Procedure, SymbolTable
 from psyclone_storage.ir.unit import Declare, Opaque
 
-_HEAD = regex(
-    r"(?P<prefix>.*?)\b(?:subroutine|function)\s+[a-z]\w*(?:\s*(?P<dummies>\())?", re.IGNORECASE
-)
 _NOT_NESTED = ("P005", "P006")
 
 
@@ -152,17 +146,14 @@ def _end_before(around: ScopeNode) -> int:
 def _procedure(scope: ScopeNode) -> Procedure:
     names = frozenset[str]().union(*(names_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
-    pure = is_pure(scope)
+    pure = scope.head is not None and scope.head.is_pure
     dummies = intents_of(scope) if pure else ()
     scalars = scalars_of(scope, names) if pure else frozenset[str]()
     return Procedure(scope.key, names, scope.place, is_function, pure, dummies, scalars)
 
 
 def _code(scope: ScopeNode, module: KernelModule) -> KernelCode:
-    text = scope.opening.text
-    head = _HEAD.match(text)
-    prefix = head["prefix"].strip() if head else ""
-    close = closing(text, head.start("dummies")) if head and head["dummies"] else -1
+    head = scope.head
     run = _elements(scope)
     contains = _contains(run)
     body = end_of_specification(run[:contains])
@@ -177,9 +168,9 @@ def _code(scope: ScopeNode, module: KernelModule) -> KernelCode:
         read_lines(run[body:contains]),
         module,
         specification.uses,
-        prefix,
+        "" if head is None else head.prefix,
         specification.directives,
-        text[close + 1 :].strip() if close >= 0 else "",
+        "" if head is None else head.suffix,
         _internal(run[contains + 1 :]),
         specified=_specified(scope, run[:body]),
     )

@@ -12,12 +12,11 @@ from psyclone_storage.frontend.fortran.body import code_of
 from psyclone_storage.frontend.fortran.device_directives import as_called, joined
 from psyclone_storage.frontend.fortran.scope_reader import read_scopes
 from psyclone_storage.frontend.fortran.scopes import FileScopes, ScopeNode
+from psyclone_storage.frontend.fortran.specification import read_procedure
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.symbols import Procedure
 
 _NAME = regex(r"[a-z]\w*")
-_OF_SUBMODULE = regex(r"(?:\w+\s+)*?module\s+(?:(?:pure|elemental|impure|recursive)\s+)*"
-                      r"(?:\w+(?:\s*\([^()]*\))?\s+)?(?:subroutine|function)\s+\w+")  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -54,7 +53,7 @@ class ModuleCode:
     def is_recursive(self, key: str) -> bool:
         """Return whether a procedure is declared to be one that may call itself."""
         scope = self._scopes.get(key)
-        return scope is not None and "recursive" in scope.opening.text.lower()
+        return scope is not None and scope.head is not None and "recursive" in scope.head.words
 
     def names_in(self, statements: frozenset[str]) -> frozenset[str]:
         """Return all names in those statements of the specification part that begin with a word."""
@@ -74,7 +73,9 @@ def _word(text: str) -> str:
 def read_modules(source: SourceText) -> Iterator[ModuleCode]:
     """Yield the modules of a file."""
     file = read_scopes(source)
-    separate = any(_OF_SUBMODULE.match(item.text.lower()) for item in file.statements)
+    declared = (item for one in file.modules for block in one.generics for item in block.statements)
+    heads = (*map(read_procedure, declared), *(scope.head for scope in file.scopes))
+    separate = any(head is not None and "module" in head.words for head in heads)
     for module in file.modules:
         count = Counter(scope.key for scope in module.procedures)
         scopes = {

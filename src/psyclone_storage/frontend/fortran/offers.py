@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from psyclone_storage.base.regex import regex
 from psyclone_storage.frontend.fortran.scopes import ScopeNode
 from psyclone_storage.ir.code import Structure
 from psyclone_storage.ir.parsed import Declaration
 from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import Declare
-
-_PROCEDURE = regex(r"\b(?:subroutine|function)\b", re.IGNORECASE)
-_WORDS = regex(r"[a-z]\w*", re.IGNORECASE)
 
 
 def structures_in(module: ScopeNode) -> Iterator[Structure]:
@@ -29,14 +24,6 @@ def declare(item: Declaration) -> Declare:
     """Return what was read of a declaration as one of a unit."""
     words = item.attributes
     return Declare(item.name, item.type, words, item.shape, "class" in words, item.value)
-
-
-def is_pure(scope: ScopeNode) -> bool:
-    """Return whether a procedure is declared to change nothing but its arguments."""
-    text = scope.opening.text
-    found = _PROCEDURE.search(text)
-    words = {word.lower() for word in _WORDS.findall(text[: found.start() if found else 0])}
-    return "pure" in words or ("elemental" in words and "impure" not in words)
 
 
 def scalars_of(scope: ScopeNode, names: frozenset[str]) -> frozenset[str]:

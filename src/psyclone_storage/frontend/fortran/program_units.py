@@ -47,11 +47,6 @@ _UNIT = regex(
     re.IGNORECASE,
 )
 _SEPARATE = regex(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
-_PROCEDURE = regex(
-    r"(?:attributes\s*\([^()]*\)\s*)?(?:(?:pure|impure|elemental|recursive|module)\s+)*"
-    r"(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)",
-    re.IGNORECASE,
-)
 _END = regex(
     r"end(?:\s*(?:subroutine|function|program|module|submodule|procedure|block\s*data)\b"
     r"(?:\s*\w+)?)?$",
@@ -211,11 +206,7 @@ def _opening(statement: SourceStatement) -> ProgramUnit | None:
     if found := _UNIT.match(text):
         kind = UnitKind(" ".join(found["kind"].lower().replace("blockdata", "block data").split()))
         return ProgramUnit(kind, found["name"] or "", text)
-    try:
-        head = read_procedure(statement)
-    except CompileError:
-        head = None
+    head = read_procedure(statement)
     if head is None:
-        found = _PROCEDURE.match(text)
-        return ProgramUnit(UnitKind(found["kind"].lower()), found["name"], text) if found else None
+        return None
     return ProgramUnit(UnitKind(head.kind), head.name, text, head.dummies, head.result)

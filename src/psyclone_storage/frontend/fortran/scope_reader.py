@@ -22,7 +22,6 @@ from psyclone_storage.frontend.fortran.scopes import (
     Standing,
 )
 from psyclone_storage.frontend.fortran.specification import (
-    ProcedureHead,
     read_declarations,
     read_procedure,
     read_structure,
@@ -33,7 +32,6 @@ from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Verbatim
 from psyclone_storage.ir.parsed import (
     Association,
-    Declaration,
     ScopeKind,
 )
 
@@ -69,7 +67,10 @@ _CLOSED_BY = {
     "procedure": ScopeKind.SEPARATE,
     **{kind.value: kind for kind in ScopeKind if kind is not ScopeKind.SEPARATE},
 }
-_PREFIXES = ("pure", "impure", "elemental", "recursive", "non_recursive", "subroutine", "function")
+_PREFIXES = (
+    "pure", "impure", "elemental", "recursive", "non_recursive", "attributes", "subroutine",
+    "function",
+)  # fmt: skip
 _TYPES = (
     "real", "integer", "logical", "character", "complex", "class", "double", "doubleprecision",
 )  # fmt: skip
@@ -180,9 +181,9 @@ class _ScopeReader:
         if head is None:
             return False
         scope = self._open(ScopeKind(head.kind), head.name, statement)
-        scope.dummies = head.dummies
-        scope.result = head.result
-        scope.declarations += _result(head)
+        scope.head = head
+        if (result := head.read_result()) is not None:
+            scope.declarations.append(result)
         return True
 
     def _interface(self, statement: SourceStatement) -> bool:
@@ -377,14 +378,6 @@ def _indent(statement: SourceStatement) -> int:
     start = statement.offset(0)
     line = statement.source.text[statement.source.text.rfind("\n", 0, start) + 1 : start]
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _result(head: ProcedureHead) -> list[Declaration]:
-    """Return the declaration of a function's result that its head contains, if it does."""
-    if head.type is None or not head.result:
-        return []
-    place = head.statement.whole()
-    return [Declaration(head.result, head.type.type, (), head.type.details, None, place)]
 
 
 def _association(statement: SourceStatement, start: int, stop: int) -> list[Association]:

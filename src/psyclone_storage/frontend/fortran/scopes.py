@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.frontend.fortran.specification import TypeDefinition
+from psyclone_storage.frontend.fortran.specification import ProcedureHead, TypeDefinition
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 from psyclone_storage.ir.code import KernelModule
 from psyclone_storage.ir.parsed import (
@@ -59,7 +59,7 @@ class InterfaceBlock:
 class ScopeNode:
     """A scope of a file, with the scopes in it.
 
-    `result` is the name of a function's result. `named` are the texts of enumerators and of
+    `head` is what opens a subroutine or function. `named` are the texts of enumerators and of
     declarations of procedures. `untyped` are the names in attribute statements such as `parameter`.
     `module` is what a module offers to its procedures, once that is read.
     """
@@ -72,7 +72,7 @@ class ScopeNode:
     end_of_uses: int
     indent: int = -1
     stop: int = -1
-    dummies: tuple[str, ...] = ()
+    head: ProcedureHead | None = None
     children: list[ScopeNode] = field(default_factory=list)
     uses: list[ParsedUse] = field(default_factory=list)
     declarations: list[Declaration] = field(default_factory=list)
@@ -82,7 +82,6 @@ class ScopeNode:
     others: set[str] = field(default_factory=set)
     untyped: set[str] = field(default_factory=set)
     included: list[str] = field(default_factory=list)
-    result: str = ""
     generics: list[InterfaceBlock] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
     module: KernelModule | None = field(default=None, repr=False)
@@ -92,6 +91,16 @@ class ScopeNode:
     def key(self) -> str:
         """The name in lower case."""
         return self.name.lower()
+
+    @property
+    def dummies(self) -> tuple[str, ...]:
+        """The names of the arguments of a procedure, as written."""
+        return () if self.head is None else self.head.dummies
+
+    @property
+    def result(self) -> str:
+        """The name of a function's result, empty for another scope."""
+        return "" if self.head is None else self.head.result
 
     @property
     def is_procedure(self) -> bool:

@@ -45,13 +45,14 @@ TYPE_DEFINITION = regex(
 )
 _EXTENDS = regex(r"\bextends\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _PREFIX = regex(
-    r"(?:(?:pure|impure|elemental|recursive|non_recursive|module)\b\s*"
+    r"(?:(?:pure|impure|elemental|recursive|non_recursive|module)\b\s*|attributes\s*\([^()]*\)\s*"
     r"|(?P<type>(?:real|integer|logical|character|complex|type|class|double\s*precision)\b"
     r"(?:\s*\*\s*\d+)?\s*(?:\((?:[^()]|\([^()]*\))*\))?)\s*)*",
     re.IGNORECASE,
 )
 _PROCEDURE = regex(r"\b(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)", re.IGNORECASE)
 _OPENING = regex(r"\s*\(")
+_WORDS = regex(r"[a-z]\w*")
 _RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _USE = regex(
     r"use\b\s*(?:,\s*(?:non_)?intrinsic\s*)?(?:::)?\s*(?P<module>[a-z]\w*)\s*"
@@ -96,15 +97,43 @@ class TypeDefinition:
 class ProcedureHead:
     """The statement that opens a subroutine or function.
 
-    `dummies` are as written. A function has a `result`, whose type is `type` if the head says it.
+    `dummies` are as written. A function has a `result`. `prefix` is the text before the word
+    `subroutine` or `function`, `suffix` that after the arguments, and `type` where the prefix has
+    the type of the result.
     """
 
     kind: str
     name: str
     dummies: tuple[str, ...]
     result: str
-    type: DeclaredType | None
+    prefix: str
+    suffix: str
+    type: tuple[int, int] | None
     statement: SourceStatement
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of the prefix in lower case."""
+        return frozenset(_WORDS.findall(self.prefix.lower()))
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it is declared to change nothing but its arguments."""
+        return "pure" in self.words or ("elemental" in self.words and "impure" not in self.words)
+
+    def read_result(self) -> Declaration | None:
+        """Return the declaration of the result that the prefix contains, None if it does not.
+
+        Raises `CompileError` if the type cannot be read.
+        """
+        if self.type is None or not self.result:
+            return None
+        try:
+            declared = _read(read_type, self.statement.text, *self.type)
+        except _UnreadablePartError as error:
+            raise error.at(self.statement) from None
+        place = self.statement.whole()
+        return Declaration(self.result, declared.type, (), declared.details, None, place)
 
 
 def read_use(statement: SourceStatement) -> ParsedUse | None:
@@ -148,11 +177,11 @@ def read_procedure(statement: SourceStatement) -> ProcedureHead | None:
     result = "" if kind == "subroutine" else named.group(1) if named else name
     written = (prefix.group("type") or "").rstrip()
     start = prefix.start("type")
-    try:
-        declared = _read(read_type, text, start, start + len(written)) if written else None
-    except _UnreadablePartError as error:
-        raise error.at(statement) from None
-    return ProcedureHead(kind, name, dummies, result, declared, statement)
+    place = (start, start + len(written)) if written else None
+    suffix = text[close + 1 :].strip() if close >= 0 else ""
+    return ProcedureHead(
+        kind, name, dummies, result, prefix.group().strip(), suffix, place, statement
+    )
 
 
 def read_declarations(statement: SourceStatement) -> tuple[Declaration, ...]:
