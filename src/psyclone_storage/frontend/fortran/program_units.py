@@ -34,11 +34,11 @@ from psyclone_storage.frontend.fortran.specified import (
     read_specification,
 )
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.program_units import (
     Between,
     ProgramUnit,
     SourceFile,
-    UnitKind,
 )
 from psyclone_storage.ir.unit import Include
 
@@ -93,7 +93,7 @@ class _File:
         head = _opening(first)
         start = self._at
         if head is None:
-            head = ProgramUnit(UnitKind.PROGRAM, "")
+            head = ProgramUnit(ScopeKind.PROGRAM, "")
             place = None
         else:
             self._at += 1
@@ -202,11 +202,11 @@ def _opening(statement: SourceStatement) -> ProgramUnit | None:
     """Return what a statement says about the unit that it opens, None if it opens none."""
     text = statement.text
     if found := _SEPARATE.match(text):
-        return ProgramUnit(UnitKind.SEPARATE, found["name"], text)
+        return ProgramUnit(ScopeKind.SEPARATE, found["name"], text)
     if found := _UNIT.match(text):
-        kind = UnitKind(" ".join(found["kind"].lower().replace("blockdata", "block data").split()))
+        kind = ScopeKind(" ".join(found["kind"].lower().replace("blockdata", "block data").split()))
         return ProgramUnit(kind, found["name"] or "", text)
     head = read_procedure(statement)
     if head is None:
         return None
-    return ProgramUnit(UnitKind(head.kind), head.name, text, head.dummies, head.result)
+    return ProgramUnit(ScopeKind(head.kind), head.name, text, head.dummies, head.result)

@@ -63,10 +63,6 @@ _END = regex(
 )
 _REST_OF_LINE = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
-_CLOSED_BY = {
-    "procedure": ScopeKind.SEPARATE,
-    **{kind.value: kind for kind in ScopeKind if kind is not ScopeKind.SEPARATE},
-}
 _PREFIXES = (
     "pure", "impure", "elemental", "recursive", "non_recursive", "attributes", "subroutine",
     "function",
@@ -348,7 +344,7 @@ def _closes(named: str, scope: ScopeNode) -> bool:
     """Return whether `end <named>` ends `scope`; a bare `end` ends a unit or a procedure."""
     if not named:
         return scope.kind not in _CONSTRUCTS
-    return scope.kind is _CLOSED_BY[named]
+    return scope.kind is ScopeKind(named)
 
 
 def _not_closed(opening: SourceStatement) -> Diagnostic:
