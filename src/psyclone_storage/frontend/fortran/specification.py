@@ -71,7 +71,7 @@ _BINDING = regex(
 )
 _BOUND_NAME = regex(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
 
-_REMEMBERED = 1 << 12
+_REMEMBERED = 1 << 14
 
 T = TypeVar("T")
 
