@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from psyclone_storage.driver.c_printer import CPrinter
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import Value
@@ -21,7 +22,6 @@ from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError
 from psyclone_storage.backend.python.expressions import ExpressionWriter
 from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex
 from psyclone_storage.ir.expr import (
