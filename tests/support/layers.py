@@ -67,7 +67,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.driver.on_columns.not_for_threads",
     },
     "driver/python.py": {
-        "psyclone_storage.backend.native.columns",
+        "psyclone_storage.backend.native.printer",
         "psyclone_storage.backend.numpy.columns",
         "psyclone_storage.driver.in_python.in_python",
         "psyclone_storage.driver.python_parts",

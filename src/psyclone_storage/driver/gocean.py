@@ -132,13 +132,11 @@ def _grids(settings: Settings) -> Infrastructure:
 
 
 def _grids_in_c(settings: Settings) -> Infrastructure:
-    known = settings.gocean.grid_properties
-    return grids_in_c({current_spelling(name): one.rank for name, one in known.items()})
+    return grids_in_c(_properties(settings))
 
 
 def _grids_in_cuda(settings: Settings) -> Infrastructure:
-    known = settings.gocean.grid_properties
-    return grids_in_cuda({current_spelling(name): one.rank for name, one in known.items()})
+    return grids_in_cuda(_properties(settings))
 
 
 def _no_builtin(name: str) -> None:

@@ -47,9 +47,9 @@ def python_with_c(dialect: Dialect) -> Language:
     """Return Python with the words of an API that computes in C beside it."""
     return replace(
         python(dialect),
-        emit_unit=partial(_part, "emit_python"),
+        emit_unit=partial(_part, "emit_grids_python"),
         emit_code=_emit_nothing,
-        emit_beside=partial(_part, "emit_c_beside"),
+        emit_beside=partial(_part, "emit_grids_c"),
         heads=_heads_of_invokes,
     )
 
@@ -58,8 +58,8 @@ def python_with_cuda(dialect: Dialect) -> Language:
     """Return Python with the words of an API that computes in CUDA beside it."""
     return replace(
         python_with_c(dialect),
-        emit_unit=partial(_part, "emit_python_of_device"),
-        emit_beside=partial(_part, "emit_cuda_beside"),
+        emit_unit=partial(_part, "emit_grids_device_python"),
+        emit_beside=partial(_part, "emit_grids_cuda"),
     )
 
 
@@ -70,8 +70,8 @@ def python_with_columns(dialect: Dialect) -> Language:
     """
     return replace(
         python_with_c(dialect),
-        emit_unit=partial(_of_columns, "emit_python"),
-        emit_beside=partial(_of_columns, "emit_c_beside"),
+        emit_unit=partial(_of_columns, "emit_meshes_python"),
+        emit_beside=partial(_of_columns, "emit_meshes_c"),
         resolve=_resolve_as_it_is,
     )
 
@@ -80,8 +80,8 @@ def python_with_columns_on_device(dialect: Dialect) -> Language:
     """Return Python with the words of an API whose kernels have a thread for each column."""
     return replace(
         python_with_columns(dialect),
-        emit_unit=partial(_of_columns, "emit_python_of_device"),
-        emit_beside=partial(_of_columns, "emit_cuda_beside"),
+        emit_unit=partial(_of_columns, "emit_meshes_device_python"),
+        emit_beside=partial(_of_columns, "emit_meshes_cuda"),
     )
 
 
@@ -148,10 +148,10 @@ def _part(name: str, *given: Any, **named: Any) -> Any:
 
 
 def _of_columns(name: str, *given: Any, **named: Any) -> Any:
-    """Call what prints invokes over columns of cells, by its name in `backend.native.columns`."""
-    from psyclone_storage.backend.native import columns  # noqa: PLC0415
+    """Call what prints invokes over columns of cells, by its name in `backend.native.printer`."""
+    from psyclone_storage.backend.native import printer  # noqa: PLC0415
 
-    return getattr(columns, name)(*given, **named)
+    return getattr(printer, name)(*given, **named)
 
 
 def _of_numpy_columns(name: str, *given: Any, **named: Any) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from psyclone_storage.backend.native.printer import ON_DEVICE, emit_c_beside, emit_python
+from psyclone_storage.backend.native.printer import (
+    emit_grids_c,
+    emit_grids_cuda,
+    emit_grids_device_python,
+    emit_grids_python,
+)
 from psyclone_storage.backend.numpy.algorithm import emit_algorithm
 from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.backend.numpy.printer import emit_unit
@@ -14,16 +17,13 @@ from psyclone_storage.frontend.python.heads import routine_heads
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.ir.linking import linked
 
-emit_python_of_device = partial(emit_python, form=ON_DEVICE)
-emit_cuda_beside = partial(emit_c_beside, form=ON_DEVICE)
-
 __all__ = [
     "emit_algorithm",
-    "emit_c_beside",
     "emit_code",
-    "emit_cuda_beside",
-    "emit_python",
-    "emit_python_of_device",
+    "emit_grids_c",
+    "emit_grids_cuda",
+    "emit_grids_device_python",
+    "emit_grids_python",
     "emit_unit",
     "kernel_types",
     "linked",

@@ -14,14 +14,14 @@ from functools import partial
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.meshes.parts import EXTENTS_OF
-from psyclone_storage.backend.native.column_lines import is_computed, set_between
-from psyclone_storage.backend.native.column_parts import (
+from psyclone_storage.backend.native.parts import (
     PlannedRoutine,
     dtype_of,
     found_name,
     made_ready,
 )
-from psyclone_storage.backend.native.column_setup import vectors_of
+from psyclone_storage.backend.native.setup import vector_parts
+from psyclone_storage.backend.native.statements import is_computed, set_between
 from psyclone_storage.backend.numpy.kernel import reading_of
 from psyclone_storage.backend.numpy.levels import ColumnFacts
 from psyclone_storage.backend.numpy.own_arrays import local_arrays
@@ -229,7 +229,7 @@ def _function(text: _RoutineText) -> list[str]:
     lines = [one for one in lines_of(before, {}) if one]
     if held is not None:
         scalars = list(_scalars(text, held))
-        vectors = vectors_of(PlannedRoutine(routine, before, held, ()))
+        vectors = vector_parts(PlannedRoutine(routine, before, held, ()))
         lines = [
             *(
                 f'{abi.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
