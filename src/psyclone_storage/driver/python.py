@@ -44,34 +44,28 @@ GOCEAN_WORDS = Dialect(
 
 
 def python_with_c(dialect: Dialect) -> Language:
-    """Return Python with the words of an API that computes in C beside it."""
+    """Return Python with the words of an API, and C that computes."""
     return replace(
         python(dialect),
-        emit_unit=partial(_part, "emit_grids_python"),
+        emit_native=partial(_part, "emit_grids_c"),
         emit_code=_emit_nothing,
-        emit_beside=partial(_part, "emit_grids_c"),
         heads=_heads_of_invokes,
     )
 
 
 def python_with_cuda(dialect: Dialect) -> Language:
-    """Return Python with the words of an API that computes in CUDA beside it."""
-    return replace(
-        python_with_c(dialect),
-        emit_unit=partial(_part, "emit_grids_device_python"),
-        emit_beside=partial(_part, "emit_grids_cuda"),
-    )
+    """Return Python with the words of an API, and CUDA that computes."""
+    return replace(python_with_c(dialect), emit_native=partial(_part, "emit_grids_cuda"))
 
 
 def python_with_columns(dialect: Dialect) -> Language:
     """Return Python with the words of an API whose kernels are called for columns of cells.
 
-    Kernels in Fortran are printed as C as they are.
+    Kernels in Fortran are printed in C without a translation to Python.
     """
     return replace(
         python_with_c(dialect),
-        emit_unit=partial(_of_columns, "emit_meshes_python"),
-        emit_beside=partial(_of_columns, "emit_meshes_c"),
+        emit_native=partial(_of_columns, "emit_meshes_c"),
         resolve=_resolve_as_it_is,
     )
 
@@ -79,9 +73,7 @@ def python_with_columns(dialect: Dialect) -> Language:
 def python_with_columns_on_device(dialect: Dialect) -> Language:
     """Return Python with the words of an API whose kernels have a thread for each column."""
     return replace(
-        python_with_columns(dialect),
-        emit_unit=partial(_of_columns, "emit_meshes_device_python"),
-        emit_beside=partial(_of_columns, "emit_meshes_cuda"),
+        python_with_columns(dialect), emit_native=partial(_of_columns, "emit_meshes_cuda")
     )
 
 

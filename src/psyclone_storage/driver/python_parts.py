@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.native.printer import (
-    emit_grids_c,
-    emit_grids_cuda,
-    emit_grids_device_python,
-    emit_grids_python,
-)
+from psyclone_storage.backend.native.printer import emit_grids_c, emit_grids_cuda
 from psyclone_storage.backend.numpy.algorithm import emit_algorithm
 from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.backend.numpy.printer import emit_unit
@@ -22,8 +17,6 @@ __all__ = [
     "emit_code",
     "emit_grids_c",
     "emit_grids_cuda",
-    "emit_grids_device_python",
-    "emit_grids_python",
     "emit_unit",
     "kernel_types",
     "linked",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.grids import abi
+from psyclone_storage.backend.host import text_of
 from psyclone_storage.backend.numpy.kernel import offset_of
-from psyclone_storage.backend.numpy.printer import text_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, spell, walk

@@ -19,6 +19,17 @@ from psyclone_storage.backend.c.helpers import CUDA_HEADERS, preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, no_check, print_together
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi as grids
+from psyclone_storage.backend.host import (
+    called_words,
+    emit_function,
+    emit_module,
+    indented,
+    laid_out,
+    lines_of,
+    require_no_modules,
+    text_of,
+    with_own_names,
+)
 from psyclone_storage.backend.meshes import abi as meshes
 from psyclone_storage.backend.native.apis import GRIDS, MESHES, ProgramApi
 from psyclone_storage.backend.native.around import modules_around
@@ -42,16 +53,9 @@ from psyclone_storage.backend.native.setup import (
     is_of_grid,
     set_up,
     setup_arguments,
-    vector_parts,
+    vector_checks,
 )
 from psyclone_storage.backend.native.statements import statement_groups
-from psyclone_storage.backend.numpy.printer import (
-    indented,
-    laid_out,
-    lines_of,
-    text_of,
-    with_own_names,
-)
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
@@ -68,14 +72,6 @@ _CUDA_WORDS = """\
 #define PSY_KERNEL extern "C" __global__
 #endif
 """
-
-
-@dataclass(frozen=True, slots=True)
-class NativeTexts:
-    """A module of Python, and the C that it loads."""
-
-    python: str
-    c: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +97,16 @@ _MESHES_ON_HOST = NativeForm(MESHES, meshes.LIBRARY, ".c", host_function)
 _MESHES_ON_DEVICE = NativeForm(MESHES, meshes.DEVICE_LIBRARY, ".cu", device_function, device=True)
 
 
-def emit_native(unit: Unit, inlined: InlinedProcedures, form: NativeForm) -> NativeTexts:
-    """Return the texts of a module.
+def _emit(
+    unit: Unit, inlined: InlinedProcedures, *, form: NativeForm
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return a module of Python, and the file that it loads: the ending of its name, and its text.
 
     Raises:
         CompileError: G004, a kernel has no form in C; G005, it has none in CUDA; G010, something
             else has none.
     """
-    if foreign := [use.module for use in unit.uses if use.module]:
-        message = f"Programs in Python have no module '{foreign[0]}'."
-        raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
+    require_no_modules(unit)
     codes = {code.key: code for code in inlined.codes}
     share = form.api.share if form.device else None
     routines = [
@@ -121,28 +117,13 @@ def emit_native(unit: Unit, inlined: InlinedProcedures, form: NativeForm) -> Nat
     printed = _printed(inlined, plans, form)
     found = {function.name: function for function in printed.functions}
     made = [_made(plan, found, inlined.codes, form) for plan in plans]
-    return NativeTexts(_python(unit, made, form), _c_text(unit, printed, made, form))
+    return _python(unit, made, form), ((form.suffix, _c_text(unit, printed, made, form)),)
 
 
-def _emit_python(unit: Unit, inlined: InlinedProcedures, *, form: NativeForm) -> str:
-    return emit_native(unit, inlined, form).python
-
-
-def _emit_c(
-    unit: Unit, inlined: InlinedProcedures, *, form: NativeForm
-) -> tuple[tuple[str, str], ...]:
-    """Return the file that belongs to the module: what its name ends in, and its text."""
-    return ((form.suffix, emit_native(unit, inlined, form).c),)
-
-
-emit_grids_python = partial(_emit_python, form=_GRIDS_ON_HOST)
-emit_grids_c = partial(_emit_c, form=_GRIDS_ON_HOST)
-emit_grids_device_python = partial(_emit_python, form=_GRIDS_ON_DEVICE)
-emit_grids_cuda = partial(_emit_c, form=_GRIDS_ON_DEVICE)
-emit_meshes_python = partial(_emit_python, form=_MESHES_ON_HOST)
-emit_meshes_c = partial(_emit_c, form=_MESHES_ON_HOST)
-emit_meshes_device_python = partial(_emit_python, form=_MESHES_ON_DEVICE)
-emit_meshes_cuda = partial(_emit_c, form=_MESHES_ON_DEVICE)
+emit_grids_c = partial(_emit, form=_GRIDS_ON_HOST)
+emit_grids_cuda = partial(_emit, form=_GRIDS_ON_DEVICE)
+emit_meshes_c = partial(_emit, form=_MESHES_ON_HOST)
+emit_meshes_cuda = partial(_emit, form=_MESHES_ON_DEVICE)
 
 
 # ---------------------------------------------------------------------------- C
@@ -220,10 +201,7 @@ def _made(
     text = [
         *(f"# {text_of(item.owner)}: {item.why}" for item in held.items),
         *imports,
-        *(
-            f'{meshes.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
-            for name, parts in vector_parts(plan).items()
-        ),
+        *vector_checks(plan),
         *made_ready(routine),
         f"with {_object_name(routine)}({bound_data(plan)}) as {run}:",
         *indented(_body(plan, run, calls, apart=form.device)),
@@ -261,46 +239,28 @@ def _call(run: str, given: str, part: ComputedPart) -> Iterator[str]:
 
 
 def _python(unit: Unit, made: list[_NativeRoutine], form: NativeForm) -> str:
-    lines = [f'"""{unit.comment or unit.name}"""', ""]
-    text = "\n".join(line for one in made for line in (*one.setup, *one.lines))
-    if "ctypes." in text:
-        lines += ["import ctypes", ""]
-    if "np." in text:
-        lines += ["import numpy as np", ""]
-    if any(one.plan.held for one in made):
-        wanted = sorted([form.library, meshes.ROUTINE])
-        wanted += [word for word in form.api.words if _is_called(word, text)]
-        lines += [f"from {form.api.module} import {', '.join(wanted)}", ""]
-        lines += [f"{_LIBRARY} = {form.library}(globals())", ""]
-    for one in made:
-        lines += ["", *_routine(one, form), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    functions = [lines for one in made for lines in _functions(one, form)]
+    if not any(one.plan.held for one in made):
+        return emit_module(unit, functions, form.api.module, lambda _: ())
+    always = sorted([form.library, meshes.ROUTINE])
+    return emit_module(
+        unit,
+        functions,
+        form.api.module,
+        lambda text: [*always, *called_words(form.api.words, text)],
+        f"{_LIBRARY} = {form.library}(globals())",
+    )
 
 
-def _is_called(word: str, text: str) -> bool:
-    """Return whether a statement is a call of a function, or assigns what it returns."""
-    starts = (line.lstrip().rpartition(" = ")[2] for line in text.splitlines())
-    return any(start.startswith(f"{word}(") for start in starts)
-
-
-def _routine(one: _NativeRoutine, form: NativeForm) -> Iterator[str]:
+def _functions(one: _NativeRoutine, form: NativeForm) -> Iterator[list[str]]:
+    """Yield the set-up of a routine, the object that binds data, and the function."""
     plan, routine = one.plan, one.plan.routine
     if plan.held is not None:
-        yield from laid_out(f"def {_setup_name(routine)}(", setup_arguments(plan), "):", "")
-        yield from indented(one.setup)
-        yield ""
-        yield ""
-        yield f"{_object_name(routine)} = {meshes.ROUTINE}("
-        yield from indented(_described(one, plan.held, form.api))
-        yield ")"
-        yield ""
-        yield ""
-    dummies = [plain(item.name) for item in routine.dummies]
-    yield from laid_out(f"def {routine.name}(", dummies, "):", "")
-    lines = list(one.lines)
-    if not any(line and not line.startswith("#") for line in lines):
-        lines.append("return")
-    yield from indented(lines)
+        head = laid_out(f"def {_setup_name(routine)}(", setup_arguments(plan), "):", "")
+        yield [*head, *indented(one.setup)]
+        described = indented(_described(one, plan.held, form.api))
+        yield [f"{_object_name(routine)} = {meshes.ROUTINE}(", *described, ")"]
+    yield emit_function(routine, one.lines)
 
 
 def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from psyclone_storage.backend.host import laid_out, text_of
+from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.native.parts import (
     PlannedRoutine,
     extent_of,
@@ -11,7 +13,6 @@ from psyclone_storage.backend.native.parts import (
     has_extents,
 )
 from psyclone_storage.backend.native.threads import SharedLoop, threads_text
-from psyclone_storage.backend.numpy.printer import laid_out, text_of
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.names import NameTable
@@ -148,6 +149,12 @@ def vector_parts(plan: PlannedRoutine) -> dict[str, list[str]]:
         if isinstance(item.owner, Element):
             parts.setdefault(text_of(item.owner.base), []).append(name)
     return parts
+
+
+def vector_checks(plan: PlannedRoutine) -> Iterator[str]:
+    """Yield statements that check how many fields vectors have."""
+    for name, parts in vector_parts(plan).items():
+        yield f'{abi.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
 
 
 def given_names(plan: PlannedRoutine) -> list[str]:

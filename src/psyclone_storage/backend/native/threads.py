@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from psyclone_storage.backend.c.frames import dependences
-from psyclone_storage.backend.numpy.printer import text_of
+from psyclone_storage.backend.host import text_of
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.names import NameTable

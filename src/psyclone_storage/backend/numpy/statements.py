@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from psyclone_storage.backend.c.exact_sums import ADD_EXACTLY
+from psyclone_storage.backend.host import indented, laid_out
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.numpy.levels import (
     ColumnFacts,
@@ -18,7 +19,6 @@ from psyclone_storage.backend.numpy.levels import (
     is_surely,
     terms_of,
 )
-from psyclone_storage.backend.numpy.printer import indented, laid_out
 from psyclone_storage.backend.numpy.spelling import UnsupportedError, plain
 from psyclone_storage.backend.numpy.values import OF_EIGHT, OF_FOUR, ValueWriter
 from psyclone_storage.base.diagnostic import Diagnostic
