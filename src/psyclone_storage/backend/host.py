@@ -97,7 +97,7 @@ def emit_function(routine: Routine, body: Iterable[str]) -> list[str]:
         lines.pop(0)
     if not any(line and not line.startswith("#") for line in lines):
         lines.append("return")
-    return [*laid_out(f"def {routine.name}(", dummies, "):", ""), *indented(lines)]
+    return [*laid_out(f"def {routine.name}(", dummies, "):", ""), *indented_lines(lines)]
 
 
 def with_own_names(routine: Routine, words: Collection[str]) -> Routine:
@@ -121,7 +121,7 @@ def with_own_names(routine: Routine, words: Collection[str]) -> Routine:
     )  # fmt: skip
 
 
-def indented(lines: Iterable[str]) -> Iterator[str]:
+def indented_lines(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines one step further in."""
     for line in lines:
         yield f"{_STEP}{line}" if line else ""
@@ -158,16 +158,16 @@ def _line(line: Line, box: Box) -> Iterator[str]:
         case Comment(text):
             yield from (f"# {part.strip()}".rstrip() for part in text.splitlines())
         case Assign(target, value):
-            yield f"{text_of(target)} = {text_of(value)}"
+            yield f"{expression_text(target)} = {expression_text(value)}"
         case Call(procedure, args):
             yield from _called(procedure, args, box)
         case If(branches, otherwise):
             for word, branch in zip(["if", *["elif"] * len(branches)], branches, strict=False):
-                yield f"{word} {text_of(branch.condition)}:"
-                yield from indented(list(lines_of(branch.body, box)) or ["pass"])
+                yield f"{word} {expression_text(branch.condition)}:"
+                yield from indented_lines(list(lines_of(branch.body, box)) or ["pass"])
             if otherwise:
                 yield "else:"
-                yield from indented(lines_of(otherwise, box))
+                yield from indented_lines(lines_of(otherwise, box))
         case Do():
             yield from _do(line, box)
         case HoldData():
@@ -200,11 +200,11 @@ def _do(line: Do, box: Box) -> Iterator[str]:
         yield from lines_of(line.body, {**box, line.variable.text: (line.start, line.stop)})
         return
     step = 1 if line.step is None else integer_value(line.step)
-    bounds = [text_of(line.start), _behind(line.stop)]
+    bounds = [expression_text(line.start), _index_after(line.stop)]
     if step != 1:
         bounds.append(str(step))
     yield f"for {plain(line.variable.text)} in range({', '.join(bounds)}):"
-    yield from indented(lines_of(line.body, box))
+    yield from indented_lines(lines_of(line.body, box))
 
 
 def _is_point(line: Do) -> bool:
@@ -226,17 +226,22 @@ def _calls(lines: Iterable[Line]) -> Iterator[Call]:
 
 def _called(procedure: Expr, args: tuple[Expr, ...], box: Box) -> Iterator[str]:
     items = [
-        f"slice({text_of(box[arg.text][0])}, {_behind(box[arg.text][1])})"
+        f"slice({expression_text(box[arg.text][0])}, {_index_after(box[arg.text][1])})"
         if isinstance(arg, Name) and arg.text in box
-        else text_of(arg)
+        else expression_text(arg)
         for arg in args
     ]
-    yield from laid_out(f"{text_of(procedure)}(", items, ")", "")
+    yield from laid_out(f"{expression_text(procedure)}(", items, ")", "")
 
 
 def _held(line: HoldData, box: Box) -> Iterator[str]:
     yield from head_of_held(line)
-    yield from indented(lines_of(line.body, box))
+    yield from indented_lines(lines_of(line.body, box))
+
+
+def held_remarks(line: HoldData) -> Iterator[str]:
+    """Yield remarks why data are held."""
+    yield from (f"# {expression_text(item.owner)}: {item.why}" for item in line.items)
 
 
 def head_of_held(line: HoldData, types: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -244,8 +249,7 @@ def head_of_held(line: HoldData, types: Mapping[str, str] | None = None) -> Iter
 
     `types` are those of NumPy for their values, by the names of arrays.
     """
-    for item in line.items:
-        yield f"# {text_of(item.owner)}: {item.why}"
+    yield from held_remarks(line)
     read = [item for item in line.items if not item.written]
     written = [item for item in line.items if item.written and not item.covered]
     covered = [item for item in line.items if item.covered]
@@ -253,29 +257,29 @@ def head_of_held(line: HoldData, types: Mapping[str, str] | None = None) -> Iter
     given = [
         f"{word}=({', '.join(owners)}{',' if len(owners) == 1 else ''})"
         for word, items in groups
-        if (owners := [text_of(item.owner) for item in items])
+        if (owners := [expression_text(item.owner) for item in items])
     ]
     every = (*read, *written, *covered)
     if meant := [f'"{item.meant}"' for item in every if item.meant]:
         given.append(f"meant=({', '.join(meant)}{',' if len(meant) == 1 else ''})")
     if types is not None:
-        said = [dumps(f"{types[item.array]} {text_of(item.owner)}") for item in every]
+        said = [dumps(f"{types[item.array]} {expression_text(item.owner)}") for item in every]
         given.append(f"types=({', '.join(said)}{',' if len(said) == 1 else ''})")
     arrays = ", ".join(item.array for item in every)
     one = "," if len(line.items) == 1 else ""
     yield from laid_out(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")
 
 
-def _behind(stop: Expr) -> str:
-    """Return the text of the index behind the last one."""
+def _index_after(stop: Expr) -> str:
+    """Return the text of the index after the last one."""
     match stop:
         case Binary(Operator.MINUS, before, by) if integer_value(by) == 1:
-            return text_of(before)
+            return expression_text(before)
     value = integer_value(stop)
-    return str(value + 1) if value is not None else f"{text_of(stop)} + 1"
+    return str(value + 1) if value is not None else f"{expression_text(stop)} + 1"
 
 
-def text_of(expr: Expr) -> str:
+def expression_text(expr: Expr) -> str:
     """Return an expression of the algorithm or of a set-up as Python has it."""
     try:
         return _SPELLING.of(expr)

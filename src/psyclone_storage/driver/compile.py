@@ -163,12 +163,10 @@ class Compiler:
         program = self._finished(program, rules, checks=self.checks)
         raise_if_any([*self.target.refuses(program, rules)])
         placed, unit = self._lowered(program, numbering)
-        language = self.target.language
-        algorithm_text = self._algorithm_text(program)
         psy_text, beside = self._psy_texts(unit, placed)
         build = Build(
             program=program,
-            algorithm_text=algorithm_text,
+            algorithm_text=self._algorithm_text(program),
             psy_text=psy_text,
             kernel_files=called.files,
             rules=rules,
@@ -189,8 +187,8 @@ class Compiler:
                 one.name: tuple(item.name for item in one.dummies)
                 for one in (*unit.outlined, *unit.helpers)
             }
-            inlined = {} if language.emit_native else dict(placed.heads)
-            check_output(build, inlined | helpers, language)
+            inlined = {} if self.target.language.emit_native else dict(placed.heads)
+            check_output(build, inlined | helpers, self.target.language)
         return build
 
     def _check_schedules(self, program: Program) -> None:

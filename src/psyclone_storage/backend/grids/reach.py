@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.grids import abi
-from psyclone_storage.backend.host import text_of
+from psyclone_storage.backend.host import expression_text
 from psyclone_storage.backend.numpy.kernel import offset_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
@@ -24,7 +24,7 @@ def reach_checks(held: HoldData, codes: Mapping[str, KernelCode]) -> Iterator[st
                 (one.columns, one.rows), one.offsets, strict=True
             )
         ]
-        yield f"{abi.WITHIN}({text_of(held.items[0].owner)}, {', '.join(ends)})"
+        yield f"{abi.WITHIN}({expression_text(held.items[0].owner)}, {', '.join(ends)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +88,5 @@ def _range(index: Expr, loops: Mapping[str, Do]) -> tuple[Expr, Expr]:
 
 
 def _moved(index: Expr, by: int) -> str:
-    text = text_of(index)
+    text = expression_text(index)
     return text if by == 0 else f"{text} {'+' if by > 0 else '-'} {abs(by)}"

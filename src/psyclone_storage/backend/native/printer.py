@@ -15,7 +15,7 @@ from functools import partial
 from psyclone_storage.backend.c import exact_sums
 from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.frames import unknown_lengths
-from psyclone_storage.backend.c.helpers import CUDA_HEADERS, preamble
+from psyclone_storage.backend.c.helpers import cuda_preamble, preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, no_check, print_together
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi as grids
@@ -23,11 +23,11 @@ from psyclone_storage.backend.host import (
     called_words,
     emit_function,
     emit_module,
-    indented,
+    held_remarks,
+    indented_lines,
     laid_out,
     lines_of,
     require_no_modules,
-    text_of,
     with_own_names,
 )
 from psyclone_storage.backend.meshes import abi as meshes
@@ -161,8 +161,7 @@ def _device_preamble(helpers: set[str]) -> str:
     """Return the words of CUDA, and the helpers that functions call."""
     if exact_sums.HELPER in helpers:
         helpers.add(exact_sums.GIVING)
-    own = preamble(helpers, CUDA_HEADERS).replace("static inline", "static inline __device__")
-    return f"{_CUDA_WORDS}\n{own}"
+    return f"{_CUDA_WORDS}\n{cuda_preamble(helpers)}"
 
 
 # ---------------------------------------------------------------------------- routines
@@ -199,12 +198,12 @@ def _made(
     calls = [", ".join((str(number), *call_arguments(one, called)))
              for number, one in enumerate(functions)]  # fmt: skip
     text = [
-        *(f"# {text_of(item.owner)}: {item.why}" for item in held.items),
+        *held_remarks(held),
         *imports,
         *vector_checks(plan),
         *made_ready(routine),
         f"with {_object_name(routine)}({bound_data(plan)}) as {run}:",
-        *indented(_body(plan, run, calls, apart=form.device)),
+        *indented_lines(_body(plan, run, calls, apart=form.device)),
     ]
     return _NativeRoutine(plan, functions, tables.lines, tuple(text))
 
@@ -212,10 +211,10 @@ def _made(
 def _body(plan: PlannedRoutine, run: str, calls: list[str], *, apart: bool) -> Iterator[str]:
     """Yield the statements done while data are held: functions are called by their numbers."""
     assert plan.held is not None
-    waiting = iter(zip(plan.parts, calls, strict=True))
+    waiting = list(zip(plan.parts, calls, strict=True))
     for in_c, group in statement_groups(plan.held.body, apart=apart):
         if in_c:
-            part, given = next(waiting)
+            part, given = waiting.pop(0)
             yield from _call(run, given, part)
         else:
             yield from lines_of(group, {})
@@ -257,8 +256,8 @@ def _functions(one: _NativeRoutine, form: NativeForm) -> Iterator[list[str]]:
     plan, routine = one.plan, one.plan.routine
     if plan.held is not None:
         head = laid_out(f"def {_setup_name(routine)}(", setup_arguments(plan), "):", "")
-        yield [*head, *indented(one.setup)]
-        described = indented(_described(one, plan.held, form.api))
+        yield [*head, *indented_lines(one.setup)]
+        described = indented_lines(_described(one, plan.held, form.api))
         yield [f"{_object_name(routine)} = {meshes.ROUTINE}(", *described, ")"]
     yield emit_function(routine, one.lines)
 
@@ -273,7 +272,7 @@ def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator
     yield f"{_LIBRARY},"
     yield f"{_setup_name(one.plan.routine)},"
     if any(function.launch for function in one.functions):
-        yield from ("[", *indented([f"{text}," for text in functions]), "],")
+        yield from ("[", *indented_lines([f"{text}," for text in functions]), "],")
     else:
         yield f"[{', '.join(functions)}],"
     yield f'"{" ".join(accesses)}",'

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.backend.host import laid_out, text_of
+from psyclone_storage.backend.host import expression_text, laid_out
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.native.parts import (
     PlannedRoutine,
@@ -16,7 +16,7 @@ from psyclone_storage.backend.native.threads import SharedLoop, threads_text
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Element, Expr, Name, integer_value, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.transfer import Held
@@ -48,41 +48,52 @@ def set_up(
     declared = {item.name: item for item in plan.routine.variables}
     given = {item.array for item in plan.held.items}
     lines = [f"{name} = ({', '.join(parts)})" for name, parts in vector_parts(plan).items()]
-    arrays: list[str] = []
-    reals: list[str] = []
-    counts: list[tuple[str, str]] = []
+    arrays, reals, counts = _Table("data"), _Table("reals"), _Table("counts")
+    arrays.passed += [item.array for item in plan.held.items]
+    counts.passed += [one.text for one in declared[plan.held.items[0].array].shape
+                      if isinstance(one, Name)]  # fmt: skip
+    for item, value in _found_variables(plan, declared):
+        name = plain(item.name)
+        lines.append(f"{name} = {value}")
+        if item.shape:
+            arrays.found[item.name] = name
+            counts.found |= {} if item.name in given else _lengths(item)
+        else:
+            (reals if _is_real(item) else counts).found[item.name] = name
+    counts.found |= dict(_counts_of_data(plan, declared))
+    lines += checks
+    for word, table in zip(words, (arrays, reals, counts), strict=True):
+        texts = list(table.found.values())
+        lines += laid_out(f"{word} = (", texts, ",)" if len(texts) == 1 else ")", "")
+    lines.append(f"return {', '.join(words)}")
+    places = {key: place for table in (arrays, reals, counts) for key, place in table.places()}
+    return ArgumentTables(places, tuple(lines))
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table of C: names that the runtime `passed` first, and texts that a set-up `found`."""
+
+    name: str
+    passed: list[str] = field(default_factory=list)
+    found: dict[str, str] = field(default_factory=dict)
+
+    def places(self) -> Iterator[tuple[str, tuple[str, int]]]:
+        """Yield the keys of what is in the table, with the name of the table and a position."""
+        for at, name in enumerate(dict.fromkeys((*self.passed, *self.found))):
+            yield key_of(name), (self.name, at)
+
+
+def _found_variables(
+    plan: PlannedRoutine, declared: Mapping[str, Declare]
+) -> Iterator[tuple[Declare, str]]:
+    """Yield the variables that a set-up finds, with the texts of their values."""
     for line in plan.before:
         if isinstance(line, Blank | Comment):
             continue
         if not isinstance(line, Assign) or not isinstance(line.target, Name):
             raise InternalError("A set-up has more than values of variables.")
-        name = line.target.text
-        lines.append(f"{plain(name)} = {text_of(line.value)}")
-        if declared[name].shape:
-            arrays.append(name)
-            counts += [] if name in given else _lengths(declared[name])
-        elif _is_real(declared[name]):
-            reals.append(name)
-        else:
-            counts.append((name, plain(name)))
-    counts += _counts_of_data(plan, declared)
-    lines += checks
-    groups = (map(plain, arrays), map(plain, reals), (text for _, text in counts))
-    for word, group in zip(words, groups, strict=True):
-        items = list(group)
-        lines += laid_out(f"{word} = (", items, ",)" if len(items) == 1 else ")", "")
-    lines.append(f"return {', '.join(words)}")
-    extents = [
-        one.text for one in declared[plan.held.items[0].array].shape if isinstance(one, Name)
-    ]
-    tables = {
-        "data": dict.fromkeys([*(item.array for item in plan.held.items), *arrays]),
-        "reals": reals,
-        "counts": [*extents, *(name for name, _ in counts)],
-    }
-    places = {key_of(name): (table, at)
-              for table, names in tables.items() for at, name in enumerate(names)}  # fmt: skip
-    return ArgumentTables(places, tuple(lines))
+        yield declared[line.target.text], expression_text(line.value)
 
 
 def _is_real(item: Declare) -> bool:
@@ -90,7 +101,7 @@ def _is_real(item: Declare) -> bool:
 
 
 def _counts_of_data(
-    plan: PlannedRoutine, declared: dict[str, Declare]
+    plan: PlannedRoutine, declared: Mapping[str, Declare]
 ) -> Iterator[tuple[str, str]]:
     """Yield the extents of data that are not those of a grid, and the numbers of threads."""
     assert plan.held is not None
@@ -114,9 +125,10 @@ def threads_name(number: int) -> str:
     return f"%threads {number}"
 
 
-def _lengths(item: Declare) -> Iterator[tuple[str, str]]:
-    for at in range(1, extents_of_table(item) + 1):
-        yield extent_of(item, at), f"{plain(item.name)}.shape[{at - 1}]"
+def _lengths(item: Declare) -> dict[str, str]:
+    """Return the texts of the extents of an array that are passed, by their names."""
+    return {extent_of(item, at): f"{plain(item.name)}.shape[{at - 1}]"
+            for at in range(1, extents_of_table(item) + 1)}  # fmt: skip
 
 
 def data_names(plan: PlannedRoutine) -> list[str]:
@@ -129,7 +141,7 @@ def data_names(plan: PlannedRoutine) -> list[str]:
             case Element(Name(text), (at,)):
                 found.append(plain(names.fresh(f"{text}_{(integer_value(at) or 0) + 1}")))
             case _:
-                found.append(text_of(item.owner))
+                found.append(expression_text(item.owner))
     return found
 
 
@@ -147,7 +159,7 @@ def vector_parts(plan: PlannedRoutine) -> dict[str, list[str]]:
     parts: dict[str, list[str]] = {}
     for item, name in zip(plan.held.items, data_names(plan), strict=True):
         if isinstance(item.owner, Element):
-            parts.setdefault(text_of(item.owner.base), []).append(name)
+            parts.setdefault(expression_text(item.owner.base), []).append(name)
     return parts
 
 
@@ -167,7 +179,7 @@ def given_names(plan: PlannedRoutine) -> list[str]:
         if isinstance(part, Name)
     }
     assert plan.held is not None
-    own = {text_of(_base(item.owner)) for item in plan.held.items}
+    own = {expression_text(_base(item.owner)) for item in plan.held.items}
     return [
         plain(item.name) for item in plan.routine.dummies
         if item.name in asked and item.name not in own
@@ -181,7 +193,9 @@ def _base(owner: Expr) -> Expr:
 def bound_data(plan: PlannedRoutine) -> str:
     """Return what is passed to bind a routine's data."""
     assert plan.held is not None
-    data = ", ".join(text_of(item.owner) for item in plan.held.items if not is_of_grid(item))
+    data = ", ".join(
+        expression_text(item.owner) for item in plan.held.items if not is_of_grid(item)
+    )
     given = given_names(plan)
     if not given:
         return data

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from psyclone_storage.backend.c.frames import dependences
-from psyclone_storage.backend.host import text_of
+from psyclone_storage.backend.host import expression_text
 from psyclone_storage.backend.numpy.spelling import plain
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.names import NameTable
@@ -150,7 +150,7 @@ def threads_text(how: SharedLoop) -> str:
     """Return how Python finds, in a set-up, how many threads there are to be."""
     ends = [_most(how.last)]
     if integer_value(how.first) != 1:
-        ends += [f"- ({text_of(how.first)}) + 1"]
+        ends += [f"- ({expression_text(how.first)}) + 1"]
     return f"min(max({' '.join(ends)}, 0), {how.most})"
 
 
@@ -161,7 +161,7 @@ def _most(last: Expr) -> str:
             return f"int({plain(text)}.max(initial=0))"
         case Element():
             raise InternalError("A loop ends where an element of no table says.")
-    return text_of(last)
+    return expression_text(last)
 
 
 # ---------------------------------------------------------------------------- points
@@ -187,10 +187,10 @@ def points_in_threads(
     if code is None or dependences(code) or set(call.args[:2]) != loops.keys():
         return plain_lines, None
     names = NameTable(one.name for one in (*routine.dummies, *routine.variables))
-    shared = SharedPoints(Name(names.fresh("column")), Name(names.fresh("row")))
+    points = SharedPoints(Name(names.fresh("column")), Name(names.fresh("row")))
     starts = (
         Assign(
-            counter, Binary(Operator.PLUS, loop.start, shared.arguments[call.args.index(counter)])
+            counter, Binary(Operator.PLUS, loop.start, points.arguments[call.args.index(counter)])
         )
         for counter, loop in loops.items()
     )
@@ -200,7 +200,7 @@ def points_in_threads(
         if isinstance(index, Name)
     )
     inside = Binary(Operator.AND, in_columns, in_rows)
-    return (*starts, If((Branch(inside, inner.body),))), shared
+    return (*starts, If((Branch(inside, inner.body),))), points
 
 
 def _without_remarks(lines: tuple[Line, ...]) -> list[Line]:

@@ -16,7 +16,7 @@ from psyclone_storage.backend.host import (
     emit_function,
     emit_module,
     head_of_held,
-    indented,
+    indented_lines,
     laid_out,
     lines_of,
     require_no_modules,
@@ -203,7 +203,7 @@ def emit_kernel(
         writer.refuse(Blank(), str(error))
     body = [*reading_of(code, abi.NUMPY_WORDS), *opening, *writer.block(code.body)]
     body += [writer.ending()] if changed else []
-    return [*laid_out(f"def {code.name}(", dummies, "):", ""), *indented(body)]
+    return [*laid_out(f"def {code.name}(", dummies, "):", ""), *indented_lines(body)]
 
 
 # ---------------------------------------------------------------------------- routines
@@ -229,7 +229,7 @@ def _function(text: _RoutineText) -> list[str]:
             *_scalars(text, held),
             *lines,
             *head_of_held(held, {item.name: dtype_of(item) for item in routine.variables}),
-            *indented(_held_lines(text, held)),
+            *indented_lines(_held_lines(text, held)),
         ]
     return emit_function(routine, lines)
 
