@@ -11,9 +11,9 @@ import pytest
 
 from properties.python_kernels import SETTINGS
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.compile import Build, make_compiler
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.pipeline.compile import Build, make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.storage.core.device import DeviceKind, use_device
 
