@@ -37,6 +37,7 @@ from printed_bodies import GOOD, Bodies, Printed, checked
 from psyclone_storage.backend.c.printer import CUnit, print_c
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.native.apis import MESHES
 from psyclone_storage.backend.native.around import modules_around
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
@@ -240,7 +241,7 @@ def _with_names_of(author: CScope, code: KernelCode, numbers: dict[str, float]) 
         for item in code.module.declarations
     )  # fmt: skip
     code = replace(code, module=replace(code.module, declarations=declared))
-    unit = print_c(code, modules_around({code.key: code}))
+    unit = print_c(code, modules_around({code.key: code}, MESHES.kinds))
     own = code.module.symbols.symbols
     parameters, dummies = [], iter(author.code.dummy_keys)
     for item in unit.main.parameters:

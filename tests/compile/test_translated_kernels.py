@@ -11,8 +11,8 @@ import pytest
 
 from command import run_command
 from printed_bodies import GOOD, Bodies, Printed, checked
-from properties.python_kernels import codes_of
-from psyclone_storage.backend.native.printer import print_kernel
+from properties.python_kernels import AROUND, codes_of
+from psyclone_storage.backend.c.printer import print_c
 from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
@@ -80,7 +80,7 @@ def with_constants(code: KernelCode, text: str) -> KernelCode:
 
 def replace_unit(printed: Printed, code: KernelCode) -> Printed:
     """Return a kernel with the form in C of `code`, whose arguments are called as in Fortran."""
-    unit = print_kernel(code)
+    unit = print_c(code, AROUND)
     own = {key: one.name for key, one in code.module.symbols.symbols.items()}
     parameters = []
     dummies = iter(printed.code.dummy_keys)

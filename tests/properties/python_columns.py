@@ -14,6 +14,7 @@ import numpy as np
 from properties.python_kernels import SETTINGS, Writer, indented
 from psyclone_storage.backend.c.printer import CUnit, emit_c, print_c
 from psyclone_storage.backend.meshes.abi import FOR_NUMPY
+from psyclone_storage.backend.native.apis import MESHES
 from psyclone_storage.backend.native.around import modules_around
 from psyclone_storage.backend.numpy.columns import KernelCalled, emit_kernel
 from psyclone_storage.backend.numpy.levels import ColumnFacts
@@ -180,7 +181,7 @@ def parsed_names(text: str) -> tuple[str, ...]:
 
 def printed(text: str, single: frozenset[str] = frozenset()) -> list[CUnit]:
     """Return the kernels of a file as functions of C."""
-    return [print_c(code, modules_around({})) for code in codes_of(text, single)]
+    return [print_c(code, modules_around({}, MESHES.kinds)) for code in codes_of(text, single)]
 
 
 def as_library(

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.backend.c.frames import emit_loops
-from psyclone_storage.backend.native.printer import print_kernel
+from psyclone_storage.backend.c.printer import print_c
+from psyclone_storage.backend.native.apis import GRIDS
+from psyclone_storage.backend.native.around import modules_around
 from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
@@ -26,6 +28,7 @@ from psyclone_storage.runtime.gocean.held import points
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 
+AROUND = modules_around({}, GRIDS.kinds)
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = """\
 import math
@@ -71,7 +74,7 @@ def as_library(texts: dict[int, str]) -> ctypes.CDLL:
     units = []
     for seed, text in texts.items():
         (code,) = codes_of(text.replace("def work(", f"def work{seed}("))
-        units.append((code, print_kernel(code)))
+        units.append((code, print_c(code, AROUND)))
     return load_library(emit_loops(tuple(units)))
 
 
@@ -89,7 +92,7 @@ def by_c(library: ctypes.CDLL, text: str, seed: int) -> tuple[Any, Any]:
     passed += [mask.ctypes.data_as(ctypes.c_void_p), *extents]
     known = {"depth": ctypes.c_int32(3), "slope": ctypes.c_double(0.5)}
     (code,) = codes_of(text)
-    shared = [item.key for item in print_kernel(code).main.parameters if item.module]
+    shared = [item.key for item in print_c(code, AROUND).main.parameters if item.module]
     passed += [ctypes.byref(known[key]) for key in shared]
     getattr(library, f"work{seed}_code_loop")(*passed)
     return arrays[0], arrays[2]

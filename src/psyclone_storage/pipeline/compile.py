@@ -51,7 +51,7 @@ from psyclone_storage.pipeline.thread_safety import (
 )
 from psyclone_storage.targets.apis import lower, parts_of, target_of
 from psyclone_storage.targets.extensions import check_extensions
-from psyclone_storage.targets.spec import ApiParts, ApiRow, Language, Target
+from psyclone_storage.targets.spec import ApiParts, ApiRow, Language, NativeTexts, Target
 from psyclone_storage.transform.finish import (
     with_outlined_columns,
     with_outlined_points,
@@ -162,11 +162,11 @@ class Compiler:
         program = self._finished(program, rules, checks=self.checks)
         raise_if_any([*self.target.refuses(program, rules)])
         placed, unit = self._lowered(program, numbering)
-        language = self.target.language
+        psy_text, beside = self._psy_texts(unit, placed)
         build = Build(
             program=program,
             algorithm_text=self._algorithm_text(program),
-            psy_text=self._psy_text(unit, placed),
+            psy_text=psy_text,
             kernel_files=called.files,
             rules=rules,
             warnings=(
@@ -179,15 +179,15 @@ class Compiler:
             refused=refused,
             journal=journal,
             kernels=placed.kernels,
-            beside=language.emit_beside(unit, placed.inlined) if language.emit_beside else (),
+            beside=beside,
         )
         if self.settings.backend_checks_enabled:
             helpers = {
                 one.name: tuple(item.name for item in one.dummies)
                 for one in (*unit.outlined, *unit.helpers)
             }
-            inlined = {} if language.emit_beside else dict(placed.heads)
-            check_output(build, inlined | helpers, language)
+            inlined = {} if self.target.language.emit_native else dict(placed.heads)
+            check_output(build, inlined | helpers, self.target.language)
         return build
 
     def _check_schedules(self, program: Program) -> None:
@@ -229,7 +229,7 @@ class Compiler:
             unit = replace(
                 unit, routines=tuple(one for one in unit.routines if one.name == routine)
             )
-        return self._psy_text(unit, placed)
+        return self._psy_texts(unit, placed)[0]
 
     def _shared(self, program: Program, rules: Rules) -> Program:
         """Return `program` with loops of built-ins shared, unless settings say otherwise."""
@@ -289,11 +289,14 @@ class Compiler:
         text = language.emit_algorithm(program)
         return language.within_limit(text) if self.breaks_lines else text
 
-    def _psy_text(self, unit: Unit, placed: NumberedProgram) -> str:
+    def _psy_texts(self, unit: Unit, placed: NumberedProgram) -> NativeTexts:
         language = self.target.language
-        text = language.emit_unit(unit, placed.inlined)
+        if language.emit_native is not None:
+            text, beside = language.emit_native(unit, placed.inlined)
+        else:
+            text, beside = language.emit_unit(unit, placed.inlined), ()
         without_blanks = self.settings.backend_indentation_disabled
-        return language.without_indentation(text) if without_blanks else text
+        return language.without_indentation(text) if without_blanks else text, beside
 
     @property
     def _wants_order(self) -> bool:

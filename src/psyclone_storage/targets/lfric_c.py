@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.native.columns import emit_c_beside, emit_python
+from psyclone_storage.backend.native.printer import emit_meshes_c
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric_meshes import meshes
 from psyclone_storage.targets.python import heads_of_invokes, python, resolve_without_translation
@@ -11,8 +11,7 @@ from psyclone_storage.targets.spec import Target
 TARGET = Target(
     python(
         LFRIC_WORDS,
-        emit_python,
-        emit_beside=emit_c_beside,
+        emit_native=emit_meshes_c,
         heads=heads_of_invokes,
         resolve=resolve_without_translation,
     ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.backend.meshes.on_device import SHARED_LOOPS, on_device
-from psyclone_storage.backend.native.columns import emit_cuda_beside, emit_python_of_device
+from psyclone_storage.backend.native.printer import emit_meshes_cuda
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import Settings
@@ -50,8 +50,7 @@ def _meshes_on_device(settings: Settings) -> Infrastructure:
 TARGET = Target(
     python(
         LFRIC_WORDS,
-        emit_python_of_device,
-        emit_beside=emit_cuda_beside,
+        emit_native=emit_meshes_cuda,
         heads=heads_of_invokes,
         resolve=resolve_without_translation,
     ),

@@ -30,8 +30,14 @@ from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.targets.spec import Language
 
 
+def _emit_no_unit(_unit: Unit, _inlined: InlinedProcedures) -> str:
+    raise InternalError("A module of Python with C is printed together with it.")
+
+
 def python(
-    dialect: Dialect, emit_unit: Callable[[Unit, InlinedProcedures], str], **parts: Any
+    dialect: Dialect,
+    emit_unit: Callable[[Unit, InlinedProcedures], str] = _emit_no_unit,
+    **parts: Any,
 ) -> Language:
     """Return Python with the vocabulary of an API; `parts` are fields of `Language` by name.
 

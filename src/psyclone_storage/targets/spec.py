@@ -67,6 +67,10 @@ class ReadsCode(Protocol):
         """Return the code; `beside` has the files that may be a module which a file imports."""
 
 
+NativeTexts = tuple[str, tuple[tuple[str, str], ...]]
+"""A module, and files with code for it, each as the ending of its name and its text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """How files of one language are read, and printed.
@@ -84,8 +88,8 @@ class Language:
     back. `read_code` is told what metadata say of the arguments, and may be told where files are
     that a file imports. Files of the language end in one of `suffixes`; an algorithm imports the
     module `words`, where a language has one for an API. One that `prints_kernels` has the code of
-    all kernels in the module that calls them, or in what `emit_beside` prints to stand beside it:
-    what each name ends in, and a text. `import_form` is how it imports a name, `{}`.
+    all kernels in the module that calls them, or in the files that `emit_native` prints with it.
+    `import_form` is how it imports a name, `{}`.
     """
 
     name: str
@@ -109,7 +113,7 @@ class Language:
     suffixes: tuple[str, ...] = ()
     words: str = ""
     prints_kernels: bool = False
-    emit_beside: Callable[[Unit, InlinedProcedures], tuple[tuple[str, str], ...]] | None = None
+    emit_native: Callable[[Unit, InlinedProcedures], NativeTexts] | None = None
     import_form: str = USE
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from psyclone_storage.backend.c.scope import ModuleContext
-from psyclone_storage.backend.native.printer import PRECISION
+from psyclone_storage.backend.native.around import kind_symbol
 from psyclone_storage.backend.python.file import emit_kernels
 from psyclone_storage.backend.python.forms import TranslatedKernel
 from psyclone_storage.backend.python.points import GridKernels
@@ -22,6 +22,7 @@ from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.metadata import code_name
 from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
@@ -50,7 +51,7 @@ def in_python(
     def symbol(module: str, name: str) -> Symbol | None:
         found = known.symbol(module, name)
         is_lost = found is None or not found.is_resolved
-        return PRECISION if is_lost and name == PRECISION.key else found
+        return kind_symbol(name, 8) if is_lost and name == WORKING_PRECISION else found
 
     around = ModuleContext(symbol, known.procedures)
     kernels = [TranslatedKernel(parsed, code)]

@@ -12,10 +12,10 @@ is up to who calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from psyclone_storage.backend.c.calls import CFunction
-from psyclone_storage.backend.c.helpers import CUDA_HEADERS, HEADERS, preamble
+from psyclone_storage.backend.c.helpers import cuda_preamble, preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text
 from psyclone_storage.backend.c.statements import HINT
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -31,7 +31,7 @@ _Frame = Callable[[KernelCode, CUnit], str]
 
 def emit_loops(units: tuple[tuple[KernelCode, CUnit], ...]) -> str:
     """Return a file of C with loops over points around functions, which are private to it."""
-    return _file(units, "static inline ", _loop, HEADERS)
+    return _file(units, "static inline ", _loop, preamble)
 
 
 def emit_cuda(units: tuple[tuple[KernelCode, CUnit], ...]) -> str:
@@ -43,21 +43,20 @@ def emit_cuda(units: tuple[tuple[KernelCode, CUnit], ...]) -> str:
     problems = [problem for code, unit in units for problem in _not_for_devices(code, unit)]
     if problems:
         raise CompileError(*problems)
-    text = _file(units, "static __device__ ", _points, CUDA_HEADERS)
-    return text.replace("static inline", "static inline __device__")
+    return _file(units, "static __device__ ", _points, cuda_preamble)
 
 
 def _file(
     units: tuple[tuple[KernelCode, CUnit], ...],
     before: str,
     frame: _Frame,
-    headers: str,
+    preamble_of: Callable[[Iterable[str]], str],
 ) -> str:
     helpers = frozenset[str]().union(*(unit.helpers for _, unit in units))
     functions: dict[str, CFunction] = {}
     for _, unit in units:
         functions.update((function.name, function) for function in unit.functions)
-    texts = [preamble(helpers, headers)]
+    texts = [preamble_of(helpers)]
     texts += [function_text(function, before) for function in functions.values()]
     texts += [frame(code, unit) for code, unit in units]
     return "\n".join(texts)

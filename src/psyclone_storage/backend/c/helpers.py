@@ -244,3 +244,8 @@ def preamble(used: Iterable[str], headers: str = HEADERS) -> str:
         parts.append(POWI)
     parts += [HELPERS[name] for name in names if name in HELPERS]
     return "\n".join(parts)
+
+
+def cuda_preamble(used: Iterable[str]) -> str:
+    """Return the same for functions of a device."""
+    return preamble(used, CUDA_HEADERS).replace("static inline", "static inline __device__")

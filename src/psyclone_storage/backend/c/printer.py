@@ -10,6 +10,8 @@ every reason at its place.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from psyclone_storage.backend.c.arrays import Arrays, room_for
 from psyclone_storage.backend.c.calls import Calls, CFunction
 from psyclone_storage.backend.c.expressions import Expressions
@@ -20,7 +22,7 @@ from psyclone_storage.backend.c.types import ArrayValue, CType, PrintError, Valu
 from psyclone_storage.backend.c.variables import Variables
 from psyclone_storage.backend.c.writer import RESERVED, CWriter, laid_out
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.keys import key_of
@@ -59,14 +61,38 @@ def print_c(code: KernelCode, around: ModuleContext) -> CUnit:
     return CUnit(tuple(program.functions), frozenset(program.helpers))
 
 
-def print_together(codes: tuple[KernelCode, ...], around: ModuleContext) -> CUnit:
-    """Return several subroutines as functions of C, in order, with all that they call, each once.
+def no_check(_code: KernelCode, _unit: CUnit) -> list[Diagnostic]:
+    """Return no problems."""
+    return []
+
+
+def print_together(
+    kernels: Iterable[KernelCode],
+    callers: Iterable[KernelCode],
+    around: ModuleContext,
+    check: Callable[[KernelCode, CUnit], list[Diagnostic]] = no_check,
+) -> CUnit:
+    """Return kernels, then subroutines that call them, as functions of C, each once.
+
+    The kernels call no procedures.
 
     Raises:
-        CompileError: `G004`, as for one.
+        CompileError: `G004`, as for one subroutine, and the problems that `check` returns: of all
+            kernels, or of the first caller.
     """
-    program = _Program(around)
-    for code in codes:
+    program = _Program(replace(around, procedures=lambda _module, _name: ()))
+    problems: list[Diagnostic] = []
+    for code in kernels:
+        try:
+            function = program.printed(Callee(code))
+        except CompileError as error:
+            problems += error.problems
+        else:
+            problems += check(code, CUnit((function,), frozenset()))
+    if problems:
+        raise CompileError(*problems)
+    program.around = around
+    for code in callers:
         program.printed(Callee(code))
     return CUnit(tuple(program.functions), frozenset(program.helpers))
 

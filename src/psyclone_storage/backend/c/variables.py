@@ -304,9 +304,15 @@ class Variables:
         value = scope.integer(upper)
         if value is not None and is_number(lower):
             return str(max(0, value - int(lower) + 1))
-        last = self._whole_number(upper, scope).within(Precedence.SUM)
-        text = plus(minus(last, lower), "1")
+        last = self._whole_number(upper, scope)
+        text = plus(minus(last.within(Precedence.SUM), lower), "1")
+        if last.type == LONG and self._is_constant_argument(text):
+            return text
         return self._kept(text, stem)
+
+    def _is_constant_argument(self, name: str) -> bool:
+        return any(item.name == name and item.by_value and item.intent == "in"
+                   for item in self.parameters.values())  # fmt: skip
 
     def _kept(self, text: str, stem: str) -> str:
         """Return the name of a constant with a value that is computed before all statements."""

@@ -1,7 +1,8 @@
 """Grids of our runtime as C loops over them see them: points counted from 1, as in kernels.
 
 Bounds and properties become variables of the set-up, which is done once for the same fields; a
-property that is an array is held with the fields.
+property that is an array is held with the fields. All variables are declared with the types and
+the shapes that kernels compute with.
 """
 
 from __future__ import annotations
@@ -10,23 +11,38 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from psyclone_storage.backend.grids import abi
-from psyclone_storage.backend.grids.table import PROPERTY, grids_in_python, held_fields, property_of
+from psyclone_storage.backend.grids.table import (
+    PROPERTY,
+    field_array,
+    grids_in_python,
+    held_fields,
+    property_of,
+)
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.records import replace
+from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value, spell, whole
 from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.transfer import Held, Side
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, HoldData, Line
 
 _ENDS = {ops.LoopStart: "first", ops.LoopEnd: "last"}
+_EXTENTS = ("nx", "ny")
+_EXTENT = ScalarType(Intrinsic.INTEGER, "8")
+_REAL = ScalarType(Intrinsic.REAL, "8")
 
 
-def grids_in_c(ranks: Mapping[str, int]) -> Infrastructure:
-    """Return the runtime's grids; `ranks` tell which properties are arrays."""
-    plain = grids_in_python(ranks)
+def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
+    """Return the runtime's grids with these properties."""
+    plain = grids_in_python({name: one.rank for name, one in properties.items()})
+
+    def data(context: LoweringContext, asked: ops.DataOf) -> Expr:
+        return field_array(context, asked.datum, _REAL, _extents(context))
 
     def loop_end(context: LoweringContext, asked: ops.LoopStart | ops.LoopEnd) -> Expr:
         axis = asked.loop.over.axis
@@ -38,27 +54,58 @@ def grids_in_c(ranks: Mapping[str, int]) -> Infrastructure:
         return _bound(context, name, plain.values[ops.PointsEnd](context, asked))
 
     def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
-        return property_of(context, asked, is_read=False)
+        known = properties[asked.name]
+        shape = _extents(context) if known.rank else ()
+        return property_of(context, asked, Declare(asked.name, _type_of(known), (), shape))
 
     values: dict[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
         **plain.values,
+        ops.DataOf: data,
         ops.LoopStart: loop_end,
         ops.LoopEnd: loop_end,
         ops.PointsEnd: points_end,
         ops.GridPropertyOf: grid_property,
     }
-    arrays = frozenset(name for name, rank in ranks.items() if rank > 0)
+    arrays = frozenset(name for name, one in properties.items() if one.rank)
 
     def around(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
         return _held(context, lines, arrays)
 
-    return replace(plain, name="The runtime for grids in C", values=values, around=around)
+    return replace(
+        plain,
+        name="The runtime for grids in C",
+        value_type=_value_type,
+        dummies=_dummies,
+        values=values,
+        around=around,
+    )
 
 
-def grids_in_cuda(ranks: Mapping[str, int]) -> Infrastructure:
+def grids_in_cuda(properties: Mapping[str, GridProperty]) -> Infrastructure:
     """Return the same on a device, whose queues wait for what each function uses, and no more."""
     contract = HoldingContract(home=Side.DEVICE, waits_apart=True)
-    return replace(grids_in_c(ranks), name="The runtime for grids in CUDA", holding=contract)
+    return replace(grids_in_c(properties), name="The runtime for grids in CUDA", holding=contract)
+
+
+def _type_of(item: GridProperty | ScalarType) -> ScalarType:
+    """Return the type of values in C: that of reals has eight bytes."""
+    return _REAL if item.intrinsic is Intrinsic.REAL else ScalarType(item.intrinsic)
+
+
+def _value_type(datum: Datum) -> ScalarType:
+    return _type_of(datum.type) if isinstance(datum.type, ScalarType) else _REAL
+
+
+def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
+    return tuple(Declare(datum.name, _value_type(datum)) for datum in context.schedule.data)
+
+
+def _extents(context: LoweringContext) -> tuple[Expr, ...]:
+    """Return the extents of all arrays, which are those of the grid."""
+    return tuple(
+        context.work.variable(SetupSection.COUNTERS, ("extent", name), Declare(name, _EXTENT))
+        for name in _EXTENTS
+    )
 
 
 def _bound(context: LoweringContext, name: str, counted_from_0: Expr) -> Name:

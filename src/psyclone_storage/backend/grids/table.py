@@ -1,6 +1,6 @@
 """Grids of our runtime as a row: what it says for each operation.
 
-Indices count from 0, and the first internal point of a rank lies behind its halo. A field knows its
+Indices count from 0, and the first internal point of a rank lies after its halo. A field knows its
 regions; a range of the settings counts from the second point, as in Fortran. Directives for threads
 and devices are for who prints: the runtime itself knows where values are, so that nothing is moved.
 """
@@ -17,6 +17,7 @@ from psyclone_storage.backend.peeled import peeled_end
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import replace
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import (
@@ -29,6 +30,7 @@ from psyclone_storage.ir.expr import (
     Literal,
     Member,
     Name,
+    spell,
     whole,
 )
 from psyclone_storage.ir.holding import HoldingContract
@@ -53,10 +55,11 @@ _REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
 
 
 def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
-    """Return the runtime's grids; `ranks` tell which properties are arrays."""
+    """Return the runtime's grids; `ranks` are those of properties: 0 for a number."""
 
     def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
-        return property_of(context, asked, is_read=ranks[asked.name] > 0)
+        declared = Declare(asked.name, abi.REAL)
+        return property_of(context, asked, declared, is_read=ranks[asked.name] > 0)
 
     return Infrastructure(
         "The runtime for grids in Python",
@@ -66,7 +69,7 @@ def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
         _value_type,
         _dummies,
         {
-            ops.DataOf: lambda context, asked: _array(context, asked.datum),
+            ops.DataOf: lambda context, asked: field_array(context, asked.datum),
             ops.GridPropertyOf: grid_property,
             ops.LoopStart: lambda context, asked: _loop_end(context, asked.loop, last=False),
             ops.LoopEnd: lambda context, asked: _loop_end(context, asked.loop, last=True),
@@ -105,9 +108,14 @@ def _no_items(
 # ---------------------------------------------------------------------------- data
 
 
-def _array(context: LoweringContext, datum: Datum) -> Name:
-    """Return the name of the array of a field's values."""
-    wished = Declare(f"{datum.name}_data", abi.REAL)
+def field_array(
+    context: LoweringContext,
+    datum: Datum,
+    type_: ScalarType = abi.REAL,
+    shape: tuple[Expr, ...] = (),
+) -> Name:
+    """Return the name of the array of a field's values, declared with a type and a shape."""
+    wished = Declare(f"{datum.name}_data", type_, (), shape)
     return context.work.variable(SetupSection.COUNTERS, ("array", datum.name), wished)
 
 
@@ -123,7 +131,7 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
     meant = what_is_meant(context)
     return tuple(
         Held(
-            _array(context, datum).text,
+            spell(context.value(ops.DataOf(datum))),
             Name(datum.name),
             written=acquired[datum.name].writes,
             covered=acquired[datum.name].covered is not Fresh.NO,
@@ -135,15 +143,20 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
     )
 
 
-def property_of(context: LoweringContext, asked: ops.GridPropertyOf, *, is_read: bool) -> Expr:
-    """Return the variable of a property of the grid: a number or a storage, of which one reads."""
+def property_of(
+    context: LoweringContext, asked: ops.GridPropertyOf, declared: Declare, *, is_read: bool = False
+) -> Expr:
+    """Return the variable of a property of the grid: a number or a storage, of which one reads.
+
+    It is `declared` under the name of the property.
+    """
     name = asked.name.removeprefix(_PREFIX)
     literal = Literal(f'"{name}"', Intrinsic.CHARACTER)
     found: Expr = CallFunction(Member(Member(asked.field, abi.GRID), abi.PROPERTY), (literal,))
     if is_read:
         found = Member(found, abi.READ_ONLY)
     key = (PROPERTY, asked.name, asked.field)
-    return context.work.assigned(SetupSection.GRID, key, Declare(name, abi.REAL), found)
+    return context.work.assigned(SetupSection.GRID, key, replace(declared, name=name), found)
 
 
 # ---------------------------------------------------------------------------- loops

@@ -1,1 +1,1 @@
-"""Python that binds data, and C beside it that computes: loops with kernels in them."""
+"""Modules of Python that bind data, and C or CUDA that computes: loops with kernels in them."""

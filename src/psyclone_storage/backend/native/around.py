@@ -1,4 +1,4 @@
-"""What C for columns knows of other modules: kernels, their variables, the kinds of numbers."""
+"""Modules around the code that is printed in C: kernels, their variables, kinds of numbers."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.backend.c.scope import Callee, ModuleContext
 from psyclone_storage.base.records import replace
-from psyclone_storage.infrastructures.lfric import LOGICAL, SIZES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Literal, Origin, Sort, Symbol
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
-_OF_LOGICALS = 4
-
 
 def modules_around(
-    codes: Mapping[str, KernelCode], *, bounds_checks: bool = False
+    codes: Mapping[str, KernelCode], kinds: Mapping[str, int], *, bounds_checks: bool = False
 ) -> ModuleContext:
-    """Return what is known of other modules: the kernels, their variables, the kinds of numbers."""
+    """Return the modules of kernels, and constants that are `kinds` of numbers in any module."""
     variables = {
         (one.module_key, one.key): one for code in codes.values() for one in _variables(code)
     }
 
     def symbol(module: str, name: str) -> Symbol | None:
-        return _kind(name) or variables.get((module, name))
+        if name in kinds:
+            return kind_symbol(name, kinds[name])
+        return variables.get((module, name))
 
     def procedures(_module: str, name: str) -> tuple[Callee, ...]:
         return (Callee(codes[name]),) if name in codes else ()
@@ -47,10 +46,8 @@ def _variables(code: KernelCode) -> Iterator[Symbol]:
     yield from module.symbols.symbols.values()
 
 
-def _kind(name: str) -> Symbol | None:
-    size = _OF_LOGICALS if name == LOGICAL.kind else SIZES.get(name)
-    if size is None:
-        return None
+def kind_symbol(name: str, size: int) -> Symbol:
+    """Return the constant of a kind of numbers that have so many bytes."""
     value = Literal(str(size), Intrinsic.INTEGER)
     type_ = ScalarType(Intrinsic.INTEGER)
     return Symbol(name, name, Origin.IMPORTED, Sort.CONSTANT, type_, value=value)

@@ -1,352 +1,284 @@
-"""Units as a module of Python, which binds data, and a file of C, which computes.
+"""Units as a module of Python, which binds data, and a file of C or CUDA, which computes.
 
-What a routine does between two exchanges is one function of C. What does not change from call to
-call, bounds of loops and properties of the grid, is found once for the same fields by a function
-`_..._setup`.
+What a routine does between two exchanges is one function of C, printed as a subroutine of typed
+code is: its arguments are the arrays, numbers and scalars that its statements name. What does not
+change for the same data, such as bounds of loops and maps of the mesh, is found once by a function
+`_..._setup`. A function returns what it reduces to through a pointer. On a device each loop is a
+function, and a kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
-from psyclone_storage.backend.c.helpers import preamble
-from psyclone_storage.backend.c.printer import CUnit, function_text, print_c
-from psyclone_storage.backend.c.scope import ModuleContext
+from psyclone_storage.backend.c import exact_sums
+from psyclone_storage.backend.c.calls import CFunction
+from psyclone_storage.backend.c.frames import unknown_lengths
+from psyclone_storage.backend.c.helpers import cuda_preamble, preamble
+from psyclone_storage.backend.c.printer import CUnit, function_text, no_check, print_together
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
-from psyclone_storage.backend.grids import abi
-from psyclone_storage.backend.native.device import device_preamble, points_function
-from psyclone_storage.backend.native.loops import (
-    CallTables,
-    LoopsFunction,
-    ReachedPoints,
-    is_computed,
-    loops_function,
-    points_reached,
-)
-from psyclone_storage.backend.native.ordering import (
-    always,
-    given_to,
-    imports_of,
-    in_order,
-    never,
-)
-from psyclone_storage.backend.numpy.printer import (
-    indented,
+from psyclone_storage.backend.grids import abi as grids
+from psyclone_storage.backend.host import (
+    called_words,
+    emit_function,
+    emit_module,
+    held_remarks,
+    indented_lines,
     laid_out,
     lines_of,
-    text_of,
+    require_no_modules,
     with_own_names,
 )
+from psyclone_storage.backend.meshes import abi as meshes
+from psyclone_storage.backend.native.apis import GRIDS, MESHES, ProgramApi
+from psyclone_storage.backend.native.around import modules_around
+from psyclone_storage.backend.native.functions import (
+    ExportedFunction,
+    device_function,
+    host_function,
+)
+from psyclone_storage.backend.native.parts import (
+    ComputedPart,
+    PlannedRoutine,
+    dtype_of,
+    found_name,
+    made_ready,
+    planned,
+)
+from psyclone_storage.backend.native.scalars import call_arguments, module_imports
+from psyclone_storage.backend.native.setup import (
+    ArgumentTables,
+    bound_data,
+    is_of_grid,
+    set_up,
+    setup_arguments,
+    vector_checks,
+)
+from psyclone_storage.backend.native.statements import statement_groups
 from psyclone_storage.backend.numpy.spelling import plain
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Expr,
-    Literal,
-    Name,
-    Origin,
-    Sort,
-    Symbol,
-    intrinsic_called,
-)
-from psyclone_storage.ir.transfer import Held
-from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Assign, Blank, Comment, HoldData, Line, Routine, Unit
+from psyclone_storage.ir.unit import Declare, HoldData, Routine, Unit
 
-_TABLES = ("arrays", "numbers", "counts")
-PRECISION = Symbol(
-    WORKING_PRECISION, WORKING_PRECISION, Origin.IMPORTED, Sort.CONSTANT,
-    ScalarType(Intrinsic.INTEGER), value=Literal("8", Intrinsic.INTEGER),
-)  # fmt: skip
-_AROUND = ModuleContext(
-    lambda _, name: PRECISION if name == WORKING_PRECISION else None, lambda _module, _name: ()
-)
-"""What a kernel in Python knows of other modules: the precision that it computes with."""
-
-
-@dataclass(frozen=True, slots=True)
-class NativeTexts:
-    """A module of Python, and the C that it loads."""
-
-    python: str
-    c: str
-
-
-@dataclass(frozen=True, slots=True)
-class _NativeRoutine:
-    """One routine: its functions in C, its set-up, and its lines in Python."""
-
-    routine: Routine
-    functions: tuple[LoopsFunction, ...]
-    setup: tuple[str, ...]
-    lines: tuple[str, ...]
-    held: HoldData | None
+_LIBRARY = "_LIBRARY"
+_C_TYPES = {"f4": "c_float", "f8": "c_double", "i4": "c_int32"}
+_LENGTHS = "Apply 'kernel-constants', by which it is, or call this kernel in an invoke in C."
+_CUDA_WORDS = """\
+#ifndef PSY_ON_HOST
+#define PSY_KERNEL extern "C" __global__
+#endif
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeForm:
-    """What differs between the targets that compute in C.
+    """Differences between the targets that compute in C.
 
-    `library` is what loads the text, which is in files that end in `suffix`. `function` makes a
-    function of loops; `before` is what stands before the functions of kernels. Where it is made for
-    a `device`, each nest of loops is a function.
+    `library` is what loads the text, which is in files that end in `suffix`. `function` makes what
+    Python calls for a part, which threads of a `device` share.
     """
 
+    api: ProgramApi
     library: str
     suffix: str
+    function: Callable[
+        [str, ComputedPart, CFunction, PlannedRoutine, ArgumentTables], ExportedFunction
+    ]
     device: bool = False
 
-    def before(self, kernels: Mapping[str, CUnit]) -> list[str]:
-        """Return what stands before the functions of loops."""
-        if self.device:
-            return [device_preamble(kernels.values())]
-        helpers = frozenset[str]().union(*(one.helpers for one in kernels.values()))
-        texts = [function_text(function, "static inline ") for one in kernels.values()
-                 for function in one.functions]  # fmt: skip
-        return [preamble(helpers), *texts]
 
-    def function(
-        self,
-        name: str,
-        lines: tuple[Line, ...],
-        tables: CallTables,
-        kernels: Mapping[str, CUnit],
-        codes: tuple[KernelCode, ...],
-    ) -> LoopsFunction:
-        """Return the function `name` that does `lines`."""
-        if not self.device:
-            return loops_function(name, lines, tables, kernels)
-        return points_function(name, lines, tables, kernels, {code.key: code for code in codes})
+_GRIDS_ON_HOST = NativeForm(GRIDS, grids.LIBRARY, ".c", host_function)
+_GRIDS_ON_DEVICE = NativeForm(GRIDS, grids.DEVICE_LIBRARY, ".cu", device_function, device=True)
+_MESHES_ON_HOST = NativeForm(MESHES, meshes.LIBRARY, ".c", host_function)
+_MESHES_ON_DEVICE = NativeForm(MESHES, meshes.DEVICE_LIBRARY, ".cu", device_function, device=True)
 
 
-_WORDS = abi.RESERVED | {abi.WITHIN}
-"""The names that no argument of a routine may have."""
-ON_HOST = NativeForm(abi.LIBRARY, ".c")
-ON_DEVICE = NativeForm(abi.DEVICE_LIBRARY, ".cu", device=True)
-
-
-def emit_native(unit: Unit, inlined: InlinedProcedures, form: NativeForm = ON_HOST) -> NativeTexts:
-    """Return the texts of a module.
+def _emit(
+    unit: Unit, inlined: InlinedProcedures, *, form: NativeForm
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return a module of Python, and the file that it loads: the ending of its name, and its text.
 
     Raises:
-        CompileError: G004, a kernel has no form in C; G010, something else has none.
+        CompileError: G004, a kernel has no form in C; G005, it has none in CUDA; G010, something
+            else has none.
     """
-    if foreign := [use.module for use in unit.uses if use.module]:
-        message = f"Programs in Python have no module '{foreign[0]}'."
-        raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
-    kernels = _printed(inlined)
-    named = [with_own_names(routine, _WORDS) for routine in unit.routines]
-    routines = [_native(routine, kernels, inlined.codes, form) for routine in named]
-    return NativeTexts(_python(unit, routines, form), _c_text(unit, routines, kernels, form))
+    require_no_modules(unit)
+    codes = {code.key: code for code in inlined.codes}
+    share = form.api.share if form.device else None
+    routines = [
+        form.api.typed(with_own_names(routine, form.api.reserved), codes)
+        for routine in unit.routines
+    ]
+    plans = [planned(routine, codes, form.api.intent_of, share) for routine in routines]
+    printed = _printed(inlined, plans, form)
+    found = {function.name: function for function in printed.functions}
+    made = [_made(plan, found, inlined.codes, form) for plan in plans]
+    return _python(unit, made, form), ((form.suffix, _c_text(unit, printed, made, form)),)
 
 
-def emit_python(unit: Unit, inlined: InlinedProcedures, form: NativeForm = ON_HOST) -> str:
-    """Return the module of Python alone."""
-    return emit_native(unit, inlined, form).python
-
-
-def emit_c_beside(
-    unit: Unit, inlined: InlinedProcedures, form: NativeForm = ON_HOST
-) -> tuple[tuple[str, str], ...]:
-    """Return the file of C that belongs beside the module: what its name ends in, and its text."""
-    return ((form.suffix, emit_native(unit, inlined, form).c),)
-
-
-def _printed(inlined: InlinedProcedures) -> Mapping[str, CUnit]:
-    """Return the kernels as functions of C, by their names in lower case."""
-    found: dict[str, CUnit] = {}
-    problems: list[Diagnostic] = []
-    for code in inlined.codes:
-        try:
-            found[code.key] = print_kernel(code, bounds_checks=inlined.bounds_checks)
-        except CompileError as error:
-            problems += error.problems
-    if problems:
-        raise CompileError(*problems)
-    return found
-
-
-def print_kernel(code: KernelCode, *, bounds_checks: bool = False) -> CUnit:
-    """Return a kernel in Python as a function of C.
-
-    Raises:
-        CompileError: G004, it has no form in C.
-    """
-    return print_c(code, replace(_AROUND, bounds_checks=bounds_checks))
+emit_grids_c = partial(_emit, form=_GRIDS_ON_HOST)
+emit_grids_cuda = partial(_emit, form=_GRIDS_ON_DEVICE)
+emit_meshes_c = partial(_emit, form=_MESHES_ON_HOST)
+emit_meshes_cuda = partial(_emit, form=_MESHES_ON_DEVICE)
 
 
 # ---------------------------------------------------------------------------- C
 
 
-def _c_text(
-    unit: Unit, routines: list[_NativeRoutine], kernels: Mapping[str, CUnit], form: NativeForm
-) -> str:
-    parts = [f"/* {unit.comment or unit.name} */\n", *form.before(kernels)]
-    parts += [function.text for one in routines for function in one.functions]
+def _printed(
+    inlined: InlinedProcedures, plans: Iterable[PlannedRoutine], form: NativeForm
+) -> CUnit:
+    """Return kernels and parts as functions of C."""
+    loops = [part.code for plan in plans for part in plan.parts]
+    codes = {code.key: code for code in inlined.codes}
+    around = modules_around(codes, form.api.kinds, bounds_checks=inlined.bounds_checks)
+    check = partial(unknown_lengths, hint=_LENGTHS) if form.device else no_check
+    printed = print_together(inlined.codes, loops, around, check)
+    if form.device and "psy_random" in printed.helpers:
+        message = "Kernels of CUDA have no pseudo-random numbers, which 'setval_random' sets."
+        raise CompileError(Diagnostic("G010", message, hint="Set them in an invoke in C."))
+    return printed
+
+
+def _c_text(unit: Unit, printed: CUnit, made: list[_NativeRoutine], form: NativeForm) -> str:
+    """Return helpers, kernels, and the functions that Python calls."""
+    own = {part.code.key for one in made for part in one.plan.parts}
+    kernels = [one for one in printed.functions if one.name not in own]
+    helpers, before, words = {*printed.helpers}, "static inline ", ""
+    if form.device:
+        before, words = "static __device__ ", _device_preamble(helpers)
+    parts = [f"/* {unit.comment or unit.name} */\n", words or preamble(helpers)]
+    parts += [function_text(one, before) for one in kernels]
+    parts += [function.text for one in made for function in one.functions]
     return "\n".join(parts)
+
+
+def _device_preamble(helpers: set[str]) -> str:
+    """Return the words of CUDA, and the helpers that functions call."""
+    if exact_sums.HELPER in helpers:
+        helpers.add(exact_sums.GIVING)
+    return f"{_CUDA_WORDS}\n{cuda_preamble(helpers)}"
 
 
 # ---------------------------------------------------------------------------- routines
 
 
-def _native(
-    routine: Routine,
-    kernels: Mapping[str, CUnit],
+@dataclass(frozen=True, slots=True)
+class _NativeRoutine:
+    """A routine in Python: its functions in C, its set-up, its lines."""
+
+    plan: PlannedRoutine
+    functions: tuple[ExportedFunction, ...]
+    setup: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def _made(
+    plan: PlannedRoutine,
+    printed: Mapping[str, CFunction],
     codes: tuple[KernelCode, ...],
     form: NativeForm,
 ) -> _NativeRoutine:
-    before = tuple(line for line in routine.body if not isinstance(line, HoldData))
-    held = next((line for line in routine.body if isinstance(line, HoldData)), None)
+    routine, held = plan.routine, plan.held
     if held is None:
-        return _NativeRoutine(routine, (), (), tuple(lines_of(before, {})), None)
-    setup, tables = _set_up(before, held, codes)
-    lines = in_order(
-        held.body,
-        lambda number, part: form.function(
-            f"{routine.name}_{number}", part, tables, kernels, codes
-        ),
-        is_computed,
-        apart=always if form.device else never,
+        return _NativeRoutine(plan, (), (), tuple(lines_of(plan.before, {})))
+    checks = form.api.checks(held, {code.key: code for code in codes})
+    tables = set_up(plan, form.api.tables, checks)
+    functions = tuple(
+        form.function(f"{routine.name}_{number}", part, printed[part.code.key], plan, tables)
+        for number, part in enumerate(plan.parts, 1)
     )
-    functions = [one for one in lines if isinstance(one, LoopsFunction)]
     names = NameTable(item.name for item in routine.dummies)
     run = names.fresh("run")
-    imports, called = imports_of(functions, codes, names)
-    body = [f"{run}({given_to(functions, one, called)})" if isinstance(one, LoopsFunction) else one
-            for one in lines]  # fmt: skip
-    text = [f"# {text_of(item.owner)}: {item.why}" for item in held.items]
-    text += [*imports, f"with {_object_name(routine)}({_fields(held)}) as {run}:", *indented(body)]
-    return _NativeRoutine(routine, tuple(functions), tuple(setup), tuple(text), held)
-
-
-def _set_up(
-    before: tuple[Line, ...], held: HoldData, codes: tuple[KernelCode, ...]
-) -> tuple[list[str], CallTables]:
-    """Return the statements that find what does not change, and the tables that hold it.
-
-    That no point outside of an array is reached is checked before the tables are made.
-    """
-    storages = [item.array for item in held.items if _is_property(item)]
-    lines: list[str] = []
-    reals: list[str] = []
-    counts: list[str] = []
-    for line in before:
-        if not isinstance(line, Assign) or not isinstance(line.target, Name):
-            if not isinstance(line, Blank | Comment):
-                raise InternalError("A set-up has more than values of variables.")
-            continue
-        name = line.target.text
-        lines.append(f"{plain(name)} = {text_of(line.value)}")
-        if name not in storages:
-            is_call = isinstance(line.value, CallFunction)
-            (reals if is_call and not intrinsic_called(line.value) else counts).append(name)
-    reached = points_reached(held.body, {code.key: code for code in codes})
-    lines += (_within(held, point) for point in reached)
-    for name, group in zip(_TABLES, (storages, reals, counts), strict=True):
-        end = ",)" if len(group) == 1 else ")"
-        lines += laid_out(f"{name} = (", [*map(plain, group)], end, "")
-    lines.append(f"return {', '.join(_TABLES)}")
-    arrays = tuple(item.array for item in held.items)
-    return lines, CallTables(arrays, tuple(reals), tuple(counts))
-
-
-def _within(held: HoldData, one: ReachedPoints) -> str:
-    """Return the statement that sees that a loop looks at no point outside of the arrays."""
-    ends = [
-        f"({_moved(first, before)}, {_moved(last, behind)})"
-        for (first, last), (before, behind) in zip(
-            (one.columns, one.rows), one.offsets, strict=True
-        )
+    imports, called = module_imports(functions, codes, names)
+    calls = [", ".join((str(number), *call_arguments(one, called)))
+             for number, one in enumerate(functions)]  # fmt: skip
+    text = [
+        *held_remarks(held),
+        *imports,
+        *vector_checks(plan),
+        *made_ready(routine),
+        f"with {_object_name(routine)}({bound_data(plan)}) as {run}:",
+        *indented_lines(_body(plan, run, calls, apart=form.device)),
     ]
-    return f"{abi.WITHIN}({text_of(held.items[0].owner)}, {', '.join(ends)})"
+    return _NativeRoutine(plan, functions, tables.lines, tuple(text))
 
 
-def _moved(index: Expr, by: int) -> str:
-    text = text_of(index)
-    return text if by == 0 else f"{text} {'+' if by > 0 else '-'} {abs(by)}"
+def _body(plan: PlannedRoutine, run: str, calls: list[str], *, apart: bool) -> Iterator[str]:
+    """Yield the statements done while data are held: functions are called by their numbers."""
+    assert plan.held is not None
+    waiting = list(zip(plan.parts, calls, strict=True))
+    for in_c, group in statement_groups(plan.held.body, apart=apart):
+        if in_c:
+            part, given = waiting.pop(0)
+            yield from _call(run, given, part)
+        else:
+            yield from lines_of(group, {})
 
 
-def _is_property(item: Held) -> bool:
-    """Return whether what is held is a property of the grid, which is no argument."""
-    return item.owner == Name(item.array)
-
-
-def _fields(held: HoldData) -> str:
-    return ", ".join(text_of(item.owner) for item in held.items if not _is_property(item))
+def _call(run: str, given: str, part: ComputedPart) -> Iterator[str]:
+    """Yield the call of a function, and what becomes of what it reduces to."""
+    declared = {item.name: item for item in part.code.declarations if isinstance(item, Declare)}
+    for name in part.reduced:
+        yield f"{found_name(plain(name))} = ctypes.{_C_TYPES[dtype_of(declared[name])]}()"
+    found = "".join(f", {plain(name)}.{meshes.ADDRESS}" for name in part.exact)
+    found += "".join(f", ctypes.addressof({found_name(plain(name))})" for name in part.reduced)
+    yield f"{run}({given}{found})"
+    for name in part.reduced:
+        value = f"{found_name(plain(name))}.{meshes.VALUE}"
+        value = f"np.float32({value})" if declared[name].type == SINGLE else value
+        yield f"{plain(name)}.{meshes.VALUE} = {value}"
 
 
 # ---------------------------------------------------------------------------- Python
 
 
-def _python(unit: Unit, routines: list[_NativeRoutine], form: NativeForm) -> str:
-    computing = any(one.held for one in routines)
-    lines = [f'"""{unit.comment or unit.name}"""', ""]
-    if computing:
-        wanted = [*sorted([form.library, abi.ROUTINE]), abi.WITHIN]
-        wanted += [abi.EXCHANGE] if _exchanges_together(routines) else []
-        lines += [f"from {abi.MODULE} import {', '.join(wanted)}", ""]
-        lines += [f"{_LIBRARY} = {form.library}(globals())", ""]
-    for one in routines:
-        lines += ["", *_routine(one), ""]
-    return "\n".join(lines).rstrip() + "\n"
+def _python(unit: Unit, made: list[_NativeRoutine], form: NativeForm) -> str:
+    functions = [lines for one in made for lines in _functions(one, form)]
+    if not any(one.plan.held for one in made):
+        return emit_module(unit, functions, form.api.module, lambda _: ())
+    always = sorted([form.library, meshes.ROUTINE])
+    return emit_module(
+        unit,
+        functions,
+        form.api.module,
+        lambda text: [*always, *called_words(form.api.words, text)],
+        f"{_LIBRARY} = {form.library}(globals())",
+    )
 
 
-def _exchanges_together(routines: list[_NativeRoutine]) -> bool:
-    return any(line.lstrip().startswith(f"{abi.EXCHANGE}(") for one in routines
-               for line in one.lines)  # fmt: skip
+def _functions(one: _NativeRoutine, form: NativeForm) -> Iterator[list[str]]:
+    """Yield the set-up of a routine, the object that binds data, and the function."""
+    plan, routine = one.plan, one.plan.routine
+    if plan.held is not None:
+        head = laid_out(f"def {_setup_name(routine)}(", setup_arguments(plan), "):", "")
+        yield [*head, *indented_lines(one.setup)]
+        described = indented_lines(_described(one, plan.held, form.api))
+        yield [f"{_object_name(routine)} = {meshes.ROUTINE}(", *described, ")"]
+    yield emit_function(routine, one.lines)
 
 
-def _routine(one: _NativeRoutine) -> Iterator[str]:
-    routine = one.routine
-    if one.held is not None:
-        yield f"def {_setup_name(routine)}({_fields(one.held)}):"
-        yield from indented(one.setup)
-        yield ""
-        yield ""
-        yield f"{_object_name(routine)} = {abi.ROUTINE}("
-        yield from indented(_described(one, one.held))
-        yield ")"
-        yield ""
-        yield ""
-    yield from laid_out(f"def {routine.name}(", [plain(item.name) for item in routine.dummies],
-                        "):", "")  # fmt: skip
-    lines = list(one.lines)
-    if not any(line and not line.startswith("#") for line in lines):
-        lines.append("return")
-    yield from indented(lines)
-
-
-def _described(one: _NativeRoutine, held: HoldData) -> Iterator[str]:
-    """Yield what the runtime is told of a routine."""
-    fields = [item for item in held.items if not _is_property(item)]
-    words = ["written" if not item.covered else "covered" for item in fields]
-    accesses = [word if item.written else "read" for word, item in zip(words, fields, strict=True)]
-    types = ["".join(item.letter for item in part.scalars) for part in one.functions]
-    functions = [f'("{part.name}", "{text}"{_launched(part)})'
-                 for part, text in zip(one.functions, types, strict=True)]  # fmt: skip
+def _described(one: _NativeRoutine, held: HoldData, api: ProgramApi) -> Iterator[str]:
+    """Yield the arguments by which the runtime describes a routine."""
+    items = [item for item in held.items if not is_of_grid(item)]
+    words = ["covered" if item.covered else "written" for item in items]
+    accesses = [word if item.written else "read" for word, item in zip(words, items, strict=True)]
+    declared = {item.name: item for item in one.plan.routine.variables}
+    functions = [f'("{part.name}", "{part.types}"{api.launch(part)})' for part in one.functions]
     yield f"{_LIBRARY},"
-    yield f"{_setup_name(one.routine)},"
-    if any(part.launch for part in one.functions):
-        yield from ("[", *indented([f"{text}," for text in functions]), "],")
+    yield f"{_setup_name(one.plan.routine)},"
+    if any(function.launch for function in one.functions):
+        yield from ("[", *indented_lines([f"{text}," for text in functions]), "],")
     else:
         yield f"[{', '.join(functions)}],"
     yield f'"{" ".join(accesses)}",'
-    yield from laid_out("meant=[", [f'"{item.meant}"' for item in fields], "],", "")
-
-
-def _launched(part: LoopsFunction) -> str:
-    """Return what a kernel of a device is passed from the tables, as Python is told."""
-    if part.launch is None:
-        return ""
-    launch = part.launch
-    return f", {launch.arrays}, {launch.counts}, {launch.reals}, {launch.alone}"
-
-
-_LIBRARY = "_LIBRARY"
+    if api.types:
+        yield f'"{" ".join(dtype_of(declared[item.array]) for item in items)}",'
+    yield from laid_out("meant=[", [f'"{item.meant}"' for item in items], "],", "")
 
 
 def _setup_name(routine: Routine) -> str:

@@ -7,31 +7,41 @@ the loops that they are, done by one thread.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
+from psyclone_storage.backend.host import (
+    called_words,
+    emit_function,
+    emit_module,
+    head_of_held,
+    indented_lines,
+    laid_out,
+    lines_of,
+    require_no_modules,
+    with_own_names,
+)
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.meshes.parts import EXTENTS_OF
-from psyclone_storage.backend.native.column_lines import is_computed, set_between
-from psyclone_storage.backend.native.column_parts import (
+from psyclone_storage.backend.native.parts import (
     PlannedRoutine,
+    assigned_scalars,
     dtype_of,
     found_name,
     made_ready,
+    names_in_order,
+    reduced_names,
 )
-from psyclone_storage.backend.native.column_setup import vectors_of
+from psyclone_storage.backend.native.setup import vector_checks
+from psyclone_storage.backend.native.statements import (
+    is_computed,
+    set_between,
+    statement_groups,
+)
 from psyclone_storage.backend.numpy.kernel import reading_of
 from psyclone_storage.backend.numpy.levels import ColumnFacts
 from psyclone_storage.backend.numpy.own_arrays import local_arrays
-from psyclone_storage.backend.numpy.printer import (
-    head_of_held,
-    indented,
-    laid_out,
-    lines_of,
-    with_own_names,
-)
 from psyclone_storage.backend.numpy.spelling import UnsupportedError, plain
 from psyclone_storage.backend.numpy.statements import (
     ProcedureWriter,
@@ -46,7 +56,6 @@ from psyclone_storage.ir.expr import Expr, Member, Name, Range, Section
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
     everywhere,
-    expressions_of,
     names_in,
     walk_lines,
     with_parts,
@@ -74,9 +83,7 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
     Raises:
         CompileError: G010, at each statement that NumPy has no words for, or for bounds checks.
     """
-    if foreign := [use.module for use in unit.uses if use.module]:
-        message = f"Programs in Python have no module '{foreign[0]}'."
-        raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
+    require_no_modules(unit)
     if inlined.bounds_checks and inlined.codes:
         message = "The target 'numpy' has no bounds checks, as BOUNDS_CHECKS asks for."
         raise CompileError(Diagnostic("G010", message, hint="Choose the target 'c' or 'cuda'."))
@@ -95,17 +102,7 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
     ]
     if problems:
         raise CompileError(*problems)
-    text = "\n\n\n".join("\n".join(lines) for lines in functions)
-    return f"{_head(unit, text)}\n\n{text}\n"
-
-
-def _head(unit: Unit, text: str) -> str:
-    lines = [f'"""{unit.comment or unit.name}"""', ""]
-    lines += ["import numpy as np", ""] if "np." in text else []
-    wanted = sorted(name for name in abi.FOR_NUMPY if re.search(rf"(?<![\w.]){name}\(", text))
-    if wanted:
-        lines.append(f"from {abi.MODULE} import {', '.join(wanted)}")
-    return "\n".join(lines).rstrip() + "\n"
+    return emit_module(unit, functions, abi.MODULE, partial(called_words, sorted(abi.FOR_NUMPY)))
 
 
 # ---------------------------------------------------------------------------- what calls tell
@@ -206,7 +203,7 @@ def emit_kernel(
         writer.refuse(Blank(), str(error))
     body = [*reading_of(code, abi.NUMPY_WORDS), *opening, *writer.block(code.body)]
     body += [writer.ending()] if changed else []
-    return [*laid_out(f"def {code.name}(", dummies, "):", ""), *indented(body)]
+    return [*laid_out(f"def {code.name}(", dummies, "):", ""), *indented_lines(body)]
 
 
 # ---------------------------------------------------------------------------- routines
@@ -225,24 +222,16 @@ def _function(text: _RoutineText) -> list[str]:
     routine = text.routine
     held = next((line for line in routine.body if isinstance(line, HoldData)), None)
     before = tuple(line for line in routine.body if not isinstance(line, HoldData))
-    names = [plain(item.name) for item in routine.dummies]
     lines = [one for one in lines_of(before, {}) if one]
     if held is not None:
-        scalars = list(_scalars(text, held))
-        vectors = vectors_of(PlannedRoutine(routine, before, held, ()))
         lines = [
-            *(
-                f'{abi.CHECK_VECTOR}({name}, {len(parts)}, "{name}")'
-                for name, parts in vectors.items()
-            ),
-            *scalars,
+            *vector_checks(PlannedRoutine(routine, before, held, ())),
+            *_scalars(text, held),
             *lines,
             *head_of_held(held, {item.name: dtype_of(item) for item in routine.variables}),
-            *indented(_held_lines(text, held)),
+            *indented_lines(_held_lines(text, held)),
         ]
-    if not any(line and not line.startswith("#") for line in lines):
-        lines.append("return")
-    return [*laid_out(f"def {routine.name}(", names, "):", ""), *indented(lines)]
+    return emit_function(routine, lines)
 
 
 def _scalars(text: _RoutineText, held: HoldData) -> Iterator[str]:
@@ -250,8 +239,8 @@ def _scalars(text: _RoutineText, held: HoldData) -> Iterator[str]:
     routine = text.routine
     own = {key for item in held.items for key in names_in(item.owner)}
     lines = [line for line in held.body if is_computed(line)]
-    used = _used(lines)
-    is_set = set_between(held) | set(_assigned(lines, routine))
+    used = names_in_order(tuple(lines)).keys()
+    is_set = set_between(held) | set(map(key_of, _reduced(lines, routine)))
     yield from (f"{line}.{abi.VALUES}" for line in made_ready(routine))
     for item in routine.variables:
         for word in item.attributes:
@@ -266,28 +255,26 @@ def _scalars(text: _RoutineText, held: HoldData) -> Iterator[str]:
             yield f'{name} = {abi.SCALAR}({name}, "{kind}")'
 
 
-def _assigned(lines: Iterable[Line], routine: Routine) -> Iterator[str]:
-    dummies = {item.key for item in routine.dummies}
-    for line in walk_lines(tuple(lines)):
-        match line:
-            case Assign(target=Name(key=key)) if key in dummies:
-                yield key
-
-
 def _held_lines(text: _RoutineText, held: HoldData) -> Iterator[str]:
     """Yield what is done while data are held: parts that compute, and statements between them."""
     is_set = set_between(held)
-    for in_numpy, part in _parts(held.body):
+    for in_numpy, part in statement_groups(held.body):
         if not in_numpy:
             yield from (one for one in lines_of(part, {}) if one)
             continue
-        found = tuple(dict.fromkeys(_assigned(part, text.routine)))
-        is_set |= set(found)
+        found = _reduced(part, text.routine)
+        keys = set(map(key_of, found))
+        is_set |= keys
         spelled = {item.key: item.name for item in text.routine.dummies}
-        values = {key: Member(Name(spelled[key]), abi.VALUE) for key in is_set - set(found)}
-        yield from _computed(text, everywhere(part, partial(_with_values, values)), found)
-        for key in found:
-            yield f"{plain(spelled[key])}.{abi.VALUE} = {found_name(plain(spelled[key]))}"
+        values = {key: Member(Name(spelled[key]), abi.VALUE) for key in is_set - keys}
+        yield from _computed(text, everywhere(part, partial(_with_values, values)), keys)
+        for name in map(plain, found):
+            yield f"{name}.{abi.VALUE} = {found_name(name)}"
+
+
+def _reduced(lines: Iterable[Line], routine: Routine) -> tuple[str, ...]:
+    """Return the arguments to which statements reduce, each once."""
+    return tuple(dict.fromkeys(reduced_names(assigned_scalars(lines), routine)))
 
 
 def _with_values(values: Mapping[str, Expr], expr: Expr) -> Expr:
@@ -296,32 +283,7 @@ def _with_values(values: Mapping[str, Expr], expr: Expr) -> Expr:
     return with_parts(expr, partial(_with_values, values))
 
 
-def _used(lines: Iterable[Line]) -> set[str]:
-    return {key for line in walk_lines(tuple(lines)) for one in expressions_of(line)
-            for key in names_in(one)}  # fmt: skip
-
-
-def _parts(body: tuple[Line, ...]) -> Iterator[tuple[bool, tuple[Line, ...]]]:
-    """Yield statements that compute, and those between them; remarks go with what follows."""
-    waiting: list[Line] = []
-    part: list[Line] = []
-    last: bool | None = None
-    for line in body:
-        waiting.append(line)
-        if isinstance(line, Blank | Comment):
-            continue
-        now = is_computed(line)
-        if last is not None and now is not last:
-            yield last, tuple(part)
-            part = []
-        last = now
-        part += waiting
-        waiting = []
-    if last is not None:
-        yield last, tuple(part)
-
-
-def _computed(text: _RoutineText, part: tuple[Line, ...], found: tuple[str, ...]) -> list[str]:
+def _computed(text: _RoutineText, part: tuple[Line, ...], found: set[str]) -> list[str]:
     """Return what a routine computes, with calls of kernels."""
     routine = text.routine
     place = _NOWHERE.whole()

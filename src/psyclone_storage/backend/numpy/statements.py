@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from psyclone_storage.backend.c.exact_sums import ADD_EXACTLY
+from psyclone_storage.backend.host import indented_lines, laid_out
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.numpy.levels import (
     ColumnFacts,
@@ -18,7 +19,6 @@ from psyclone_storage.backend.numpy.levels import (
     is_surely,
     terms_of,
 )
-from psyclone_storage.backend.numpy.printer import indented, laid_out
 from psyclone_storage.backend.numpy.spelling import UnsupportedError, plain
 from psyclone_storage.backend.numpy.values import OF_EIGHT, OF_FOUR, ValueWriter
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -105,7 +105,7 @@ class ProcedureWriter(ValueWriter):
                 return self._call(line)
             case While(condition=condition, body=body, name=""):
                 test = "True" if condition is None else self.spelling.of(condition)
-                return [f"while {test}:", *indented(self.block(body, (*body, *behind)))]
+                return [f"while {test}:", *indented_lines(self.block(body, (*body, *behind)))]
             case Return(None):
                 return [self.ending()]
             case Exit(""):
@@ -189,9 +189,9 @@ class ProcedureWriter(ValueWriter):
             ["if", *["elif"] * len(line.branches)], line.branches, strict=False
         ):
             found.append(f"{word} {self.spelling.of(branch.condition)}:")
-            found += indented(self.block(branch.body, behind))
+            found += indented_lines(self.block(branch.body, behind))
         if line.otherwise:
-            found += ["else:", *indented(self.block(line.otherwise, behind))]
+            found += ["else:", *indented_lines(self.block(line.otherwise, behind))]
         return found
 
     # ------------------------------------------------------------------ loops
@@ -216,7 +216,10 @@ class ProcedureWriter(ValueWriter):
             bounds = [stop]
         inner = self._with(from_0=key) if shift else self
         body = inner.block(line.body, (*line.body, *behind))
-        return [f"for {self.name(line.variable)} in range({', '.join(bounds)}):", *indented(body)]
+        return [
+            f"for {self.name(line.variable)} in range({', '.join(bounds)}):",
+            *indented_lines(body),
+        ]
 
     def _ends(self, line: Do, step: int, shift: int) -> tuple[str, str]:
         """Return the first value of a counter and the one behind the last, `shift` less."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.backend.meshes import abi
-from psyclone_storage.backend.native.column_parts import found_name
+from psyclone_storage.backend.native.parts import found_name
 from psyclone_storage.backend.numpy.levels import is_surely
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, literal, plain
 from psyclone_storage.base.records import dataclass, field, replace

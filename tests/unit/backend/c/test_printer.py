@@ -179,3 +179,25 @@ def test_what_is_called_is_refused_where_it_is_called() -> None:
 )
 def test_a_constant_is_printed_by_its_value(written: str, printed: str) -> None:
     assert lines_of(f"a(1, 0) = {written}")[-1].endswith(f"= {printed};")
+
+
+@pytest.mark.parametrize(
+    ("declared", "lines"),
+    [
+        ("integer(8), intent(in) :: m", ["b[m * 1] = n;"]),
+        # Others are converted once, before the statements.
+        ("integer(8), intent(inout) :: m", ["const int64_t b_n1 = *m;", "b[b_n1 * 1] = n;"]),
+        ("integer, intent(in) :: m", ["const int64_t b_n1 = m;", "b[b_n1 * 1] = n;"]),
+    ],
+)
+def test_arguments_of_eight_bytes_are_extents_themselves(declared: str, lines: list[str]) -> None:
+    others = f"""subroutine t(n, m, b)
+      integer, intent(in) :: n
+      {declared}
+      double precision, intent(inout) :: b(m, 3)
+      b(1, 2) = n
+    end subroutine t"""
+    printer = CPrinter(ModuleFinder(SourceIndex((), {})))
+    text = f"module m\ncontains\n{others}\nend module m\n"
+    function = printer.printed(SourceText("m.f90", text), "t")[1].main
+    assert [line.strip() for line in function.lines if line.strip()] == lines

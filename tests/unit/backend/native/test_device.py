@@ -64,8 +64,8 @@ def test_threads_of_the_host_are_left_out() -> None:
 @pytest.mark.parametrize("steps", ["tile-loops{rows=4 columns=16}"])
 def test_nests_of_other_forms_run_in_one_thread(steps: str) -> None:
     text = cuda_of(built(steps))
-    assert text.count("one thread computes them all") == 3
-    assert "PSY_LAUNCH(1, 1," in text
+    assert text.count("one thread does all of it") == 3
+    assert "PSY_LAUNCH_LINE(1," in text
 
 
 def test_points_that_see_each_others_changes_run_in_order(tmp_path: Any) -> None:
@@ -74,7 +74,7 @@ def test_points_that_see_each_others_changes_run_in_order(tmp_path: Any) -> None
         "from psyclone_storage.gocean import invoke\nfrom follow_mod import follow\n"
         "def run(a):\n    invoke(follow(a))\n"
     )
-    assert "one thread computes them all" in cuda_of(built(text=text, folder=tmp_path))
+    assert "one thread does all of it" in cuda_of(built(text=text, folder=tmp_path))
 
 
 def test_tiles_of_columns_are_for_threads_of_a_host(tmp_path: Any) -> None:
@@ -89,12 +89,12 @@ def test_tiles_of_columns_are_for_threads_of_a_host(tmp_path: Any) -> None:
     plain = cuda_of(built(text=text, folder=tmp_path))
     assert "one thread" not in made
     assert computed(made) == computed(plain)
-    assert "i = i_first + (int64_t) (blockIdx.x" in made
+    assert "i = i_first + column;" in made
 
 
 def computed(text: str) -> str:
     """Return what each thread of the first kernel does."""
-    return text.partition("_points(")[2].partition("{")[2].partition("#ifdef")[0]
+    return text.partition("_loops(")[2].partition("{")[2].partition("#ifdef")[0]
 
 
 def test_a_launch_is_passed_what_the_kernel_declares() -> None:

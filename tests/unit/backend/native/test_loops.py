@@ -45,13 +45,13 @@ def test_names_that_mean_something_in_c_are_others_there() -> None:
     text = c_of(build)
     assert "double *restrict double_data" in text
     assert "double *restrict nx_data" in text
-    assert "const int64_t nx," in text
+    assert "const int64_t nx_1, const int64_t ny" in text
 
 
 def test_constants_stand_in_c_and_all_else_is_passed() -> None:
     build = built()
     assert "run(0, arg_2_0_go_wp_rate)" in build.psy_text
-    assert "nx, ny, 0.5);" in " ".join(c_of(build).split())
+    assert "nx_1, ny, 0.5);" in " ".join(c_of(build).split())
 
 
 def test_each_loop_has_the_points_that_its_kernel_looks_at() -> None:
@@ -65,13 +65,19 @@ def test_each_loop_has_the_points_that_its_kernel_looks_at() -> None:
     [
         ("openmp-parallel-do", ["#pragma omp parallel for schedule(static)"]),
         ("openmp-parallel-do{schedule=dynamic,4}", ["parallel for schedule(dynamic, 4)"]),
-        ("openmp-do; openmp-parallel", ["#pragma omp parallel\n    {", "#pragma omp for"]),
+        (
+            "openmp-do; openmp-parallel",
+            ["#pragma omp parallel private(j, i)\n    {", "#pragma omp for"],
+        ),
         (
             "openmp-taskloop; openmp-single; openmp-parallel",
             ["#pragma omp single", "#pragma omp taskloop"],
         ),
-        ("tile-loops{rows=4 columns=16}", ["j_tile += 4", "i_tile += 16", "? (j_tile + 3) :"]),
-        ("acc-routine; acc-kernels", ["for (int32_t j = j_first;"]),
+        (
+            "tile-loops{rows=4 columns=16}",
+            ["j_tile += 4", "i_tile += 16", "psy_min_i4(j_tile + 3, j_last)"],
+        ),
+        ("acc-routine; acc-kernels", ["for (j = j_first;"]),
     ],
 )
 def test_steps(steps: str, wanted: list[str]) -> None:

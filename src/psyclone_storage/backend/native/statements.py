@@ -1,4 +1,4 @@
-"""Which statements of a routine for columns are done in C, and what others assign."""
+"""Statements of a routine: groups that are computed in C, and those of Python between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from psyclone_storage.ir.expr import CallFunction, Construct, Member, Name, walk
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines
 from psyclone_storage.ir.unit import (
     Assign,
+    Blank,
     Call,
+    Comment,
     DirectiveBlock,
     Do,
     HoldData,
@@ -46,3 +48,37 @@ def set_between(held: HoldData | None) -> set[str]:
         and isinstance(line.target, Member)
         and isinstance(line.target.base, Name)
     }
+
+
+def statement_groups(
+    body: tuple[Line, ...], *, apart: bool = False
+) -> list[tuple[bool, tuple[Line, ...]]]:
+    """Return groups of statements, and whether they are computed; remarks go with what follows.
+
+    With `apart`, each computed statement is a group, with the assignments that it begins with.
+    """
+    groups: list[tuple[bool, list[Line]]] = []
+    waiting: list[Line] = []
+    for line in body:
+        waiting.append(line)
+        if isinstance(line, Blank | Comment):
+            continue
+        in_c = is_computed(line)
+        if not groups or groups[-1][0] is not in_c or (in_c and apart and _ends(groups[-1][1][-1])):
+            groups.append((in_c, []))
+        groups[-1][1].extend(waiting)
+        waiting = []
+    return [(in_c, _without_blanks_before(group)) for in_c, group in groups]
+
+
+def _ends(line: Line) -> bool:
+    """Return whether the statement after this one is no part of it.
+
+    The variables to which a loop reduces are set by the assignments before it.
+    """
+    return not (isinstance(line, Assign) and isinstance(line.target, Name))
+
+
+def _without_blanks_before(lines: list[Line]) -> tuple[Line, ...]:
+    start = next(at for at, line in enumerate(lines) if not isinstance(line, Blank))
+    return tuple(lines[start:])

@@ -1,4 +1,4 @@
-"""What a routine for columns does between two exchanges, as subroutines of typed code.
+"""Statements of a routine between two exchanges, as subroutines of typed code.
 
 The arguments of each are what its statements name. On a device each loop is one, and what a thread
 does of it.
@@ -6,33 +6,23 @@ does of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.helpers import RANDOM
 from psyclone_storage.backend.meshes import abi
 from psyclone_storage.backend.meshes.exact_sums import is_exact_sum
-from psyclone_storage.backend.native.column_lines import is_computed
-from psyclone_storage.backend.native.loops import LoopsFunction
-from psyclone_storage.backend.native.ordering import in_order, never
-from psyclone_storage.backend.native.threads import (
-    MOST_SUMMING,
-    MOST_THREADS,
-    SharedLoop,
-    begins_new,
-    in_threads,
-    without_directives,
-)
+from psyclone_storage.backend.native.statements import statement_groups
+from psyclone_storage.backend.native.threads import SharedLoop, SharedPoints
 from psyclone_storage.backend.numpy.spelling import plain
-from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SINGLE
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import (
     CallFunction,
-    Expr,
     Name,
     Origin,
+    Range,
     Sort,
     Star,
     Symbol,
@@ -41,6 +31,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, rewritten, walk_lines
 from psyclone_storage.ir.symbols import SymbolTable
+from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -57,6 +48,9 @@ _OF_BASIS = 3
 """The least rank of an array of basis functions."""
 
 
+Shared = SharedLoop | SharedPoints
+
+
 @dataclass(frozen=True, slots=True)
 class ComputedPart:
     """Statements that one function of C does, as a subroutine, and what they reduce to.
@@ -68,7 +62,7 @@ class ComputedPart:
     code: KernelCode
     reduced: tuple[str, ...]
     exact: tuple[str, ...] = ()
-    shared: SharedLoop | None = None
+    shared: Shared | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,29 +75,31 @@ class PlannedRoutine:
     parts: tuple[ComputedPart, ...]
 
 
+ShareAmongThreads = Callable[
+    [tuple[Line, ...], Routine, Mapping[str, KernelCode]], tuple[tuple[Line, ...], Shared | None]
+]
+"""Returns what one thread does of statements, and how threads share them; None for one alone."""
+
+
 def planned(
-    routine: Routine, codes: Mapping[str, KernelCode], *, on_device: bool = False
+    routine: Routine,
+    codes: Mapping[str, KernelCode],
+    intent_of: Callable[[Held], str],
+    share: ShareAmongThreads | None = None,
 ) -> PlannedRoutine:
-    """Return the parts of a routine; on a device threads share them."""
+    """Return the parts of a routine, with the intents of data; on a device threads `share` them."""
     before = tuple(line for line in routine.body if not isinstance(line, HoldData))
     held = next((line for line in routine.body if isinstance(line, HoldData)), None)
+    if held is None:
+        return PlannedRoutine(routine, before, None, ())
+    intents = {key_of(item.array): intent_of(item) for item in held.items}
     parts: list[ComputedPart] = []
-    data = frozenset(key_of(item.array) for item in held.items) if held else frozenset[str]()
-
-    def collect(number: int, lines: tuple[Line, ...]) -> LoopsFunction:
-        shared = None
-        if on_device:
-            names = NameTable(one.name for one in (*routine.dummies, *routine.variables))
-            if any(_reduced(_assigned(lines), routine)):
-                lines = without_directives(lines)
-            most = MOST_SUMMING if _sums_exactly(lines, routine) else MOST_THREADS
-            lines, shared = in_threads(lines, names, most)
-        name = f"{routine.name}_{number}_loops"
-        parts.append(_part(name, lines, routine, (codes, data), shared))
-        return LoopsFunction("", "", ())
-
-    if held is not None:
-        in_order(held.body, collect, is_computed, apart=begins_new if on_device else never)
+    for in_c, group in statement_groups(held.body, apart=share is not None):
+        if not in_c:
+            continue
+        lines, shared = share(group, routine, codes) if share else (group, None)
+        name = f"{routine.name}_{len(parts) + 1}_loops"
+        parts.append(_part(name, lines, routine, (codes, intents), shared))
     return PlannedRoutine(routine, before, held, tuple(parts))
 
 
@@ -111,27 +107,28 @@ def _part(
     name: str,
     lines: tuple[Line, ...],
     routine: Routine,
-    about: tuple[Mapping[str, KernelCode], frozenset[str]],
-    shared: SharedLoop | None,
+    about: tuple[Mapping[str, KernelCode], Mapping[str, str]],
+    shared: Shared | None,
 ) -> ComputedPart:
     """Return statements as a subroutine, whose arguments are what they name.
 
-    It is told `about` kernels, and which arrays have the values of data.
+    It is told `about` kernels, and the intents of the arrays that have the values of data.
     """
     lines = rewritten(lines, _with_function)
-    used = names_in(lines)
     known = {item.key: item for item in (*routine.dummies, *routine.variables)}
-    assigned = tuple(dict.fromkeys(_assigned(lines)))
-    reduced = tuple(_reduced(assigned, routine))
+    used = names_in_order(lines)
+    used |= dict.fromkeys(one for key in used if key in known for one in _extent_keys(known[key]))
+    assigned = tuple(dict.fromkeys(assigned_scalars(lines)))
+    reduced = tuple(reduced_names(assigned, routine))
     exact = tuple(known[key].name for key in used if key in known and is_exact_sum(known[key]))
     declared = [replace(known[key_of(one)], attributes=("intent(inout)",)) for one in exact]
     for key in used:
         if key in known and key not in assigned and known[key].name not in exact:
             passed = 0 if key in about[1] else extents_of_table(known[key])
-            declared += [_argument(known[key], passed, written=key in about[1])]
+            declared += [_argument(known[key], passed, about[1].get(key, "in"))]
             declared += _extents(known[key], passed)
     if shared is not None:
-        declared += [_number(shared.thread.text), _number(shared.count.text)]
+        declared += [_number(name.text) for name in shared.arguments]
     declared += [_plain(known[key]) for key in assigned]
     declared += [_result(known[key_of(one)]) for one in reduced]
     lines += tuple(Assign(Name(found_name(one)), Name(one)) for one in reduced)
@@ -141,18 +138,12 @@ def _part(
     return ComputedPart(code, reduced, exact, shared)
 
 
-def _reduced(assigned: Iterable[str], routine: Routine) -> Iterator[str]:
+def reduced_names(assigned: Iterable[str], routine: Routine) -> Iterator[str]:
     """Yield the arguments among what is assigned: numbers are added in the order of loops."""
     own = {item.key: item.name for item in routine.dummies}
     for key in assigned:
         if key in own:
             yield own[key]
-
-
-def _sums_exactly(lines: tuple[Line, ...], routine: Routine) -> bool:
-    """Return whether statements add to digits, of which threads of a device have their own."""
-    used = names_in(lines)
-    return any(is_exact_sum(item) for item in routine.variables if item.key in used)
 
 
 def _number(name: str) -> Declare:
@@ -179,7 +170,7 @@ def _module(name: str, called: list[KernelCode]) -> KernelModule:
     return KernelModule(name, place, place, symbols=SymbolTable(symbols))
 
 
-def names_in(lines: tuple[Line, ...]) -> dict[str, None]:
+def names_in_order(lines: tuple[Line, ...]) -> dict[str, None]:
     """Return the names in statements, in lower case, in the order of their appearance."""
     found: dict[str, None] = {}
     for line in walk_lines(lines):
@@ -190,7 +181,7 @@ def names_in(lines: tuple[Line, ...]) -> dict[str, None]:
     return found
 
 
-def _assigned(lines: Iterable[Line]) -> Iterator[str]:
+def assigned_scalars(lines: Iterable[Line]) -> Iterator[str]:
     """Yield the scalars that statements assign or count."""
     for line in walk_lines(tuple(lines)):
         match line:
@@ -204,18 +195,32 @@ def _plain(item: Declare) -> Declare:
     return Declare(item.name, item.type)
 
 
-def _argument(item: Declare, passed: int, *, written: bool) -> Declare:
+def _argument(item: Declare, passed: int, intent: str) -> Declare:
     """Return the declaration of what a function is passed, the last extent open if it is not."""
     if not item.shape:
         return Declare(item.name, item.type, ("intent(in)",))
-    intent = "intent(inout)" if written else "intent(in)"
-    passed = max(passed, len(item.shape) - 1)
-    extents: list[Expr] = [Name(extent_of(item, at)) for at in range(1, passed + 1)]
-    extents += [Star()] * (len(item.shape) - passed)
-    return Declare(item.name, item.type, (intent,), tuple(extents))
+    shape = item.shape
+    if not has_extents(item):
+        passed = max(passed, len(shape) - 1)
+        shape = tuple(Name(extent_of(item, at)) for at in range(1, passed + 1))
+        shape += (Star(),) * (len(item.shape) - passed)
+    return Declare(item.name, item.type, (f"intent({intent})",), shape)
+
+
+def has_extents(item: Declare) -> bool:
+    """Return whether the shape of an array is declared with its extents."""
+    return not any(isinstance(one, Range) for one in item.shape)
+
+
+def _extent_keys(item: Declare) -> Iterator[str]:
+    """Yield the keys of the variables that are extents of an array."""
+    yield from (one.key for one in item.shape if isinstance(one, Name))
 
 
 def _extents(item: Declare, passed: int) -> Iterator[Declare]:
+    """Yield the arguments for extents that are not variables of the routine."""
+    if has_extents(item):
+        return
     for at in range(1, max(passed + 1, len(item.shape))):
         yield _number(extent_of(item, at))
 

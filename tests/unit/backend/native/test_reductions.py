@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.native import columns
+from psyclone_storage.backend.native import printer
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -16,6 +16,6 @@ def test_a_reduction_has_the_type_of_its_values() -> None:
         Declare("count", ScalarType(Intrinsic.INTEGER)),
     )
     code = KernelCode("made", (), declared, (), KernelModule("made", place, place))
-    part = columns.ComputedPart(code, ("total", "count"))
-    lines = list(columns._run("run", "0", part))
+    part = printer.ComputedPart(code, ("total", "count"))
+    lines = list(printer._call("run", "0", part))
     assert lines[:2] == ["total_found = ctypes.c_double()", "count_found = ctypes.c_int32()"]
