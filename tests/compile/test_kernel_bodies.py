@@ -17,7 +17,7 @@ from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.unit import DirectiveLine
-from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
+from psyclone_storage.passes.scalarise import check_assignments, scalarise_assignments
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
 from psyclone_storage.transform.kernel.licm import with_hoisted, with_plain_bounds
 from psyclone_storage.transform.kernel.loops import (
@@ -40,7 +40,7 @@ def all_out(code: KernelCode) -> KernelCode:
 
 def in_loops(code: KernelCode) -> KernelCode:
     assert not check_assignments(code)
-    return with_loops(code)
+    return scalarise_assignments(code)
 
 
 PRODUCTS = {

@@ -21,8 +21,8 @@ from psyclone_storage.ir.walk import (
     place_of,
     replaced,
 )
+from psyclone_storage.passes.scratch import INTEGER, Scratch
 from psyclone_storage.transform.kernel.code import check_call, check_callers, coded_calls
-from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
 from psyclone_storage.transform.step import (
     Place,
     Reasons,

@@ -51,6 +51,7 @@ from psyclone_storage.ir.unit import (
     Where,
 )
 from psyclone_storage.ir.walk import place_near
+from psyclone_storage.passes.scratch import Scratch, nothing_to_do
 from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.expansions import (
     EXPANSIONS,
@@ -58,7 +59,6 @@ from psyclone_storage.transform.kernel.expansions import (
     UnexpandableError,
     matmul_in_place,
 )
-from psyclone_storage.transform.kernel.scratch import Scratch, nothing_to_do
 from psyclone_storage.transform.step import Place, Reasons
 
 FUNCTIONS = frozenset(EXPANSIONS)

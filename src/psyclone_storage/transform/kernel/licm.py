@@ -23,8 +23,8 @@ from psyclone_storage.ir.rewrite import names_in, rewritten
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
+from psyclone_storage.passes.scratch import INTEGER, Scratch, nothing_to_do
 from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
-from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch, nothing_to_do
 from psyclone_storage.transform.step import Place, Reasons
 
 

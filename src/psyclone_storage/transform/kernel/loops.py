@@ -50,6 +50,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Blank, Comment, Do, Line
 from psyclone_storage.ir.walk import place_near
+from psyclone_storage.passes.scratch import INTEGER, Scratch
 from psyclone_storage.transform.kernel.code import (
     check_body,
     check_each,
@@ -57,7 +58,6 @@ from psyclone_storage.transform.kernel.code import (
     placed,
     with_each,
 )
-from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
 from psyclone_storage.transform.step import Place, Reasons
 
 

@@ -59,12 +59,12 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Do, If, Line
+from psyclone_storage.passes.scratch import INTEGER, constant
 from psyclone_storage.transform.kernel.loops import (
     following_loop,
     may_fuse_following,
     with_fused,
 )
-from psyclone_storage.transform.kernel.scratch import INTEGER, constant
 
 Sizes = Mapping[str, int]
 """The numbers of columns of stencils, by the keys of the dummies that hold them."""

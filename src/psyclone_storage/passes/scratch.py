@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.bodies.shapes import Dimensions, changed_names
+from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
@@ -19,7 +19,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare, Do, Line, Opaque, Use
+from psyclone_storage.ir.unit import Declare, Opaque, Use
 
 INTEGER = ScalarType(Intrinsic.INTEGER)
 
@@ -77,15 +77,6 @@ def names_of(code: KernelCode) -> Iterator[str]:
 def _imported(use: Use) -> Iterator[str]:
     yield use.module
     yield from (name.local for name in use.names)
-
-
-def loops_over(
-    dimensions: Dimensions, counters: tuple[Name, ...], body: tuple[Line, ...]
-) -> tuple[Line, ...]:
-    """Return `body` in loops over all elements, the first dimension innermost."""
-    for triplet, counter in zip(dimensions, counters, strict=True):
-        body = (Do(counter, triplet.start, triplet.stop, body, triplet.step),)
-    return body
 
 
 def may_be_extent(extent: Expr, code: KernelCode) -> bool:
