@@ -53,7 +53,7 @@ from psyclone_storage.passes.scalarise import (
     NotScalarisedError,
     reads_other_elements,
 )
-from psyclone_storage.passes.scratch import Scratch
+from psyclone_storage.passes.scratch import Scratch, names_of
 
 Reason = dict[Span | None, str]
 _NOTHING = Literal("0.0", Intrinsic.REAL)
@@ -90,9 +90,12 @@ def scalarise(code: KernelCode, values: Values) -> tuple[KernelCode, Reason]:
 
     Also return, by its place, why a statement with arrays was left as it is.
     """
-    scalariser = _Scalariser(Scratch(linked(code)), values)
-    body = rewritten(scalariser.code.body, scalariser.line)
-    return replace(scalariser.code, body=body), scalariser.reasons
+    code = linked(code)
+    # Without statements, which might change them, arrays have the bounds of their declarations.
+    scratch = Scratch(replace(code, body=()), names_of(code))
+    scalariser = _Scalariser(scratch, values)
+    body = rewritten(code.body, scalariser.line)
+    return replace(scratch.code, body=body), scalariser.reasons
 
 
 @dataclass(slots=True)
@@ -106,7 +109,7 @@ class _Scalariser:
 
     @property
     def code(self) -> KernelCode:
-        """The routine with all variables added so far."""
+        """The declarations of the routine with all variables added so far."""
         return self.scratch.code
 
     def line(self, line: Line) -> Iterable[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -27,12 +27,13 @@ INTEGER = ScalarType(Intrinsic.INTEGER)
 class Scratch:
     """The code that one function works on, with the variables added so far.
 
-    It changes as variables are asked for, so it belongs to the one call that rewrites a kernel.
+    It changes as variables are asked for, so it belongs to the one call that rewrites a kernel. Names
+    that are `taken` mean something outside of the code.
     """
 
-    def __init__(self, code: KernelCode) -> None:
+    def __init__(self, code: KernelCode, taken: Iterable[str] = ()) -> None:
         self._code = code
-        self._names = NameTable(names_of(code))
+        self._names = NameTable((*names_of(code), *taken))
 
     @property
     def code(self) -> KernelCode:
