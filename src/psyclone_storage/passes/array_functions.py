@@ -51,6 +51,7 @@ from psyclone_storage.passes.scalarise import (
     ElementLoops,
     ElementPosition,
     NotScalarisedError,
+    check_step,
     reads_other_elements,
 )
 from psyclone_storage.passes.scratch import Scratch, names_of
@@ -159,14 +160,16 @@ class _Scalariser:
             base.key in names_in(item) for item in line.target.items
         ):
             raise NotScalarisedError
-        if reads_other_elements(line, self.code):
-            return self._copied(line, base, dimensions)
 
         def assigned(position: ElementPosition) -> Assign:
             return replace(line, target=position.element(line.target),
                            value=position.element(line.value))  # fmt: skip
 
-        return self._loops(dimensions, assigned)
+        # Also where a copy is needed: the names of these variables stay taken.
+        loops = self._loops(dimensions, assigned)
+        if reads_other_elements(line, self.code):
+            return self._copied(line, base, dimensions)
+        return loops
 
     def _copied(self, line: Assign, base: Name, dimensions: Dimensions) -> Iterator[Line]:
         """Yield loops that compute all values before the first is assigned.
@@ -178,9 +181,6 @@ class _Scalariser:
         if not isinstance(type_, ScalarType):
             raise NotScalarisedError
         extents = tuple(self._extent_at_call(one, base) for one in dimensions)
-        for _ in dimensions:
-            # Generated Python has always numbered the counters of copies from here on.
-            self.scratch.fresh(OF_ELEMENTS.counter)
         values = self.scratch.variable("values", type_, extents)
 
         def computed(position: ElementPosition) -> Assign:
@@ -366,6 +366,8 @@ class _Scalariser:
                 found = dimensions_of(expr, self.code)
                 if found is None or not all(map(_is_declared, found)):
                     raise _UnknownBoundsError
+                for dimension in found:
+                    check_step(dimension)
                 return found
             case Index() if not isinstance(expr, Element):
                 raise NotScalarisedError

@@ -77,7 +77,7 @@ class LoopForm:
         """Return the values of a counter for one dimension."""
         if not self.from_first:
             return dimension
-        _check_step(dimension)
+        check_step(dimension)
         start = simplified(dimension.start)
         if integer_value(start) == 1:
             return Triplet(start, dimension.stop)
@@ -86,7 +86,7 @@ class LoopForm:
     def subscript(self, at: Expr, driver: Triplet, own: Triplet) -> Expr:
         """Return the subscript of `own` that belongs to the one `at` of `driver`."""
         if self.from_first:
-            _check_step(own)
+            check_step(own)
             position = Binary(Operator.MINUS, at, driver.start)
             return simplified(Binary(Operator.PLUS, own.start, position))
         if same(driver.step or whole(1), own.step or whole(1)):
@@ -102,7 +102,8 @@ class LoopForm:
         return Binary(Operator.PLUS, own.start, steps)
 
 
-def _check_step(dimension: Triplet) -> None:
+def check_step(dimension: Triplet) -> None:
+    """Refuse a section whose subscripts do not count by one."""
     if dimension.step is not None and integer_value(dimension.step) != 1:
         raise NotScalarisedError("a section has a step")
 

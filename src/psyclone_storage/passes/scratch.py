@@ -27,8 +27,8 @@ INTEGER = ScalarType(Intrinsic.INTEGER)
 class Scratch:
     """The code that one function works on, with the variables added so far.
 
-    It changes as variables are asked for, so it belongs to the one call that rewrites a kernel. Names
-    that are `taken` mean something outside of the code.
+    It changes as variables are asked for, so it belongs to the one call that rewrites a kernel.
+    `taken` are further names that have a meaning.
     """
 
     def __init__(self, code: KernelCode, taken: Iterable[str] = ()) -> None:

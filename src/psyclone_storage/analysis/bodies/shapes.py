@@ -225,7 +225,10 @@ def _section(name: Name, at: int, item: Expr, code: KernelCode) -> Dimensions | 
     if not isinstance(item, Range):
         return dimensions_of(item, code) if rank_of(item, code) in (0, 1) else None
     start, stop = item.lower, item.upper
-    if start is None or stop is None:
+    if start is None and stop is not None and (declared := declaration_of(code, name.text)):
+        # Also the last dimension of an array of assumed size has a lower bound.
+        start = _lower_bound(declared, at, code)
+    elif start is None or stop is None:
         bounds = _bounds(name, at, code)
         if bounds is None:
             return None
@@ -254,18 +257,19 @@ def bounds_of(declared: Declare, at: int, code: KernelCode) -> Triplet | None:
     assumed size has no bounds.
     """
     extent = declared.shape[at]
-    deferred = bool(declared.words & {"pointer", "allocatable"})
-    if isinstance(extent, Range):
-        lower, upper = extent.lower, extent.upper
-        if lower is None and not deferred:
-            lower = whole(1)
-    else:
-        lower, upper = whole(1), extent
+    upper = extent.upper if isinstance(extent, Range) else extent
     if isinstance(upper, Star | Verbatim):
         return None
-    return Triplet(
-        _bound("lbound", declared, at, lower, code), _bound("ubound", declared, at, upper, code)
-    )
+    return Triplet(_lower_bound(declared, at, code), _bound("ubound", declared, at, upper, code))
+
+
+def _lower_bound(declared: Declare, at: int, code: KernelCode) -> Expr:
+    extent = declared.shape[at]
+    lower = extent.lower if isinstance(extent, Range) else None
+    deferred = isinstance(extent, Range) and declared.words & {"pointer", "allocatable"}
+    if lower is None and not deferred:
+        lower = whole(1)
+    return _bound("lbound", declared, at, lower, code)
 
 
 def _bound(
