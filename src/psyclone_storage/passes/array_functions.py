@@ -1,7 +1,7 @@
 """Statements with arrays, sums and matrix products as loops in which each statement is scalar.
 
 Sums and products of arrays are computed from the first element on, before the statement that needs
-them. The pass leaves a statement as it is, with a reason, if loops may not do the same.
+them. The pass does not change a statement for which loops may compute something else.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from psyclone_storage.passes.scalarise import (
 )
 from psyclone_storage.passes.scratch import Scratch, names_of
 
-Reason = dict[Span | None, str]
+Refusals = dict[Span | None, str]
 _NOTHING = Literal("0.0", Intrinsic.REAL)
 _RANK_OF_MATRIX = 2
 _GUARDS = (Operator.AND, Operator.OR)
@@ -78,7 +78,7 @@ class _UnknownBoundsError(NotScalarisedError):
 class Values:
     """Values and types beyond what a routine itself declares.
 
-    `integer` returns the value of a constant expression, None if it is none. `type_of` returns the
+    `integer` returns the value of a constant expression, None for any other. `type_of` returns the
     type that a sum of an expression's elements has, and raises `NotScalarisedError` otherwise.
     """
 
@@ -86,10 +86,10 @@ class Values:
     type_of: Callable[[Expr, KernelCode], ScalarType]
 
 
-def scalarise(code: KernelCode, values: Values) -> tuple[KernelCode, Reason]:
+def scalarise(code: KernelCode, values: Values) -> tuple[KernelCode, Refusals]:
     """Return `code` with loops instead of statements with arrays.
 
-    Also return, by its place, why a statement with arrays was left as it is.
+    Also return, by its place, why a statement with arrays was not changed.
     """
     code = linked(code)
     # Without statements, which might change them, arrays have the bounds of their declarations.
@@ -105,7 +105,7 @@ class _Scalariser:
 
     scratch: Scratch
     values: Values
-    reasons: Reason = field(default_factory=dict)
+    reasons: Refusals = field(default_factory=dict)
     place: Span | None = None
 
     @property

@@ -50,10 +50,6 @@ from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines, with_pa
 from psyclone_storage.ir.unit import Assign, Do, Line
 from psyclone_storage.passes.scratch import Scratch
 
-Reasons = tuple[Diagnostic, ...]
-_RANK_OF_MATRIX = 2
-_OF_COMPILER = "which terms of a transposed matrix are added first is the compiler's choice"
-
 
 class NotScalarisedError(Exception):
     """A statement has no loops that certainly do the same; the text may contain the reason."""
@@ -209,14 +205,14 @@ def array_assignments(code: KernelCode) -> Iterator[Assign]:
             yield line
 
 
-def check_assignments(code: KernelCode) -> Reasons:
+def check_assignments(code: KernelCode) -> tuple[Diagnostic, ...]:
     """Return why array assignments of a kernel cannot be written as loops (T060, T061)."""
     return tuple(
         reason for line in array_assignments(code) for reason in check_assignment(line, code)
     )
 
 
-def check_assignment(line: Assign, code: KernelCode) -> Reasons:
+def check_assignment(line: Assign, code: KernelCode) -> tuple[Diagnostic, ...]:
     """Return why one array assignment cannot be written as loops (T060, T061)."""
     if problems := tuple(_unknown_shapes(line, code)):
         return problems

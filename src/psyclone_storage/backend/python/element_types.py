@@ -33,7 +33,7 @@ from psyclone_storage.passes.array_functions import Values
 from psyclone_storage.passes.scalarise import NotScalarisedError
 
 
-def values_in(code: KernelCode, around: ModuleContext) -> Values:
+def values_of_modules(code: KernelCode, around: ModuleContext) -> Values:
     """Return the values and types that other modules give expressions of a routine."""
 
     def type_of(terms: Expr, code: KernelCode) -> ScalarType:

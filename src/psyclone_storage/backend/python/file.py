@@ -11,7 +11,7 @@ from psyclone_storage.backend.python.constant_arrays import (
     with_arrays_of_modules,
     without_constant_arrays,
 )
-from psyclone_storage.backend.python.element_types import values_in
+from psyclone_storage.backend.python.element_types import values_of_modules
 from psyclone_storage.backend.python.forms import (
     ArgumentForm,
     KernelForm,
@@ -109,7 +109,7 @@ def _ready(one: TranslatedKernel, around: ModuleContext, form: KernelForm) -> _R
     if of.has_arrays:
         code = with_arrays_of_modules(code, CScope(code, around))
         code = without_constant_arrays(code, CScope(code, around))
-        code, reasons = scalarise(code, values_in(code, around))
+        code, reasons = scalarise(code, values_of_modules(code, around))
     return _ReadyKernel(one, of, code, {**reasons, **uncalled})
 
 
