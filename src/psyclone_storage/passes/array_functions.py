@@ -46,14 +46,14 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
-from psyclone_storage.passes.scalarise import (
+from psyclone_storage.passes.element_loops import (
     OF_ELEMENTS,
     ElementLoops,
     ElementPosition,
     NotScalarisedError,
     check_step,
-    reads_other_elements,
 )
+from psyclone_storage.passes.scalarise import reads_other_elements
 from psyclone_storage.passes.scratch import Scratch, names_of
 
 Refusals = dict[Span | None, str]

@@ -30,7 +30,7 @@ from psyclone_storage.ir.intrinsics import LIKE_FIRST
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.passes.array_functions import Values
-from psyclone_storage.passes.scalarise import NotScalarisedError
+from psyclone_storage.passes.element_loops import NotScalarisedError
 
 
 def values_of_modules(code: KernelCode, around: ModuleContext) -> Values:

@@ -31,7 +31,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Line
-from psyclone_storage.passes.scalarise import ElementLoops
+from psyclone_storage.passes.element_loops import ElementLoops
 
 _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
 

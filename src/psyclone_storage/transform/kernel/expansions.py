@@ -33,7 +33,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
-from psyclone_storage.passes.scalarise import ElementLoops, ElementPosition
+from psyclone_storage.passes.element_loops import ElementLoops, ElementPosition
 from psyclone_storage.passes.scratch import Scratch, constant, may_be_extent
 
 Expansion = tuple[Name, tuple[Line, ...]]

@@ -45,7 +45,8 @@ from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import everywhere, names_in, rewritten, substituted
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, Line
-from psyclone_storage.passes.scalarise import ElementLoops, check_assignment
+from psyclone_storage.passes.element_loops import ElementLoops
+from psyclone_storage.passes.scalarise import check_assignment
 from psyclone_storage.passes.scratch import Scratch, names_of
 
 _OF_INDEX = (Name, Element, Literal, Binary, Parenthesised)
