@@ -22,7 +22,12 @@ from psyclone_storage.passes.scalarise import (
     scalarise_assignments,
 )
 from psyclone_storage.passes.scratch import nothing_to_do
-from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
+from psyclone_storage.transform.kernel.code import (
+    calls_for,
+    check_body,
+    check_each,
+    with_each,
+)
 from psyclone_storage.transform.step import Place, Reasons
 
 KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present"})
@@ -97,7 +102,7 @@ class ArraysToLoops:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel."""
-        return coded_calls(schedule)
+        return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""
@@ -131,7 +136,7 @@ class ArraysToRanges:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel."""
-        return coded_calls(schedule)
+        return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""

@@ -19,16 +19,7 @@ from psyclone_storage.analysis.bodies.shapes import (
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Keyword,
-    Name,
-    Unary,
-    intrinsic,
-    spell,
-)
+from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Name, Unary, intrinsic, spell
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType

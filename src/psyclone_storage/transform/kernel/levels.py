@@ -131,7 +131,7 @@ def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
     if not values:
         return code
     (alone,) = everywhere((inner,), lambda expr: substituted(expr, values))
-    changed = with_lines_for(code, {loop.address: (replace(loop, body=(alone,)),)})
+    changed = with_lines_for(code, {loop.uid: (replace(loop, body=(alone,)),)})
     return linked(_without_declarations(changed, frozenset(values)))
 
 
