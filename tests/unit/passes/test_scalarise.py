@@ -8,13 +8,13 @@ from psyclone_storage.analysis.bodies.shapes import Triplet
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.backend.python.element_types import values_of_modules
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Name, whole
 from psyclone_storage.passes.array_functions import scalarise
 from psyclone_storage.passes.element_loops import ElementPosition, NotScalarisedError
 from psyclone_storage.passes.scalarise import check_assignments, scalarise_assignments
+from psyclone_storage.targets.c_printer import CPrinter
 
 PRINTER = CPrinter(ModuleFinder({}))
 DECLARED = """
