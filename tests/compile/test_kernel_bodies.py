@@ -26,7 +26,7 @@ from psyclone_storage.passes.loops import (
     swap_loops,
     tile_loops,
 )
-from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
+from psyclone_storage.passes.scalarise import check_assignments, scalarise_assignments
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
 
 pytestmark = pytest.mark.fortran
@@ -40,7 +40,7 @@ def all_out(code: KernelCode) -> KernelCode:
 
 def in_loops(code: KernelCode) -> KernelCode:
     assert not check_assignments(code)
-    return with_loops(code)
+    return scalarise_assignments(code)
 
 
 PRODUCTS = {

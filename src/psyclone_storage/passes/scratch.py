@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from psyclone_storage.analysis.bodies.shapes import Dimensions, changed_names
+from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
@@ -19,7 +19,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare, Do, Line, Opaque, Use
+from psyclone_storage.ir.unit import Declare, Opaque, Use
 
 INTEGER = ScalarType(Intrinsic.INTEGER)
 
@@ -28,11 +28,12 @@ class Scratch:
     """The code that one function works on, with the variables added so far.
 
     It changes when a variable is added, so it belongs to the one call that rewrites a kernel.
+    `taken` are further names that have a meaning.
     """
 
-    def __init__(self, code: KernelCode) -> None:
+    def __init__(self, code: KernelCode, taken: Iterable[str] = ()) -> None:
         self._code = code
-        self._names = NameTable(names_of(code))
+        self._names = NameTable((*names_of(code), *taken))
 
     @property
     def code(self) -> KernelCode:
@@ -77,15 +78,6 @@ def names_of(code: KernelCode) -> Iterator[str]:
 def _imported(use: Use) -> Iterator[str]:
     yield use.module
     yield from (name.local for name in use.names)
-
-
-def loops_over(
-    dimensions: Dimensions, counters: tuple[Name, ...], body: tuple[Line, ...]
-) -> tuple[Line, ...]:
-    """Return `body` in loops over all elements, the first dimension innermost."""
-    for triplet, counter in zip(dimensions, counters, strict=True):
-        body = (Do(counter, triplet.start, triplet.stop, body, triplet.step),)
-    return body
 
 
 def may_be_extent(extent: Expr, code: KernelCode) -> bool:

@@ -38,7 +38,8 @@ from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Declare
 from psyclone_storage.passes.loops import jam_loops, strip_mine_loop, tile_loops
-from psyclone_storage.transform.kernel.arrays import with_loops, with_ranges
+from psyclone_storage.passes.scalarise import scalarise_assignments
+from psyclone_storage.transform.kernel.arrays import with_ranges
 from psyclone_storage.transform.kernel.boundaries import with_bounds_inside
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
 
@@ -128,7 +129,7 @@ def test_knowledge_takes_no_part_in_equality() -> None:
 
 
 STEPS: dict[str, Callable[[KernelCode], KernelCode]] = {
-    "loops": with_loops,
+    "loops": scalarise_assignments,
     "ranges": with_ranges,
     "functions": lambda code: written_out(code, frozenset(FUNCTIONS))[0],
     "chunks": lambda code: strip_mine_loop(code, 1, 2),

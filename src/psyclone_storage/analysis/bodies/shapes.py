@@ -1,17 +1,15 @@
-"""Types and shapes of the expressions in a kernel's code, and their elements.
+"""Types and shapes of the expressions in a kernel's code.
 
 An array expression has one `Triplet` per dimension: the subscripts that it runs over, in the
-numbering of its first array operand. `element` gives the scalar expression that stands for one
-element. Whatever cannot be told is None: a caller then refuses. Brackets are what their class says,
-an imported variable is what its module says, and a name that is not resolved may be anything.
+numbering of its first array operand. Whatever cannot be told is None: a caller then refuses.
+Brackets are what their class says, an imported variable is what its module says, and a name that is
+not resolved may be anything.
 """
 
 from __future__ import annotations
 
-from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.affine import (
-    difference,
     simplified,
 )
 from psyclone_storage.ir.code import KernelCode
@@ -35,7 +33,6 @@ from psyclone_storage.ir.expr import (
     Verbatim,
     intrinsic,
     intrinsic_called,
-    same,
     whole,
 )
 from psyclone_storage.ir.intrinsics import (
@@ -228,7 +225,10 @@ def _section(name: Name, at: int, item: Expr, code: KernelCode) -> Dimensions | 
     if not isinstance(item, Range):
         return dimensions_of(item, code) if rank_of(item, code) in (0, 1) else None
     start, stop = item.lower, item.upper
-    if start is None or stop is None:
+    if start is None and stop is not None and (declared := declaration_of(code, name.text)):
+        # Also the last dimension of an array of assumed size has a lower bound.
+        start = _lower_bound(declared, at, code)
+    elif start is None or stop is None:
         bounds = _bounds(name, at, code)
         if bounds is None:
             return None
@@ -257,18 +257,19 @@ def bounds_of(declared: Declare, at: int, code: KernelCode) -> Triplet | None:
     assumed size has no bounds.
     """
     extent = declared.shape[at]
-    deferred = bool(declared.words & {"pointer", "allocatable"})
-    if isinstance(extent, Range):
-        lower, upper = extent.lower, extent.upper
-        if lower is None and not deferred:
-            lower = whole(1)
-    else:
-        lower, upper = whole(1), extent
+    upper = extent.upper if isinstance(extent, Range) else extent
     if isinstance(upper, Star | Verbatim):
         return None
-    return Triplet(
-        _bound("lbound", declared, at, lower, code), _bound("ubound", declared, at, upper, code)
-    )
+    return Triplet(_lower_bound(declared, at, code), _bound("ubound", declared, at, upper, code))
+
+
+def _lower_bound(declared: Declare, at: int, code: KernelCode) -> Expr:
+    extent = declared.shape[at]
+    lower = extent.lower if isinstance(extent, Range) else None
+    deferred = isinstance(extent, Range) and declared.words & {"pointer", "allocatable"}
+    if lower is None and not deferred:
+        lower = whole(1)
+    return _bound("lbound", declared, at, lower, code)
 
 
 def _bound(
@@ -301,68 +302,3 @@ def _base(target: Expr) -> Expr:
     while isinstance(target, Index | Member):
         target = target.base
     return target
-
-
-# ---------------------------------------------------------------------------- elements
-
-
-def element(expr: Expr, at: tuple[Expr, ...], driver: Dimensions, code: KernelCode) -> Expr:
-    """Return the scalar expression for one element of `expr`, whose dimensions are known.
-
-    `at` are subscripts in the numbering of `driver`, which has the shape of `expr` and may start
-    elsewhere. A scalar is the same at all places.
-    """
-    dimensions = dimensions_of(expr, code)
-    if dimensions is None:
-        raise InternalError("An element is wanted of an expression whose shape is not known.")
-    if not dimensions:
-        return expr
-    match expr:
-        case Name():
-            return Element(expr, tuple(map(_own_subscript, at, driver, dimensions)))
-        case CallFunction(base, items):
-            return CallFunction(base, tuple(element(item, at, driver, code) for item in items))
-        case Section(base, items):
-            return Element(base, _section_subscripts(items, at, driver, code, expr))
-        case Unary(op, operand):
-            return Unary(op, element(operand, at, driver, code))
-        case Keyword(name, value):
-            return Keyword(name, element(value, at, driver, code))
-        case Binary(op, left, right):
-            return Binary(op, element(left, at, driver, code), element(right, at, driver, code))
-    raise InternalError(f"Class {type(expr).__name__} has a shape but no elements.")
-
-
-def _section_subscripts(
-    items: tuple[Expr, ...], at: tuple[Expr, ...], driver: Dimensions, code: KernelCode, expr: Expr
-) -> tuple[Expr, ...]:
-    dimensions = dimensions_of(expr, code) or ()
-    found: list[Expr] = []
-    used = 0
-    for item in items:
-        if isinstance(item, Range):
-            found.append(_own_subscript(at[used], driver[used], dimensions[used]))
-            used += 1
-        elif rank_of(item, code):
-            found.append(element(item, (at[used],), (driver[used],), code))
-            used += 1
-        else:
-            found.append(item)
-    return tuple(found)
-
-
-def _own_subscript(at: Expr, driver: Triplet, own: Triplet) -> Expr:
-    """Return the subscript of `own` that stands for the one `at` of `driver`."""
-    alike = same(driver.step or whole(1), own.step or whole(1))
-    if alike and same(driver.start, own.start):
-        return at
-    if alike:
-        apart = difference(own.start, driver.start)
-        shift = Binary(Operator.MINUS, own.start, driver.start)
-        return at if apart == 0 else simplified(Binary(Operator.PLUS, at, shift))
-    steps: Expr = simplified(Binary(Operator.MINUS, at, driver.start))
-    if driver.step is not None:
-        steps = Binary(Operator.DIVIDE, steps, driver.step)
-    if own.step is not None:
-        steps = Binary(Operator.TIMES, steps, own.step)
-    return Binary(Operator.PLUS, own.start, steps)

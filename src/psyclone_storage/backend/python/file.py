@@ -11,7 +11,7 @@ from psyclone_storage.backend.python.constant_arrays import (
     with_arrays_of_modules,
     without_constant_arrays,
 )
-from psyclone_storage.backend.python.elementwise import elementwise
+from psyclone_storage.backend.python.element_types import values_of_modules
 from psyclone_storage.backend.python.forms import (
     ArgumentForm,
     KernelForm,
@@ -28,6 +28,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Declare
+from psyclone_storage.passes.array_functions import scalarise
 
 _STEP = "    "
 _WIDTH = 100
@@ -108,7 +109,7 @@ def _ready(one: TranslatedKernel, around: ModuleContext, form: KernelForm) -> _R
     if of.has_arrays:
         code = with_arrays_of_modules(code, CScope(code, around))
         code = without_constant_arrays(code, CScope(code, around))
-        code, reasons = elementwise(code, CScope(code, around))
+        code, reasons = scalarise(code, values_of_modules(code, around))
     return _ReadyKernel(one, of, code, {**reasons, **uncalled})
 
 

@@ -8,9 +8,9 @@ lengths that are written, which have to be equal for what is known when a kernel
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 
+from psyclone_storage.analysis.bodies.shapes import Triplet
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import read
@@ -20,35 +20,29 @@ from psyclone_storage.frontend.python.local_arrays import is_known_where_called
 from psyclone_storage.frontend.python.precision import fresh_local, has_room, of_elements, refuse
 from psyclone_storage.frontend.python.rounded import as_real_if_rounded
 from psyclone_storage.frontend.python.scope import KernelScope, LocalVariable, TypedExpression
+from psyclone_storage.ir.affine import difference, simplified
 from psyclone_storage.ir.expr import (
-    Binary,
     Element,
     Expr,
     Literal,
     Name,
-    Parenthesised,
-    Unary,
     integer_value,
-    spell,
     walk,
 )
-from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
-from psyclone_storage.ir.unit import Assign, Do, Line
+from psyclone_storage.ir.unit import Assign, Line
+from psyclone_storage.passes.element_loops import ElementLoops
 
 _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
-_Length = tuple[tuple[tuple[str, int], ...], int]
-"""A whole number as a sum: names with their factors, and a constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """A slice of one dimension: its first index, its step, and its length, also as a sum."""
+    """A slice of one dimension: its first index, its step, and its length."""
 
     start: ast.expr | None
     step: int
     length: Expr
-    form: _Length
 
 
 class _RefusedError(Exception):
@@ -96,7 +90,7 @@ class _Assignment:
         found = self._converted(into, found)
         place = self.scope.tree.span(self.node)
         if all(one == into for one in _elements_of(into, found.expr)):
-            return self._loops(wanted, counters, Assign(into, found.expr, place=place))
+            return list(self._loops(wanted, counters, Assign(into, found.expr, place=place)))
         between = self._room(wanted, counters, found)
         return [
             *self._loops(wanted, counters, Assign(between, found.expr, place=place)),
@@ -116,7 +110,7 @@ class _Assignment:
         if not isinstance(number, Literal | Name):
             number = fresh_local(self.scope, "filled", found, place)
             self.scope.before.append(Assign(number, found.expr, place=place))
-        return self._loops(wanted, counters, Assign(into, number, place=place))
+        return list(self._loops(wanted, counters, Assign(into, number, place=place)))
 
     # ------------------------------------------------------------------------ what is refused
 
@@ -169,7 +163,10 @@ class _Assignment:
 
     def _check_lengths(self, node: ast.Subscript, wanted: Sequence[_Slice]) -> None:
         found = self._slices(node)
-        if [one.form for one in found] == [one.form for one in wanted]:
+        if len(found) == len(wanted) and all(
+            difference(one.length, other.length) == 0
+            for one, other in zip(found, wanted, strict=True)
+        ):
             return
         what = f"'{self.scope.text(node)}' has another shape than '{self.scope.text(self.target)}'."
         hint = "It has to be the same for all that is known when the kernel is compiled."
@@ -207,14 +204,13 @@ class _Assignment:
             what = f"'{self.scope.text(part)}' ends behind the last element."
             raise self._refuse("P051", what, part, f"There are {last}, counted from 0.")
         length = stop if integer_value(start) == 0 else nodes.binary("-", stop, start)
-        form = _sum_of(length)
-        if not form[0]:
-            count = max(0, -(-form[1] // step))
-            length, form = nodes.whole(count), ((), count)
+        known = integer_value(simplified(length))
+        if known is not None:
+            length = nodes.whole(max(0, -(-known // step)))
         elif step > 1:
             what = f"It is not known how many elements '{self.scope.text(part)}' has."
             raise self._refuse("P051", what, part, "Write a loop.")
-        return _Slice(part.lower, step, length, form)
+        return _Slice(part.lower, step, length)
 
     def _bound(self, node: ast.expr) -> Expr:
         found = read_index(self.scope, node)
@@ -283,16 +279,14 @@ class _Assignment:
         index = (from_one(self.scope.values[one].expr) for one in counters)
         return Element(Name(name), tuple(index))
 
-    def _loops(self, wanted: Sequence[_Slice], counters: Sequence[str], line: Line) -> list[Line]:
+    def _loops(
+        self, wanted: Sequence[_Slice], counters: Sequence[str], line: Line
+    ) -> tuple[Line, ...]:
         """Return loops around a statement, the first dimension innermost."""
-        place = self.scope.tree.span(self.node)
-        body: list[Line] = [line]
-        for one, name in zip(wanted, counters, strict=True):
-            counter = self.scope.values[name].expr
-            assert isinstance(counter, Name)
-            first, last = nodes.whole(0), _before(one.length)
-            body = [Do(counter, first, last, tuple(body), place=place, extent=place)]
-        return body
+        dimensions = tuple(Triplet(nodes.whole(0), _before(one.length)) for one in wanted)
+        found = [self.scope.values[name].expr for name in counters]
+        names = tuple(name for name in found if isinstance(name, Name))
+        return ElementLoops(dimensions, names).around((line,), self.scope.tree.span(self.node))
 
 
 def _elements_of(into: Element, expr: Expr) -> list[Element]:
@@ -356,35 +350,3 @@ def _copied(node: ast.expr) -> ast.expr:
         case _:
             return node
     return ast.copy_location(made, node)
-
-
-# ---------------------------------------------------------------------------- lengths
-
-
-def _sum_of(expr: Expr) -> _Length:
-    """Return a whole number as a sum, so that equal sums are equal."""
-    terms, constant = Counter[str](), 0
-    for factor, part in _parts(expr, 1):
-        value = integer_value(part)
-        if value is None:
-            terms[spell(part).lower()] += factor
-        else:
-            constant += factor * value
-    return tuple(sorted((name, count) for name, count in terms.items() if count)), constant
-
-
-def _parts(expr: Expr, factor: int) -> list[tuple[int, Expr]]:
-    match expr:
-        case Parenthesised(inner):
-            return _parts(inner, factor)
-        case Unary(Operator.MINUS, operand):
-            return _parts(operand, -factor)
-        case Binary(Operator.PLUS, left, right):
-            return [*_parts(left, factor), *_parts(right, factor)]
-        case Binary(Operator.MINUS, left, right):
-            return [*_parts(left, factor), *_parts(right, -factor)]
-        case Binary(Operator.TIMES, left, right) if (value := integer_value(left)) is not None:
-            return _parts(right, factor * value)
-        case Binary(Operator.TIMES, left, right) if (value := integer_value(right)) is not None:
-            return _parts(left, factor * value)
-    return [(factor, expr)]

@@ -13,7 +13,6 @@ from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
     declaration_of,
     dimensions_of,
-    element,
     rank_of,
     type_of,
 )
@@ -25,7 +24,8 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
-from psyclone_storage.passes.scratch import Scratch, constant, loops_over, may_be_extent
+from psyclone_storage.passes.element_loops import ElementLoops, ElementPosition
+from psyclone_storage.passes.scratch import Scratch, constant, may_be_extent
 
 Expansion = tuple[Name, tuple[Line, ...]]
 _NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL)
@@ -164,11 +164,12 @@ def _over_elements(site: CallSite, line: Callable[[Expr], Line]) -> tuple[Line, 
     code = site.scratch.code
     if mask is not None and rank_of(mask, code) not in (0, len(dimensions)):
         raise site.refusal("has a mask whose shape cannot be told")
-    counters = tuple(site.scratch.counter() for _ in dimensions)
-    inner = line(element(array, counters, dimensions, code))
+    loops = ElementLoops.over(dimensions, site.scratch)
+    position = loops.position(code)
+    inner = line(position.element(array))
     if mask is not None:
-        inner = _if(element(mask, counters, dimensions, code), inner)
-    return loops_over(dimensions, counters, (inner,))
+        inner = _if(position.element(mask), inner)
+    return loops.around((inner,))
 
 
 def _total(site: CallSite) -> Expansion:
@@ -217,7 +218,8 @@ def _first_element(site: CallSite, array: Expr, result: Name) -> If:
             some = Binary(Operator.GREATER, item.count, zero)
         there = some if there is None else Binary(Operator.AND, there, some)
     assert there is not None
-    return _if(there, Assign(result, element(array, starts, dimensions, site.scratch.code)))
+    first = ElementPosition(starts, dimensions, site.scratch.code)
+    return _if(there, Assign(result, first.element(array)))
 
 
 def _dot_product(site: CallSite) -> Expansion:
@@ -228,17 +230,12 @@ def _dot_product(site: CallSite) -> Expansion:
     kind = _product_type(site, left, right)
     if len(dimensions) != 1 or len(others) != 1:
         raise site.refusal("has an argument that is no vector")
-    counter = site.scratch.counter()
-    code = site.scratch.code
-    product = Binary(
-        Operator.TIMES,
-        element(left, (counter,), dimensions, code),
-        element(right, (counter,), dimensions, code),
-    )
+    loops = ElementLoops.over(dimensions, site.scratch)
+    position = loops.position(site.scratch.code)
+    product = Binary(Operator.TIMES, position.element(left), position.element(right))
     result = site.scratch.variable("res_dot_product", kind)
     add = Assign(result, Binary(Operator.PLUS, result, product))
-    loop = loops_over(dimensions, (counter,), (add,))
-    return result, (Assign(result, constant(0, kind)), *loop)
+    return result, (Assign(result, constant(0, kind)), *loops.around((add,)))
 
 
 def _product_type(site: CallSite, left: Expr, right: Expr) -> ScalarType:
@@ -319,10 +316,11 @@ def _product_lines(site: CallSite, target: Expr, factors: _Factors) -> tuple[Lin
     code = site.scratch.code
     own = dimensions_of(target, code)
     assert own is not None
-    counters = tuple(site.scratch.counter() for _ in own)
+    outer = ElementLoops.over(own, site.scratch)
+    counters = outer.counters
     added = site.scratch.counter()
     inner = factors.rows[-1]
-    place = element(target, counters, own, code)
+    place = outer.position(code).element(target)
     order = [(inner, added), *zip(own, counters, strict=True)]
     if len(factors.rows) == 2:
         order[:2] = order[1::-1]
@@ -330,8 +328,8 @@ def _product_lines(site: CallSite, target: Expr, factors: _Factors) -> tuple[Lin
     add = Assign(
         place, Binary(Operator.PLUS, place, _one_product(factors, own, (*counters, added), code))
     )
-    start = loops_over(own, counters, (Assign(place, constant(0, factors.kind)),))
-    return (*start, *loops_over(dimensions, names, (add,)))
+    start = outer.around((Assign(place, constant(0, factors.kind)),))
+    return (*start, *ElementLoops(dimensions, names).around((add,)))
 
 
 def _one_product(
@@ -349,8 +347,9 @@ def _one_product(
         left_at, left_of = (at[0], *left_at), (own[0], *left_of)
     if len(factors.columns) == 2:
         right_at, right_of = (*right_at, at[-2]), (*right_of, own[-1])
-    left = element(factors.left, left_at, left_of, code)
-    return Binary(Operator.TIMES, left, element(factors.right, right_at, right_of, code))
+    left = ElementPosition(left_at, left_of, code).element(factors.left)
+    right = ElementPosition(right_at, right_of, code).element(factors.right)
+    return Binary(Operator.TIMES, left, right)
 
 
 EXPANSIONS: Mapping[str, Callable[[CallSite], Expansion]] = {

@@ -14,7 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
-from psyclone_storage.analysis.bodies.shapes import Triplet, dimensions_of, element, type_of
+from psyclone_storage.analysis.bodies.shapes import (
+    Triplet,
+    dimensions_of,
+    type_of,
+)
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode, Specified
@@ -41,8 +45,9 @@ from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import everywhere, names_in, rewritten, substituted
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, Line
-from psyclone_storage.passes.scratch import Scratch, loops_over, names_of
-from psyclone_storage.transform.kernel.arrays import may_be_loops
+from psyclone_storage.passes.element_loops import ElementLoops
+from psyclone_storage.passes.scalarise import check_assignment
+from psyclone_storage.passes.scratch import Scratch, names_of
 
 _OF_INDEX = (Name, Element, Literal, Binary, Parenthesised)
 """What an index is made of that has the same value wherever its names have."""
@@ -80,12 +85,12 @@ def _levels(line: Line, scratch: Scratch) -> tuple[Line, ...]:
     if not isinstance(line, Assign) or not changes_target(line) or not _is_by_level(line.value):
         return (line,)
     match dimensions_of(line.target, code):
-        case (Triplet(start, stop, None),) if not may_be_loops(line, code):
+        case (Triplet(start, stop, None),) if not check_assignment(line, code):
             top = simplified(Binary(Operator.MINUS, stop, start))
             driver = (Triplet(whole(0), top),)
-            counter = scratch.counter("level")
-            sides = (element(side, (counter,), driver, code) for side in (line.target, line.value))
-            return loops_over(driver, (counter,), (Assign(*sides),))
+            loops = ElementLoops(driver, (scratch.counter("level"),))
+            sides = map(loops.position(code).element, (line.target, line.value))
+            return loops.around((Assign(*sides),))
     return (line,)
 
 

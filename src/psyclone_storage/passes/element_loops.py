@@ -1,0 +1,174 @@
+"""Loop nests over the elements of arrays, and the element of an expression in one iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from psyclone_storage.analysis.bodies.shapes import Dimensions, Triplet, dimensions_of, rank_of
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import difference, simplified
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Element,
+    Expr,
+    Index,
+    Keyword,
+    Name,
+    Parenthesised,
+    Range,
+    Section,
+    Unary,
+    integer_value,
+    intrinsic_called,
+    same,
+    whole,
+)
+from psyclone_storage.ir.intrinsics import ELEMENTAL
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import with_parts
+from psyclone_storage.ir.unit import Do, Line
+from psyclone_storage.passes.scratch import Scratch
+
+
+class NotScalarisedError(Exception):
+    """A statement has no loops that certainly do the same; the text may contain the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopForm:
+    """The stem of the counters of loops, and what these count.
+
+    Loops count the subscripts of an array or, `from_first`, its elements: from 1 if its first
+    subscript is 1, else from 0.
+    """
+
+    counter: str = "idx"
+    from_first: bool = False
+
+    def counted(self, dimension: Triplet) -> Triplet:
+        """Return the values of a counter for one dimension."""
+        if not self.from_first:
+            return dimension
+        check_step(dimension)
+        start = simplified(dimension.start)
+        if integer_value(start) == 1:
+            return Triplet(start, dimension.stop)
+        return Triplet(whole(0), simplified(Binary(Operator.MINUS, dimension.stop, start)))
+
+    def subscript(self, at: Expr, driver: Triplet, own: Triplet) -> Expr:
+        """Return the subscript of `own` that belongs to the one `at` of `driver`."""
+        if self.from_first:
+            check_step(own)
+            position = Binary(Operator.MINUS, at, driver.start)
+            return simplified(Binary(Operator.PLUS, own.start, position))
+        if same(driver.step or whole(1), own.step or whole(1)):
+            if same(driver.start, own.start) or difference(own.start, driver.start) == 0:
+                return at
+            shift = Binary(Operator.MINUS, own.start, driver.start)
+            return simplified(Binary(Operator.PLUS, at, shift))
+        steps: Expr = simplified(Binary(Operator.MINUS, at, driver.start))
+        if driver.step is not None:
+            steps = Binary(Operator.DIVIDE, steps, driver.step)
+        if own.step is not None:
+            steps = Binary(Operator.TIMES, steps, own.step)
+        return Binary(Operator.PLUS, own.start, steps)
+
+
+def check_step(dimension: Triplet) -> None:
+    """Refuse a section whose subscripts do not count by one."""
+    if dimension.step is not None and integer_value(dimension.step) != 1:
+        raise NotScalarisedError("a section has a step")
+
+
+OF_SUBSCRIPTS = LoopForm()
+OF_ELEMENTS = LoopForm("at", from_first=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ElementPosition:
+    """The position of one element in arrays of one shape.
+
+    `at` are subscripts in the numbering of `driver`. `product` returns the element of a matrix
+    product, which is not scalarised without it.
+    """
+
+    at: tuple[Expr, ...]
+    driver: Dimensions
+    code: KernelCode
+    form: LoopForm = OF_SUBSCRIPTS
+    product: Callable[[CallFunction, ElementPosition], Expr] | None = None
+
+    def element(self, expr: Expr) -> Expr:
+        """Return the scalar expression for the element of `expr`; a scalar is itself."""
+        match expr:
+            case Name() | Section():
+                return self._of_array(expr)
+            case CallFunction(base, items) if dimensions_of(expr, self.code) != ():
+                return self._of_function(base, items, intrinsic_called(expr))
+            case Index() if not isinstance(expr, Element | CallFunction):
+                raise NotScalarisedError
+            case Unary() | Binary() | Keyword() | Parenthesised():
+                return with_parts(expr, self.element)
+        return expr
+
+    def _of_function(self, base: Expr, items: tuple[Expr, ...], word: str | None) -> Expr:
+        if word == "transpose":
+            turned = replace(self, at=self.at[::-1], driver=self.driver[::-1])
+            return turned.element(items[0])
+        if word == "matmul" and self.product is not None:
+            return self.product(CallFunction(base, items), self)
+        if word not in ELEMENTAL:
+            raise NotScalarisedError
+        return CallFunction(base, tuple(map(self.element, items)))
+
+    def _of_array(self, expr: Name | Section) -> Expr:
+        dimensions = dimensions_of(expr, self.code)
+        if dimensions == ():
+            return expr
+        if dimensions is None or len(dimensions) != len(self.at):
+            raise NotScalarisedError
+        if isinstance(expr, Name):
+            return Element(expr, tuple(map(self.form.subscript, self.at, self.driver, dimensions)))
+        positions = iter(zip(self.at, self.driver, dimensions, strict=True))
+        items: list[Expr] = []
+        for item in expr.items:
+            if isinstance(item, Range):
+                items.append(self.form.subscript(*next(positions)))
+            elif rank_of(item, self.code):
+                at, driver, _ = next(positions)
+                items.append(replace(self, at=(at,), driver=(driver,)).element(item))
+            else:
+                items.append(item)
+        return Element(expr.base, tuple(items))
+
+
+@dataclass(frozen=True, slots=True)
+class ElementLoops:
+    """A loop nest over the elements of arrays of one shape; the first dimension is innermost."""
+
+    dimensions: Dimensions
+    counters: tuple[Name, ...]
+    form: LoopForm = OF_SUBSCRIPTS
+
+    @staticmethod
+    def over(
+        dimensions: Dimensions, scratch: Scratch, form: LoopForm = OF_SUBSCRIPTS
+    ) -> ElementLoops:
+        """Return loops over `dimensions` with new counters."""
+        counters = tuple(scratch.counter(form.counter) for _ in dimensions)
+        return ElementLoops(tuple(map(form.counted, dimensions)), counters, form)
+
+    def position(self, code: KernelCode) -> ElementPosition:
+        """Return the position of the element of one iteration."""
+        return ElementPosition(self.counters, self.dimensions, code, self.form)
+
+    def around(self, body: Iterable[Line], place: Span | None = None) -> tuple[Line, ...]:
+        """Return the loops with `body` inside."""
+        lines = tuple(body)
+        for count, counter in zip(self.dimensions, self.counters, strict=True):
+            loop = Do(counter, count.start, count.stop, lines, count.step)
+            lines = (replace(loop, place=place, extent=place),)
+        return lines

@@ -1,0 +1,209 @@
+"""Array statements as loops over their elements.
+
+Fortran evaluates all of the right side before it assigns. Loops may replace the statement only if
+they read no element after they have written it. Where the right side contains other elements of
+the target, the pass either reports that or stores all values in a temporary array first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.analysis.bodies.accesses import unknown_lines, unknown_procedures
+from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.shapes import (
+    Dimensions,
+    declaration_of,
+    dimensions_of,
+    rank_of,
+)
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Index,
+    Name,
+    Range,
+    Section,
+    children,
+    intrinsic_called,
+    same,
+    spell,
+)
+from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines
+from psyclone_storage.ir.unit import Assign, Line
+from psyclone_storage.passes.element_loops import ElementLoops
+from psyclone_storage.passes.scratch import Scratch
+
+# ---------------------------------------------------------------------------- reasons against loops
+
+
+def array_assignments(code: KernelCode) -> Iterator[Assign]:
+    """Yield the assignments to whole arrays and to sections of arrays, but for those of `where`."""
+    for line in walk_lines(code.body, into_masked=False):
+        if isinstance(line, Assign) and rank_of(line.target, code) != 0:
+            yield line
+
+
+def check_assignments(code: KernelCode) -> tuple[Diagnostic, ...]:
+    """Return why array assignments of a kernel cannot be written as loops (T060, T061)."""
+    return tuple(
+        reason for line in array_assignments(code) for reason in check_assignment(line, code)
+    )
+
+
+def check_assignment(line: Assign, code: KernelCode) -> tuple[Diagnostic, ...]:
+    """Return why one array assignment cannot be written as loops (T060, T061)."""
+    if problems := tuple(_unknown_shapes(line, code)):
+        return problems
+    return tuple(_late_reads(line, code))
+
+
+def _unknown_shapes(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield that the shape of one side is not known, or that it may change (T060)."""
+    text = f"{spell(line.target)} = {spell(line.value)}"
+    if any(unknown_lines((line,))):
+        yield Diagnostic("T052", f"'{text}' is not understood.", line.place)
+    if names := sorted(unknown_procedures((line,), RoutineNames(code))):
+        yield Diagnostic(
+            "T060",
+            f"It is not known what {listed(names)} in '{text}' is, a function or an array.",
+            line.place,
+        )
+        return
+    ranks = [rank_of(side, code) for side in (line.target, line.value)]
+    if None in ranks or _has_index_vector(line.target, code):
+        yield Diagnostic("T060", f"The shapes in '{text}' cannot be told.", line.place)
+    elif ranks[1] and ranks[0] != ranks[1]:
+        yield Diagnostic("T060", f"The two sides of '{text}' have different shapes.", line.place)
+    elif ranks[1] and is_whole_allocatable(line.target, code):
+        yield Diagnostic("T060", f"'{text}' may change the extents of its target.", line.place)
+
+
+def _has_index_vector(target: Expr, code: KernelCode) -> bool:
+    items = target.items if isinstance(target, Index) else ()
+    return any(not isinstance(item, Range) and rank_of(item, code) for item in items)
+
+
+def is_whole_allocatable(target: Expr, code: KernelCode) -> bool:
+    """Return whether an assignment to `target` may give it new extents."""
+    return isinstance(target, Name) and "allocatable" in _attributes(target.text, code)
+
+
+def _attributes(name: str, code: KernelCode) -> frozenset[str]:
+    declared = declaration_of(code, name)
+    return frozenset() if declared is None else declared.words
+
+
+def _late_reads(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield that elements would be read when they have changed already (T061)."""
+    name = _base_key(line.target)
+    inside = line.target.items if isinstance(line.target, Index) else ()
+    if reads_other_elements(line, code) or any(
+        True for item in inside for _ in _readings(item, name, code)
+    ):
+        yield Diagnostic(
+            "T061",
+            f"'{spell(line.target)} = {spell(line.value)}' reads '{name}' at other places than it"
+            " writes, and all of it before it writes.",
+            line.place,
+            hint="Assign to a temporary array first.",
+        )
+    for other in sorted(names_in(line.value) - {name}):
+        if _may_share(name, other, code):
+            message = (
+                f"'{name}' and '{other}' may be the same data in '{spell(line.target)} = ...'."
+            )
+            yield Diagnostic("T061", message, line.place)
+
+
+def _may_share(first: str, second: str, code: KernelCode) -> bool:
+    words = [_attributes(name, code) & {"pointer", "target"} for name in (first, second)]
+    return all(words) and "pointer" in words[0] | words[1]
+
+
+def _base_key(target: Expr) -> str:
+    base = target.base if isinstance(target, Index) else target
+    return key_of(spell(base))
+
+
+def reads_other_elements(line: Assign, code: KernelCode) -> bool:
+    """Return whether the right side may read other elements of the target than each writes."""
+    return not all(
+        by_element and _same_elements(part, line.target, code)
+        for part, by_element in _readings(line.value, _base_key(line.target), code)
+    )
+
+
+def _readings(
+    value: Expr, name: str, code: KernelCode, by_element: bool = True
+) -> Iterator[tuple[Expr, bool]]:
+    """Yield the references to `name` in `value`, and whether each is evaluated by element."""
+    parts: tuple[Expr, ...] = children(value)
+    if isinstance(value, Index) and isinstance(value.base, Name):
+        parts = value.items
+        if value.base.key == name:
+            yield value, by_element
+        elif not isinstance(value, Element | Section):
+            function = intrinsic_called(value)
+            if function in INQUIRING:
+                return
+            by_element = by_element and function in ELEMENTAL
+    elif isinstance(value, Name) and value.key == name:
+        yield value, by_element
+    for part in parts:
+        yield from _readings(part, name, code, by_element)
+
+
+def _same_elements(one: Expr, other: Expr, code: KernelCode) -> bool:
+    """Return whether two references to an array run over the same elements in the same order."""
+    if same(one, other):
+        return True
+    mine, others = (_full(item, code) for item in (one, other))
+    return (
+        mine is not None
+        and others is not None
+        and len(mine) == len(others)
+        and all(map(same, mine, others))
+    )
+
+
+def _full(reference: Expr, code: KernelCode) -> tuple[Expr, ...] | None:
+    """Return the subscripts of a reference with all bounds written out."""
+    dimensions = dimensions_of(reference, code)
+    if dimensions is None:
+        return None
+    ranges = iter(Range(item.start, item.stop, item.step) for item in dimensions)
+    if isinstance(reference, Name):
+        return tuple(ranges)
+    items = reference.items if isinstance(reference, Index) else ()
+    return tuple(next(ranges) if isinstance(item, Range) else item for item in items)
+
+
+# ---------------------------------------------------------------------------- assignments
+
+
+def scalarise_assignments(code: KernelCode) -> KernelCode:
+    """Return `code` with its array assignments as loops; `check_assignments` has no reasons."""
+    scratch = Scratch(code)
+
+    def change(line: Line) -> tuple[Line, ...]:
+        if not isinstance(line, Assign):
+            return (line,)
+        dimensions = dimensions_of(line.target, scratch.code)
+        return _assignment_loops(line, dimensions, scratch) if dimensions else (line,)
+
+    body = rewritten(code.body, change, into_masked=False)
+    return replace(scratch.code, body=body)
+
+
+def _assignment_loops(line: Assign, dimensions: Dimensions, scratch: Scratch) -> tuple[Line, ...]:
+    """Return an assignment as loops over the elements of its target, which has `dimensions`."""
+    loops = ElementLoops.over(dimensions, scratch)
+    position = loops.position(scratch.code)
+    return loops.around((Assign(position.element(line.target), position.element(line.value)),))
