@@ -49,8 +49,8 @@ LATE: dict[str, set[str]] = {
     "driver/compile.py": {
         "psyclone_storage.driver.placing.place_kernels",
         "psyclone_storage.driver.coherence.check_coherence",
-        "psyclone_storage.driver.holding.check_plans",
-        "psyclone_storage.driver.holding.with_holding",
+        "psyclone_storage.driver.coherence.check_storage_plans",
+        "psyclone_storage.driver.coherence.with_storage_access",
         "psyclone_storage.driver.requested.read_requested",
     },
     "driver/fortran.py": {

@@ -9,9 +9,9 @@ from psyclone_storage.backend.workspace import ModuleImports, SetupSection, Work
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name
-from psyclone_storage.ir.holding import HoldingAction, HoldingContract, HoldingPlan
 from psyclone_storage.ir.runtime_ops import Action, Value
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule, Statement
+from psyclone_storage.ir.storage_access import StorageAction, StoragePlan, StoragePolicy
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Declare, DeviceItem, Line, Routine
 
@@ -80,14 +80,14 @@ class Infrastructure:
     names_what_is_copied: bool = True
     padding: int = PADDING
     around: Callable[[LoweringContext, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is
-    holding: HoldingContract | None = None
+    holding: StoragePolicy | None = None
     beside: Callable[[LoweringContext, Statement, tuple[Line, ...]], tuple[Line, ...]] = (
         _nothing_beside
     )
     outlines: bool = True
     fetches_strips: bool = False
     starts_together: bool = False
-    storages: Mapping[type[HoldingAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
+    storages: Mapping[type[StorageAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
         field(default_factory=dict)
     )
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class LoweringContext:
     ops: Infrastructure
     several_meshes: bool = False
     partial_sums: Mapping[str, Expr] = field(default_factory=dict)
-    held: HoldingPlan = HoldingPlan()
+    held: StoragePlan = StoragePlan()
     outlines: bool = True
     on_device: bool = False
 
@@ -125,7 +125,7 @@ class LoweringContext:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
         return answer(self, asked)
 
-    def storage_lines(self, asked: HoldingAction) -> tuple[Line, ...]:
+    def storage_lines(self, asked: StorageAction) -> tuple[Line, ...]:
         """Return the statements by which the infrastructure asks its storages."""
         if (answer := self.ops.storages.get(type(asked))) is None:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")

@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from psyclone_storage.analysis.schedules.touch import (
-    ExchangedComponent,
-    Touch,
-    Touches,
-    aliases_of,
-    key_text,
-)
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
@@ -48,11 +43,11 @@ def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
     may not, not even clean ones, for the exchange writes to them.
     """
     halos = HalosInFlight(schedule, rules)
-    flying: dict[ExchangedComponent, HaloExchange] = {}
+    flying: dict[DatumPart, HaloExchange] = {}
     problems: list[Diagnostic] = []
     for item in in_sequence(schedule):
         if isinstance(item, HaloExchange):
-            key = ExchangedComponent(item.datum, item.component)
+            key = DatumPart(item.datum, item.component)
             if item.phase is Phase.START:
                 flying[key] = item
             elif item.phase is Phase.FINISH:
@@ -66,13 +61,13 @@ class HalosInFlight:
     """The halos of one schedule while exchanges fill them: which loops touch them."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
-        self._touches = Touches(schedule, rules)
-        self._aliases = aliases_of(schedule)
+        self._touches = HaloEffects(schedule, rules)
+        self._aliases = alias_parts(schedule)
 
     def touched_by(
         self,
         block: Loop | DirectiveRegion | ProfileRegion,
-        flying: Mapping[ExchangedComponent, HaloExchange],
+        flying: Mapping[DatumPart, HaloExchange],
     ) -> Reasons:
         """Return which loops of `block` touch what the exchanges `flying` are to fill (T031)."""
         busy = dict(flying)
@@ -87,13 +82,12 @@ class HalosInFlight:
         )
 
 
-def _touched(loop: Loop, touch: Touch, exchange: HaloExchange) -> Diagnostic:
+def _touched(loop: Loop, touch: HaloEffect, exchange: HaloExchange) -> Diagnostic:
     need = touch.need
     how = f"reads it {need.why}" if need else "writes it"
     return Diagnostic(
         "T031",
-        f"The exchange '{exchange.uid}' of '{key_text(touch.key)}' would run while '{loop.uid}'"
-        f" {how}.",
+        f"The exchange '{exchange.uid}' of '{touch.key.text}' would run while '{loop.uid}' {how}.",
         place_of(loop),
         hint="Keep the loop before the start or after the finish.",
     )

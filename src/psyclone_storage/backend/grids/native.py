@@ -16,8 +16,8 @@ from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value, spell, whole
-from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held, Side
 from psyclone_storage.ir.unit import Declare, HoldData, Line
 
@@ -57,7 +57,7 @@ def grids_in_c(ranks: Mapping[str, int]) -> Infrastructure:
 
 def grids_in_cuda(ranks: Mapping[str, int]) -> Infrastructure:
     """Return the same on a device, whose queues wait for what each function uses, and no more."""
-    contract = HoldingContract(home=Side.DEVICE, waits_apart=True)
+    contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
     return replace(grids_in_c(ranks), name="The runtime for grids in CUDA", holding=contract)
 
 

@@ -21,18 +21,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import reduce
 
-from psyclone_storage.analysis.schedules.fills import planned_fills
-from psyclone_storage.analysis.schedules.touch import (
-    ExchangedComponent,
-    Touch,
-    Touches,
-    aliases_of,
-    key_text,
-    union_of_needs,
-)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects, union_of_needs
+from psyclone_storage.coherence.halo_init import plan_halo_init
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
+from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import (
@@ -46,9 +41,6 @@ from psyclone_storage.ir.schedule import (
     Schedule,
 )
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
-
-END = "end"
-"""The place after the last statement of a schedule."""
 
 OUTSIDE = ""
 """The writer of a value that was made before the invoke."""
@@ -150,7 +142,7 @@ class ElidedExchange:
     """
 
     loop: str
-    key: ExchangedComponent
+    key: DatumPart
     reader: str
     read: str
     because: ElisionReason
@@ -160,45 +152,17 @@ class ElidedExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedExchange:
-    """An exchange and the uid of the statement that it stands before, or `END`."""
-
-    before: str
-    exchange: HaloExchange
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What gives a number to replicas, and the uid of the loop before which it stands.
-
-    It may stand earlier, too, for what a loop before has looked at holds numbers; but behind the
-    loop `after`, which has looked at what may be the same object.
-    """
-
-    before: str
-    fill: FillHalo
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedMark:
-    """A note to the run-time flags and the uid of the loop that it follows."""
-
-    after: str
-    mark: MarkHalo
-
-
-@dataclass(frozen=True, slots=True)
 class HaloPlan:
     """All that has to be inserted into a schedule, in its order, and what was elided.
 
-    `computed` are the levels of halo that loops over dofs compute besides, by uid.
+    `marks` follow loops, by the uid of each. `computed` are the halo levels that loops over dofs
+    compute in addition, by uid.
     """
 
-    exchanges: tuple[PlacedExchange, ...] = ()
-    marks: tuple[PlacedMark, ...] = ()
+    exchanges: tuple[Insertion[HaloExchange], ...] = ()
+    marks: Mapping[str, tuple[MarkHalo, ...]] = field(default_factory=dict)
     elided: tuple[ElidedExchange, ...] = ()
-    fills: tuple[Filled, ...] = ()
+    fills: tuple[Insertion[FillHalo], ...] = ()
     computed: Mapping[str, Depth] = field(default_factory=dict)
 
 
@@ -210,12 +174,12 @@ def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
     """
     if not schedule.distributed:
         return HaloPlan()
-    touched = Touches(schedule, rules)
-    computed = planned_fills(schedule, rules, touched)
+    touched = HaloEffects(schedule, rules)
+    computed = plan_halo_init(schedule, rules, touched)
     walk = _HaloWalk(schedule, rules, touched, computed)
     walk.run()
     return HaloPlan(
-        tuple(walk.exchanges), tuple(walk.marks), tuple(walk.elided), tuple(walk.fills), computed
+        tuple(walk.exchanges), walk.marks, tuple(walk.elided), tuple(walk.fills), computed
     )
 
 
@@ -232,20 +196,20 @@ class _Event:
     """A touch of one component in the outer loop `place`, or a pinned exchange."""
 
     place: str
-    key: ExchangedComponent
-    touch: Touch | None = None
+    key: DatumPart
+    touch: HaloEffect | None = None
     pinned: HaloExchange | None = None
 
 
 def _events(
-    schedule: Schedule, touched: Touches, computed: Mapping[str, Depth]
+    schedule: Schedule, touched: HaloEffects, computed: Mapping[str, Depth]
 ) -> Iterator[_Event]:
     for item in in_sequence(schedule):
         if isinstance(item, Loop):
             for touch in touched.of(item, computed.get(item.uid, NOTHING)):
                 yield _Event(item.uid, touch.key, touch)
         elif isinstance(item, HaloExchange) and item.pinned:
-            yield _Event(item.uid, ExchangedComponent(item.datum, item.component), pinned=item)
+            yield _Event(item.uid, DatumPart(item.datum, item.component), pinned=item)
 
 
 def _wanted(need: HaloNeed) -> Depth:
@@ -280,7 +244,7 @@ def _on_device(schedule: Schedule) -> frozenset[str]:
     return frozenset(loop.uid for loop, calls in loops if {call.uid for call in calls} <= there)
 
 
-def _readers(events: Iterable[_Event]) -> Iterator[tuple[Touch, HaloNeed]]:
+def _readers(events: Iterable[_Event]) -> Iterator[tuple[HaloEffect, HaloNeed]]:
     """Yield the touches among `events` that read one value: up to the next write, inclusive."""
     for event in events:
         touch = event.touch
@@ -338,28 +302,28 @@ class _HaloWalk:
     """The forward walk over the events of a schedule: what it knows and what it has planned."""
 
     def __init__(
-        self, schedule: Schedule, rules: Rules, touched: Touches, computed: Mapping[str, Depth]
+        self, schedule: Schedule, rules: Rules, touched: HaloEffects, computed: Mapping[str, Depth]
     ) -> None:
-        self.exchanges: list[PlacedExchange] = []
-        self.marks: list[PlacedMark] = []
+        self.exchanges: list[Insertion[HaloExchange]] = []
+        self.marks: dict[str, tuple[MarkHalo, ...]] = {}
         self.elided: list[ElidedExchange] = []
-        self.fills: list[Filled] = []
+        self.fills: list[Insertion[FillHalo]] = []
         self._events = tuple(_events(schedule, touched, computed))
         self._on_device = _on_device(schedule)
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
         self._has_flags = rules.knows_clean_halos()
-        self._states: dict[ExchangedComponent, Halo] = {}
-        self._in_flight: set[ExchangedComponent] = set()
-        self._waiting: set[ExchangedComponent] = set()
-        self._vain_until: dict[ExchangedComponent, int] = {}
-        self._looks: dict[ExchangedComponent, str] = {}
+        self._states: dict[DatumPart, Halo] = {}
+        self._in_flight: set[DatumPart] = set()
+        self._waiting: set[DatumPart] = set()
+        self._vain_until: dict[DatumPart, int] = {}
+        self._looks: dict[DatumPart, str] = {}
         self._uids = {item.uid for item in in_sequence(schedule)}
-        self._aliases = aliases_of(schedule)
+        self._aliases = alias_parts(schedule)
 
     def run(self) -> None:
         """Walk over all events, then restore what later invokes count on."""
-        following: dict[ExchangedComponent, deque[_Event]] = defaultdict(deque)
+        following: dict[DatumPart, deque[_Event]] = defaultdict(deque)
         for event in self._events:
             following[event.key].append(event)
         for event in self._events:
@@ -371,19 +335,19 @@ class _HaloWalk:
         if self._keeps_annexed:
             for key, state in tuple(self._states.items()):
                 if state.annexed is not Fresh.YES:
-                    touch = Touch(key, _RESTORE, END)
+                    touch = HaloEffect(key, _RESTORE, END)
                     self._states[key] = self._exchange(END, key, state, ((touch, _RESTORE),))
 
-    def _state(self, key: ExchangedComponent) -> Halo:
+    def _state(self, key: DatumPart) -> Halo:
         return self._states.get(key) or self._entry(key)
 
-    def _entry(self, key: ExchangedComponent) -> Halo:
+    def _entry(self, key: DatumPart) -> Halo:
         """Return the state of a field before the invoke: nothing may have filled its halo."""
         no_annexed = self._keeps_annexed or key.datum in self._without_annexed
         state = _ENTRY_CLEAN if no_annexed else _ENTRY
         return state if self._has_flags else replace(state, written=_UNKNOWN)
 
-    def _touch(self, place: str, touch: Touch, following: deque[_Event]) -> None:
+    def _touch(self, place: str, touch: HaloEffect, following: deque[_Event]) -> None:
         key, need, left = touch.key, touch.need, touch.left
         state = self._state(key)
         if need is None:
@@ -406,19 +370,19 @@ class _HaloWalk:
         if left is not None:
             self._leave(place, touch, left)
 
-    def _fill(self, place: str, touch: Touch, need: HaloNeed) -> None:
+    def _fill(self, place: str, touch: HaloEffect, need: HaloNeed) -> None:
         """Plan to give numbers to what is added to, where nothing may have done so yet."""
         key, state = touch.key, self._state(touch.key)
         if not state.unfilled(need) or place in self._on_device:
             return
-        uid = f"fill({key_text(key)})@{place}"
+        uid = f"fill({key.text})@{place}"
         beyond = state.filled or NOTHING
         annexed = state.filled is None
         fill = FillHalo(uid, *key, annexed, beyond, _wanted(need), touch.reader)
-        self.fills.append(Filled(place, fill, self._looks.get(key, "")))
+        self.fills.append(Insertion(place, fill, self._looks.get(key, "")))
         self._states[key] = state.filled_to(need)
 
-    def _may_wait(self, state: Halo, key: ExchangedComponent, following: deque[_Event]) -> bool:
+    def _may_wait(self, state: Halo, key: DatumPart, following: deque[_Event]) -> bool:
         """Return whether stale replicas may stay so while the next loop adds to them.
 
         If so, that holds for all such loops that the search has passed, too.
@@ -432,11 +396,11 @@ class _HaloWalk:
             self._vain_until[key] = len(following) - passed
         return vain
 
-    def _leave(self, place: str, touch: Touch, left: HaloLeft) -> None:
+    def _leave(self, place: str, touch: HaloEffect, left: HaloLeft) -> None:
         """Note what the loop `place` leaves of a field, and plan to tell the flags."""
         key, state = touch.key, self._state(touch.key)
         if key in self._in_flight:
-            raise InternalError(f"'{key_text(key)}' is written while its exchange runs.")
+            raise InternalError(f"'{key.text}' is written while its exchange runs.")
         if key in self._waiting:
             left = _carried(state, left)
         elif left.annexed is not Fresh.YES and key.datum in self._without_annexed:
@@ -446,7 +410,7 @@ class _HaloWalk:
         self._states[key] = after
         self._after_write(key, after)
 
-    def _after_write(self, key: ExchangedComponent, after: Halo) -> None:
+    def _after_write(self, key: DatumPart, after: Halo) -> None:
         """Forget what was known of data that may be the object that was written.
 
         They may be as they were or as `after` says: only their flags know.
@@ -454,12 +418,12 @@ class _HaloWalk:
         for other in self._aliases[key.datum]:
             before = self._state(other)
             annexed = before.annexed.join(after.annexed)
-            written = f"what may be the same object, {key_text(key)}: {after.written}"
+            written = f"what may be the same object, {key.text}: {after.written}"
             self._states[other] = Halo(
                 NOTHING, Fresh.MAYBE, annexed, after.writer, written, filled=before.filled
             )
 
-    def _after_exchange(self, key: ExchangedComponent) -> None:
+    def _after_exchange(self, key: DatumPart) -> None:
         """Note that flags of what may be the same object can be cleaner than was known."""
         for other in self._aliases[key.datum]:
             if other in self._states:
@@ -468,17 +432,17 @@ class _HaloWalk:
     def _exchange(
         self,
         place: str,
-        key: ExchangedComponent,
+        key: DatumPart,
         state: Halo,
-        readers: tuple[tuple[Touch, HaloNeed], ...],
+        readers: tuple[tuple[HaloEffect, HaloNeed], ...],
     ) -> Halo:
         """Plan the exchange before `place` that serves all `readers`; return the state after."""
         if key in self._in_flight:
-            raise InternalError(f"'{key_text(key)}' is read while its exchange runs.")
+            raise InternalError(f"'{key.text}' is read while its exchange runs.")
         need = reduce(union_of_needs, (need for _, need in readers))
         depth = state.depth_for(need)
         exchange = HaloExchange(
-            uid=self._fresh_uid(f"halo({key_text(key)})@{place}"),
+            uid=self._fresh_uid(f"halo({key.text})@{place}"),
             datum=key.datum,
             component=key.component,
             depth=depth,
@@ -490,7 +454,7 @@ class _HaloWalk:
                 if state.lacks(wish) is not Fresh.NO
             ),
         )
-        self.exchanges.append(PlacedExchange(place, exchange))
+        self.exchanges.append(Insertion(place, exchange))
         return state.exchanged(depth, exchange.uid)
 
     def _fresh_uid(self, wanted: str) -> str:
@@ -500,7 +464,7 @@ class _HaloWalk:
             uid, number = f"{wanted}#{number}", number + 1
         return uid
 
-    def _spare(self, place: str, touch: Touch, need: HaloNeed, state: Halo) -> None:
+    def _spare(self, place: str, touch: HaloEffect, need: HaloNeed, state: Halo) -> None:
         if touch.key in self._waiting:
             because = ElisionReason.CARRIED
         elif state.exchange:
@@ -512,9 +476,7 @@ class _HaloWalk:
         last = (state.writer, state.written, state.exchange)
         self.elided.append(ElidedExchange(place, touch.key, touch.reader, need.why, because, *last))
 
-    def _mark(
-        self, place: str, key: ExchangedComponent, states: tuple[Halo, Halo], clean: Depth
-    ) -> None:
+    def _mark(self, place: str, key: DatumPart, states: tuple[Halo, Halo], clean: Depth) -> None:
         """Plan what the flags must be told after `place`, unless they say so already."""
         before, after = states
         if not self._has_flags or (before.beyond is after.beyond and before.clean == after.clean):
@@ -522,12 +484,11 @@ class _HaloWalk:
         # Where the flags call the deeper levels dirty already, or the write left them alone or
         # clean, only the clean levels are news.
         grows = before.beyond is after.beyond and after.clean.covers(before.clean) is Fresh.YES
-        uid = f"mark({key_text(key)})@{place}"
-        self.marks.append(
-            PlacedMark(place, MarkHalo(uid, key.datum, key.component, not grows, clean))
-        )
+        uid = f"mark({key.text})@{place}"
+        mark = MarkHalo(uid, key.datum, key.component, not grows, clean)
+        self.marks[place] = (*self.marks.get(place, ()), mark)
 
-    def _pinned(self, key: ExchangedComponent, exchange: HaloExchange) -> None:
+    def _pinned(self, key: DatumPart, exchange: HaloExchange) -> None:
         """Note what a pinned exchange does: all of it happens when it finishes."""
         if exchange.phase is Phase.START:
             self._in_flight.add(key)

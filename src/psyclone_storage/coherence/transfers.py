@@ -22,20 +22,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from psyclone_storage.analysis.schedules.halo import END, OUTSIDE
-from psyclone_storage.analysis.schedules.touch import (
-    ExchangedComponent,
-    aliases_of,
-    components_of,
-    key_text,
-)
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.coherence.halos import OUTSIDE
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts, components_of
 from psyclone_storage.ir.devices import (
     device_calls,
     device_regions,
     moved_data,
 )
+from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
     FillHalo,
@@ -86,13 +82,6 @@ class ReplicaStates:
         return replace(self, host=~self.present, device=Fresh.YES, writer=writer)
 
 
-class Insertion(NamedTuple):
-    """A statement to insert, and the uid of that which it comes before, or `END`."""
-
-    before: str
-    statement: Update | Wait
-
-
 class ExchangeTransfers(NamedTuple):
     """What an exchange has to do with a device: bring from it before, bring to it after.
 
@@ -113,7 +102,7 @@ class TransferPlan:
     """
 
     entered: tuple[str, ...] = ()
-    inserted: tuple[Insertion, ...] = ()
+    inserted: tuple[Insertion[Update | Wait], ...] = ()
     exchanges: tuple[tuple[str, ExchangeTransfers], ...] = ()
 
 
@@ -135,7 +124,7 @@ def plan_transfers(schedule: Schedule, *, in_strips: bool = False) -> TransferPl
     A schedule without a region for a device is planned as any other: what it uses may have been
     left on one. With `in_strips` the infrastructure can bring what an exchange sends from there.
     """
-    walk = _ResidencyWalk(schedule, in_strips, aliases_of(schedule))
+    walk = _ResidencyWalk(schedule, in_strips, alias_parts(schedule))
     for item in opened(schedule.body):
         walk.step(item)
     walk.end()
@@ -163,11 +152,11 @@ class _ResidencyWalk:
 
     schedule: Schedule
     in_strips: bool
-    aliases: Mapping[str, tuple[ExchangedComponent, ...]]
-    state: dict[ExchangedComponent, ReplicaStates] = field(default_factory=dict)
-    inserted: list[Insertion] = field(default_factory=list)
+    aliases: Mapping[str, tuple[DatumPart, ...]]
+    state: dict[DatumPart, ReplicaStates] = field(default_factory=dict)
+    inserted: list[Insertion[Update | Wait]] = field(default_factory=list)
     exchanges: list[tuple[str, ExchangeTransfers]] = field(default_factory=list)
-    unsent: dict[ExchangedComponent, int] = field(default_factory=dict)
+    unsent: dict[DatumPart, int] = field(default_factory=dict)
     """The exchange, by its place in `exchanges`, of which the device's replica lacks the halo."""
     queue: int = -1
     enters: bool = False
@@ -179,7 +168,7 @@ class _ResidencyWalk:
                 self._enter(item)
             case Update():
                 self._wait(item.uid)
-                key = ExchangedComponent(item.datum, item.component)
+                key = DatumPart(item.datum, item.component)
                 self._send_halo(key)
                 if self._of(key).of(item.to.other) is not Fresh.YES:
                     self._update(key, item.to.other, item.uid)
@@ -205,7 +194,7 @@ class _ResidencyWalk:
         for key in stale:
             self._update(key, Side.DEVICE, END)
 
-    def _of(self, key: ExchangedComponent) -> ReplicaStates:
+    def _of(self, key: DatumPart) -> ReplicaStates:
         return self.state.get(key, ReplicaStates())
 
     def _enter(self, item: EnterData) -> None:
@@ -221,7 +210,7 @@ class _ResidencyWalk:
         elsewhere = tuple(call for call in kernel_calls(item) if call.uid not in there)
         sides = ((Side.DEVICE, on_device), (Side.HOST, elsewhere))
         uses = [
-            (ExchangedComponent(use.datum, use.component), side, use.writes)
+            (DatumPart(use.datum, use.component), side, use.writes)
             for side, calls in sides
             for use in moved_data(self.schedule, calls)
         ]
@@ -241,17 +230,17 @@ class _ResidencyWalk:
     def _fill(self, item: FillHalo) -> None:
         """Let the host write a part of its replica."""
         self._wait(item.uid)
-        for key in (ExchangedComponent(item.datum, item.component), *self.aliases[item.datum]):
+        for key in (DatumPart(item.datum, item.component), *self.aliases[item.datum]):
             if self._of(key).host is not Fresh.YES:
                 self._update(key, Side.HOST, item.uid)
             self._write(key, Side.HOST, item.uid)
 
-    def _write(self, key: ExchangedComponent, side: Side, writer: str) -> None:
+    def _write(self, key: DatumPart, side: Side, writer: str) -> None:
         self.state[key] = self._of(key).written(side, writer)
         if side is Side.HOST:
             self.unsent.pop(key, None)
 
-    def _send_halo(self, key: ExchangedComponent) -> None:
+    def _send_halo(self, key: DatumPart) -> None:
         """Let the last exchange of what may be this object send the halo, if it did not."""
         same = (key, *self.aliases[key.datum])
         for one in [other for other in self.unsent if other in same]:
@@ -259,11 +248,11 @@ class _ResidencyWalk:
             uid, carried = self.exchanges[place]
             self.exchanges[place] = (uid, carried._replace(sent=True))
 
-    def _update(self, key: ExchangedComponent, to: Side, before: str) -> None:
+    def _update(self, key: DatumPart, to: Side, before: str) -> None:
         self._send_halo(key)
         now = self._of(key)
         guarded = now.present is not Fresh.YES
-        uid = f"update-{to.value}({key_text(key)})@{before}"
+        uid = f"update-{to.value}({key.text})@{before}"
         update = Update(uid, *key, to, guarded, reader=before, writer=now.writer)
         self.inserted.append(Insertion(before, update))
         self.state[key] = now.updated(to)
@@ -276,7 +265,7 @@ class _ResidencyWalk:
         apart: then a host's replica that was stale is so still. Where it is not right, the
         exchange is a write of the host, which need not go to the device at once.
         """
-        key = ExchangedComponent(item.datum, item.component)
+        key = DatumPart(item.datum, item.component)
         self._send_halo(key)
         if all(self._of(one).device is Fresh.YES for one in (key, *self.aliases[item.datum])):
             self._exchange_beside(key, item)
@@ -298,7 +287,7 @@ class _ResidencyWalk:
         if writes:
             self._write(key, Side.HOST, item.uid)
 
-    def _exchange_beside(self, key: ExchangedComponent, item: HaloExchange) -> None:
+    def _exchange_beside(self, key: DatumPart, item: HaloExchange) -> None:
         """Let an exchange keep a device's replica right.
 
         What a guard decides is decided for its transfers too: if it skips them, all is as before.

@@ -31,29 +31,16 @@ from psyclone_storage.analysis.bodies.everywhere import (
     writes_its_point,
     writes_once,
 )
-from psyclone_storage.analysis.schedules.residency import opened
-from psyclone_storage.analysis.schedules.touch import (
-    ExchangedComponent,
-    components_of,
-)
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.coherence.transfers import opened
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.datum_parts import DatumPart, components_of
 from psyclone_storage.ir.devices import MOVED, device_calls, parts_of
-from psyclone_storage.ir.holding import (
-    END,
-    AcquireData,
-    HoldingAction,
-    HoldingContract,
-    HoldingPlan,
-    PlacedAction,
-    PrefetchData,
-    ReleaseData,
-    TouchData,
-)
+from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.rules import Rules
@@ -66,6 +53,15 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
     data_by_name,
+)
+from psyclone_storage.ir.storage_access import (
+    AcquireData,
+    PrefetchData,
+    ReleaseData,
+    StorageAction,
+    StoragePlan,
+    StoragePolicy,
+    TouchData,
 )
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.walk import (
@@ -83,14 +79,14 @@ DummiesOf = Callable[[Kernel], tuple[Dummy, ...]]
 """The dummy arguments of a kernel's subroutine."""
 
 
-class HeldUse(NamedTuple):
+class StorageUse(NamedTuple):
     """What one call, or an exchange, does with a datum on one side.
 
     `reads` tells whether old values matter, `covered` whether all values are written. `around` is
     the position of the statement of the schedule that it stands in.
     """
 
-    key: ExchangedComponent
+    key: DatumPart
     side: Side
     around: int
     reads: bool
@@ -101,17 +97,17 @@ class HeldUse(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSection:
+class AccessSection:
     """Uses of one datum on one side, between which nothing else happens to it.
 
     One that `follows_exchange` begins behind an exchange that needed the datum itself.
     """
 
-    uses: tuple[HeldUse, ...]
+    uses: tuple[StorageUse, ...]
     follows_exchange: bool = False
 
     @property
-    def key(self) -> ExchangedComponent:
+    def key(self) -> DatumPart:
         """What is held."""
         return self.uses[0].key
 
@@ -155,14 +151,14 @@ class KernelKnowledge:
     dummies_of: DummiesOf
 
 
-def plan_holding(
-    schedule: Schedule, knowledge: KernelKnowledge, contract: HoldingContract
-) -> HoldingPlan:
-    """Return what `schedule` asks of storages. It must be one that `check_contract` accepts."""
+def plan_storage_access(
+    schedule: Schedule, knowledge: KernelKnowledge, contract: StoragePolicy
+) -> StoragePlan:
+    """Return the storage accesses of `schedule`, which `check_storage_policy` accepts."""
     items = tuple(item for item in opened(schedule.body) if not isinstance(item, Update))
     places = (*(item.uid for item in items), END)
     others = aliases_in(schedule).others
-    before: list[list[HoldingAction]] = [[] for _ in places]
+    before: list[list[StorageAction]] = [[] for _ in places]
     sections = _sections(schedule, items, knowledge, contract)
     ends = partial(_ends, contract=contract, places=_Places(items))
     for own in sections.values():
@@ -178,10 +174,10 @@ def plan_holding(
         for number, section in enumerate(own):
             before[ends(own, number)[0]].append(_acquired(section, others(key.datum)))
     placed = zip(places, before, strict=True)
-    return HoldingPlan(tuple(PlacedAction(uid, one) for uid, actions in placed for one in actions))
+    return StoragePlan(tuple(Insertion(uid, one) for uid, actions in placed for one in actions))
 
 
-def check_contract(schedule: Schedule, contract: HoldingContract) -> tuple[Diagnostic, ...]:
+def check_storage_policy(schedule: Schedule, contract: StoragePolicy) -> tuple[Diagnostic, ...]:
     """Return what of `schedule` does not go together with storages.
 
     Directives that give a device copies of its own would leave two copies of one field there, each
@@ -245,27 +241,27 @@ def _sections(
     schedule: Schedule,
     items: tuple[Statement, ...],
     knowledge: KernelKnowledge,
-    contract: HoldingContract,
-) -> dict[ExchangedComponent, list[HeldSection]]:
+    contract: StoragePolicy,
+) -> dict[DatumPart, list[AccessSection]]:
     """Return the sections of each datum, in their order, data in that of their first use."""
-    found: dict[ExchangedComponent, list[HeldSection]] = {}
-    closed: set[ExchangedComponent] = set()
+    found: dict[DatumPart, list[AccessSection]] = {}
+    closed: set[DatumPart] = set()
     finder = _UseFinder(schedule, knowledge, contract)
     for at, item in enumerate(items):
         if isinstance(item, HaloExchange) and not contract.through_exchanges:
-            closed |= set(_with_aliases(schedule, ExchangedComponent(item.datum, item.component)))
+            closed |= set(_with_aliases(schedule, DatumPart(item.datum, item.component)))
             continue
         for use in finder.of_statement(at, item):
             own = found.setdefault(use.key, [])
             if own and own[-1].side is use.side and use.key not in closed:
                 own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
             else:
-                own.append(HeldSection((use,), use.key in closed))
+                own.append(AccessSection((use,), use.key in closed))
             closed.discard(use.key)
     return {key: list(_apart(own)) for key, own in found.items()}
 
 
-def _apart(sections: list[HeldSection]) -> Iterator[HeldSection]:
+def _apart(sections: list[AccessSection]) -> Iterator[AccessSection]:
     """Yield the sections; one ends with its last write if the other side needs the values next."""
     for number, section in enumerate(sections):
         behind = sections[number + 1] if number + 1 < len(sections) else None
@@ -275,7 +271,7 @@ def _apart(sections: list[HeldSection]) -> Iterator[HeldSection]:
             continue
         yield replace(section, uses=tuple(use for use in section.uses if use.around <= writes[-1]))
         if rest := tuple(use for use in section.uses if use.around > writes[-1]):
-            yield HeldSection(rest)
+            yield AccessSection(rest)
 
 
 @dataclass(frozen=True)
@@ -284,9 +280,9 @@ class _UseFinder:
 
     schedule: Schedule
     knowledge: KernelKnowledge
-    contract: HoldingContract
+    contract: StoragePolicy
 
-    def of_statement(self, at: int, item: Statement) -> Iterator[HeldUse]:
+    def of_statement(self, at: int, item: Statement) -> Iterator[StorageUse]:
         """Yield the uses of an outermost statement, the one of number `at`."""
         match item:
             case HaloExchange():
@@ -299,13 +295,13 @@ class _UseFinder:
                 for loop in (item,) if isinstance(item, Loop) else outer_loops(item):
                     yield from self._of_loop(at, loop, there)
 
-    def _of_halo(self, at: int, item: HaloExchange | FillHalo, why: str) -> Iterator[HeldUse]:
-        key, home = ExchangedComponent(item.datum, item.component), self.contract.home
-        use = HeldUse(key, home, at, True, True, Fresh.NO, item.uid, why)
+    def _of_halo(self, at: int, item: HaloExchange | FillHalo, why: str) -> Iterator[StorageUse]:
+        key, home = DatumPart(item.datum, item.component), self.contract.home
+        use = StorageUse(key, home, at, True, True, Fresh.NO, item.uid, why)
         yield from _of_all(self.schedule, use)
 
-    def _of_loop(self, at: int, outer: Loop, there: frozenset[str]) -> Iterator[HeldUse]:
-        written: set[ExchangedComponent] = set()
+    def _of_loop(self, at: int, outer: Loop, there: frozenset[str]) -> Iterator[StorageUse]:
+        written: set[DatumPart] = set()
         for loop, call in calls_in(outer):
             side = Side.DEVICE if call.uid in there else self.contract.home
             for use in self._of_call(at, side, loop, call):
@@ -315,10 +311,10 @@ class _UseFinder:
                 if use.writes:
                     written.add(use.key)
 
-    def _of_call(self, at: int, side: Side, loop: Loop, call: KernelCall) -> Iterator[HeldUse]:
+    def _of_call(self, at: int, side: Side, loop: Loop, call: KernelCall) -> Iterator[StorageUse]:
         """Yield what a call does with its data: first what it reads, then what it writes."""
         data = data_by_name(self.schedule)
-        found: list[HeldUse] = []
+        found: list[StorageUse] = []
         for arg, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
             if described.kind not in MOVED or actual.datum is None or actual.datum not in data:
                 continue
@@ -328,13 +324,13 @@ class _UseFinder:
             elif access.writes:
                 why = f"{call.kernel.name} reads and writes it"
             for part in parts_of(data[actual.datum], actual.component):
-                key = ExchangedComponent(actual.datum, part)
-                use = HeldUse(key, side, at, access.reads, access.writes, covered, call.uid, why)
+                key = DatumPart(actual.datum, part)
+                use = StorageUse(key, side, at, access.reads, access.writes, covered, call.uid, why)
                 found += _of_all(self.schedule, use)
         yield from sorted(found, key=lambda use: use.writes and not use.reads)
 
 
-def _looks_around(call: KernelCall, key: ExchangedComponent) -> bool:
+def _looks_around(call: KernelCall, key: DatumPart) -> bool:
     return any(
         actual.datum == key.datum and described.stencil is not None
         for described, actual in zip(call.kernel.args, call.args, strict=True)
@@ -402,7 +398,7 @@ def _column_names(code: KernelCode, dummies: tuple[Dummy, ...], space: str) -> C
     return ColumnNames(*(names[0] for names in found))
 
 
-def _of_all(schedule: Schedule, use: HeldUse) -> Iterator[HeldUse]:
+def _of_all(schedule: Schedule, use: StorageUse) -> Iterator[StorageUse]:
     """Yield a use, and what it is for other data that may be the same object."""
     yield use
     why = f"'{use.key.datum}' may be the same object, and {use.why}"
@@ -410,7 +406,7 @@ def _of_all(schedule: Schedule, use: HeldUse) -> Iterator[HeldUse]:
         yield use._replace(key=other, covered=Fresh.NO, why=why)
 
 
-def _with_aliases(schedule: Schedule, key: ExchangedComponent) -> tuple[ExchangedComponent, ...]:
+def _with_aliases(schedule: Schedule, key: DatumPart) -> tuple[DatumPart, ...]:
     names = aliases_in(schedule).others(key.datum)
     return (key, *(one for name in names for one in components_of(schedule.datum(name))))
 
@@ -418,7 +414,7 @@ def _with_aliases(schedule: Schedule, key: ExchangedComponent) -> tuple[Exchange
 _LOOKS_AROUND = "its neighbours are read in the loop that writes it"
 
 
-def _needed(uses: tuple[HeldUse, ...]) -> tuple[Fresh, str]:
+def _needed(uses: tuple[StorageUse, ...]) -> tuple[Fresh, str]:
     """Return whether old values can show in `uses`, and the reason of the first that decides."""
     needed = whole = Fresh.NO
     why = uses[0].why
@@ -446,7 +442,7 @@ class _Places:
 
 
 def _ends(
-    own: list[HeldSection], number: int, *, contract: HoldingContract, places: _Places
+    own: list[AccessSection], number: int, *, contract: StoragePolicy, places: _Places
 ) -> tuple[int, int]:
     """Return the positions of what a section is acquired before, and of what released before."""
     section = own[number]
@@ -459,20 +455,20 @@ def _ends(
     return start, stop
 
 
-def _acquired(section: HeldSection, may_be: tuple[str, ...]) -> AcquireData:
+def _acquired(section: AccessSection, may_be: tuple[str, ...]) -> AcquireData:
     users = tuple(dict.fromkeys(use.user for use in section.uses))
     return AcquireData(
         *section.key, section.side, section.writes, section.covered, may_be, users, section.why
     )
 
 
-def _ended(section: HeldSection, *, again: bool) -> Iterator[HoldingAction]:
+def _ended(section: AccessSection, *, again: bool) -> Iterator[StorageAction]:
     if section.writes:
         yield TouchData(*section.key, section.side)
     yield ReleaseData(*section.key, section.side, again)
 
 
-def _prefetches(own: list[HeldSection]) -> Iterator[tuple[int, PrefetchData]]:
+def _prefetches(own: list[AccessSection]) -> Iterator[tuple[int, PrefetchData]]:
     """Yield what is certain to be brought, with the place behind the last write elsewhere.
 
     There it is begun if other statements stand between that and the use.
@@ -492,8 +488,8 @@ def _prefetches(own: list[HeldSection]) -> Iterator[tuple[int, PrefetchData]]:
 def _written_meanwhile(
     at: int,
     names: tuple[str, ...],
-    sections: Mapping[ExchangedComponent, list[HeldSection]],
-    ends: Callable[[list[HeldSection], int], tuple[int, int]],
+    sections: Mapping[DatumPart, list[AccessSection]],
+    ends: Callable[[list[AccessSection], int], tuple[int, int]],
 ) -> bool:
     """Return whether what goes by one of `names` is held for writing at a position."""
     return any(
@@ -504,5 +500,5 @@ def _written_meanwhile(
     )
 
 
-def _is_elsewhere(side: Side, section: HeldSection) -> bool:
+def _is_elsewhere(side: Side, section: AccessSection) -> bool:
     return section.side is not side

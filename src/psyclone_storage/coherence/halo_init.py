@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, Touch, Touches
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule
@@ -20,17 +21,17 @@ from psyclone_storage.ir.walk import in_sequence
 _ONE = Depth.of(1)
 """Annexed dofs lie on cells of halo level 1: there is no loop to them alone where none is kept."""
 
-_Wanted = dict[ExchangedComponent, Depth]
+_Wanted = dict[DatumPart, Depth]
 """The levels of halo of each field that the loops behind a place want to hold numbers."""
 
 
-def planned_fills(schedule: Schedule, rules: Rules, touched: Touches) -> Mapping[str, Depth]:
+def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Mapping[str, Depth]:
     """Return the depth of halo that loops are to fill, by uid."""
     wanted: _Wanted = {}
     fills: dict[str, Depth] = {}
     for item in reversed(tuple(in_sequence(schedule))):
         if isinstance(item, HaloExchange) and item.pinned:
-            wanted.pop(ExchangedComponent(item.datum, item.component), None)
+            wanted.pop(DatumPart(item.datum, item.component), None)
         if not isinstance(item, Loop):
             continue
         touches = touched.of(item, NOTHING)
@@ -42,7 +43,7 @@ def planned_fills(schedule: Schedule, rules: Rules, touched: Touches) -> Mapping
     return fills
 
 
-def _want(touch: Touch, wanted: _Wanted) -> None:
+def _want(touch: HaloEffect, wanted: _Wanted) -> None:
     """Change what is wanted behind a loop to what is wanted before it."""
     key, need, left = touch.key, touch.need, touch.left
     if left is not None and not left.keeps_beyond and not (need and need.filled is not None):

@@ -2,16 +2,15 @@
 
 A storage knows at run time which of its copies are current. So an invoke knows nothing of them at
 its entry and owes nothing at its end; it says which data it holds, where, and what for. Where these
-records go is planned by `analysis.schedules.holding`; a table of an infrastructure says what each
+records go is planned by `coherence.storage_access`; a table of an infrastructure says what each
 becomes. Their counterpart for devices without storages are the statements of `ir.transfer`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.insertion import Insertion
 from psyclone_storage.ir.transfer import Side
 
 
@@ -70,37 +69,29 @@ class PrefetchData:
     writer: str = field(default="", compare=False)
 
 
-END = "end"
-"""The place behind the last statement."""
-
-HoldingAction = AcquireData | TouchData | ReleaseData | PrefetchData
-
-
-class PlacedAction(NamedTuple):
-    """What is asked of a storage before the statement `before`, or behind the last one."""
-
-    before: str
-    action: HoldingAction
+StorageAction = AcquireData | TouchData | ReleaseData | PrefetchData
 
 
 @dataclass(frozen=True, slots=True)
-class HoldingPlan:
+class StoragePlan:
     """All that a schedule asks of storages, in order."""
 
-    placed: tuple[PlacedAction, ...] = ()
+    insertions: tuple[Insertion[StorageAction], ...] = ()
 
     @property
     def acquired(self) -> tuple[AcquireData, ...]:
-        """What is acquired, in order."""
-        return tuple(one.action for one in self.placed if isinstance(one.action, AcquireData))
+        """The acquires, in order."""
+        return tuple(
+            one.statement for one in self.insertions if isinstance(one.statement, AcquireData)
+        )
 
-    def before(self, uid: str) -> tuple[HoldingAction, ...]:
+    def before(self, uid: str) -> tuple[StorageAction, ...]:
         """Return what is asked before the statement `uid`, in order."""
-        return tuple(one.action for one in self.placed if one.before == uid)
+        return tuple(one.statement for one in self.insertions if one.before == uid)
 
 
 @dataclass(frozen=True, slots=True)
-class HoldingContract:
+class StoragePolicy:
     """What an infrastructure of storages asks of a plan.
 
     `home` is where loops run that no region puts elsewhere. Data may be exchanged while they are

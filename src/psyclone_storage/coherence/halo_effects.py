@@ -1,41 +1,24 @@
 """What a statement of a schedule does to the halos of fields, gathered per field component.
 
 Owns the reading of a loop nest: its calls in order, what each needs and leaves by the rules of
-the domain, merged into one `Touch` per component. Knows nothing of the state between loops.
+the domain, merged into one `HaloEffect` per component. Knows nothing of the state between loops.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.kept import Identity, kept_lately, kept_with_first
+from psyclone_storage.base.kept import Identity, kept_with_first
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.aliases import Aliases, aliases_in
+from psyclone_storage.ir.datum_parts import DatumPart, passed_parts
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
-from psyclone_storage.ir.schedule import Actual, Datum, Loop, Schedule, data_by_name
+from psyclone_storage.ir.schedule import Datum, Loop, Schedule, data_by_name
 from psyclone_storage.ir.walk import calls_in
 
 
-class ExchangedComponent(NamedTuple):
-    """One field, or one component of a field vector: what is exchanged on its own.
-
-    `component` counts from 1 and is None for a field that is no vector.
-    """
-
-    datum: str
-    component: int | None
-
-
-def key_text(key: ExchangedComponent) -> str:
-    """Return the key as it stands in uids and messages: `u`, or `u[2]` for a component."""
-    return key.datum if key.component is None else f"{key.datum}[{key.component}]"
-
-
 @dataclass(frozen=True, slots=True)
-class Touch:
+class HaloEffect:
     """What one outer loop does to one component, seen from outside the loop.
 
     `need` is what must be clean before, by the call `reader`; `left` is what holds after, by the
@@ -43,7 +26,7 @@ class Touch:
     looks at a value that was there before the loop, on owned dofs or others.
     """
 
-    key: ExchangedComponent
+    key: DatumPart
     need: HaloNeed | None = None
     reader: str = ""
     left: HaloLeft | None = None
@@ -67,42 +50,11 @@ class _Gathered:
     reads: bool = False
 
 
-def aliases_of(schedule: Schedule) -> dict[str, tuple[ExchangedComponent, ...]]:
-    """Return, for each datum, the components of other data that may be the same object."""
-    return _keys_of_aliases(aliases_in(schedule))
-
-
-@kept_lately
-def _keys_of_aliases(aliases: Aliases) -> dict[str, tuple[ExchangedComponent, ...]]:
-    return {
-        name: tuple(
-            key for other in aliases.others(name) for key in components_of(aliases.data[other])
-        )
-        for name in aliases.data
-    }
-
-
-def components_of(datum: Datum) -> tuple[ExchangedComponent, ...]:
-    """Return every component of a field: itself, if it is no vector."""
-    if datum.vector == 1:
-        return (ExchangedComponent(datum.name, None),)
-    return tuple(ExchangedComponent(datum.name, number) for number in range(1, datum.vector + 1))
-
-
-def keys_of(actual: Actual, data: dict[str, Datum]) -> tuple[ExchangedComponent, ...]:
-    """Return the components of the field that `actual` passes; none for a constant."""
-    if actual.datum is None:
-        return ()
-    if actual.component is not None:
-        return (ExchangedComponent(actual.datum, actual.component),)
-    return components_of(data[actual.datum])
-
-
-def touches_of(
+def halo_effects_of(
     schedule: Schedule, loop: Loop, rules: Rules, data: dict[str, Datum]
-) -> tuple[Touch, ...]:
+) -> tuple[HaloEffect, ...]:
     """Return what `loop`, which stands directly in `schedule`, does to the fields it touches."""
-    gathered: dict[ExchangedComponent, _Gathered] = {}
+    gathered: dict[DatumPart, _Gathered] = {}
     for around, call in calls_in(loop):
         for at, described in enumerate(call.kernel.args):
             if described.kind is not ArgKind.FIELD:
@@ -114,7 +66,7 @@ def touches_of(
                 need = need if need.anything else None
             if described.access.writes:
                 left = rules.halo_left(schedule, around, call, at)
-            for key in keys_of(call.args[at], data):
+            for key in passed_parts(call.args[at], data):
                 entry = gathered.setdefault(key, _Gathered())
                 entry.reads = entry.reads or (described.access.reads and not entry.fully)
                 in_place = described.stencil is None
@@ -123,19 +75,19 @@ def touches_of(
                 if left is not None:
                     _add_left(entry, left, call.uid, described.access is Access.WRITE)
     return tuple(
-        Touch(key, entry.need, entry.reader, entry.left, entry.writer, entry.reads)
+        HaloEffect(key, entry.need, entry.reader, entry.left, entry.writer, entry.reads)
         for key, entry in gathered.items()
         if entry.need is not None or entry.left is not None or entry.reads
     )
 
 
-class Touches:
+class HaloEffects:
     """The touches of loops in a schedule and its later versions, cached with each loop."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
         self._setting = _Setting(rules, data_by_name(schedule), replace(schedule, name="", body=()))
 
-    def of(self, loop: Loop, filled: Depth) -> tuple[Touch, ...]:
+    def of(self, loop: Loop, filled: Depth) -> tuple[HaloEffect, ...]:
         """Return what `loop` touches if it fills the halo to the depth `filled`."""
         return _touches(loop, self._setting, filled)
 
@@ -163,9 +115,9 @@ class _Setting:
 
 
 @kept_with_first
-def _touches(loop: Loop, setting: _Setting, filled: Depth) -> tuple[Touch, ...]:
+def _touches(loop: Loop, setting: _Setting, filled: Depth) -> tuple[HaloEffect, ...]:
     filling = loop if loop.filled == filled else replace(loop, filled=filled)
-    return touches_of(setting.schedule, filling, setting.rules, setting.data)
+    return halo_effects_of(setting.schedule, filling, setting.rules, setting.data)
 
 
 def _just_written(entry: _Gathered, need: HaloNeed) -> bool:

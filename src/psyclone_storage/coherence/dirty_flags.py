@@ -1,6 +1,6 @@
 """Which marks tell the run-time flags of halos something that somebody comes to hear.
 
-`analysis.halo` plans a mark wherever a loop leaves the flags behind. Nobody hears of it if the
+`coherence.halos` plans a mark wherever a loop leaves the flags behind. Nobody hears of it if the
 flags are set to the same, with the mark or without it, before anyone asks: a field that is written
 and then exchanged in any case is an example. Asking are guards, joint exchanges, what comes after
 the schedule, and all that happens to what may be the same object under another name.
@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, aliases_of
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import HaloExchange, MarkHalo, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence
@@ -49,7 +49,7 @@ class _Flags:
         return _Flags(self.depth.max(depth), self.since)
 
 
-def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:
+def plan_dirty_flags(schedule: Schedule) -> dict[str, MarkHalo | None]:
     """Return what is left of each mark that is not all needed, by uid; None for nothing.
 
     The promise: guards, joint exchanges and later invokes find the flags as they would have been.
@@ -58,7 +58,7 @@ def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:
     for key, items in _by_key(schedule).items():
         flags = _Flags(NOTHING, _ENTRY)
         for place, item in enumerate(items):
-            if ExchangedComponent(item.datum, item.component) != key:
+            if DatumPart(item.datum, item.component) != key:
                 flags = _Flags(NOTHING, item.uid)
                 continue
             after = flags.after(item)
@@ -72,13 +72,13 @@ def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:
     return changed
 
 
-def _by_key(schedule: Schedule) -> dict[ExchangedComponent, list[MarkHalo | HaloExchange]]:
+def _by_key(schedule: Schedule) -> dict[DatumPart, list[MarkHalo | HaloExchange]]:
     """Return the statements about each component, and about what may be the same object."""
-    aliases = aliases_of(schedule)
-    found: dict[ExchangedComponent, list[MarkHalo | HaloExchange]] = defaultdict(list)
+    aliases = alias_parts(schedule)
+    found: dict[DatumPart, list[MarkHalo | HaloExchange]] = defaultdict(list)
     for item in in_sequence(schedule):
         if isinstance(item, MarkHalo | HaloExchange):
-            for key in (ExchangedComponent(item.datum, item.component), *aliases[item.datum]):
+            for key in (DatumPart(item.datum, item.component), *aliases[item.datum]):
                 found[key].append(item)
     return found
 
@@ -92,13 +92,13 @@ def _lesser(mark: MarkHalo) -> Iterator[MarkHalo | None]:
 
 
 def _comes_to_the_same(
-    one: _Flags, other: _Flags, key: ExchangedComponent, later: Sequence[MarkHalo | HaloExchange]
+    one: _Flags, other: _Flags, key: DatumPart, later: Sequence[MarkHalo | HaloExchange]
 ) -> bool:
     """Return whether flags that may differ are the same before anyone asks them."""
     for item in later:
         if one == other:
             return True
-        if ExchangedComponent(item.datum, item.component) != key or _asks(item):
+        if DatumPart(item.datum, item.component) != key or _asks(item):
             return False
         one, other = one.after(item), other.after(item)
     return one == other
