@@ -1,6 +1,6 @@
 """What a picture of an invoke shows: which statement uses which datum, and leaves it how.
 
-One row for each statement in order, one cell for each datum that it touches. A state is what is
+One row for each statement in order, one cell for each datum that it accesses. A state is what is
 known for certain after a statement; what only run time knows is said to be so.
 """
 
@@ -52,7 +52,7 @@ class DiagramCell:
 
 @dataclass(frozen=True, slots=True)
 class DiagramRow:
-    """A statement: its kind and name, how deep it stands in others, and whom it touches."""
+    """A statement: its kind and name, its nesting depth, and the data that it accesses."""
 
     uid: str
     kind: str
@@ -74,7 +74,7 @@ class _Surroundings:
         self.schedule, self.rules = schedule, rules
         self._data = data_by_name(schedule)
 
-    def touches(self, loop: Loop) -> tuple[HaloEffect, ...]:
+    def effects(self, loop: Loop) -> tuple[HaloEffect, ...]:
         """Return what an outer loop does to halos; nothing where there are none."""
         if not self.schedule.distributed:
             return ()
@@ -131,7 +131,7 @@ def _kind(item: Statement) -> str:
 def _cells(item: Statement, around: _Surroundings, *, outer: bool) -> Iterator[DiagramCell]:
     match item:
         case Loop() if outer:
-            yield from (_of_touch(touch) for touch in around.touches(item))
+            yield from (_of_effect(effect) for effect in around.effects(item))
         case KernelCall():
             yield from _of_call(item)
         case HaloExchange():
@@ -154,21 +154,21 @@ def _cells(item: Statement, around: _Surroundings, *, outer: bool) -> Iterator[D
             yield DiagramCell(item.datum, mark, item.to.value, text)
 
 
-def _of_touch(touch: HaloEffect) -> DiagramCell:
+def _of_effect(effect: HaloEffect) -> DiagramCell:
     """Return what an outer loop needs of a halo, and what it leaves there."""
     said = []
-    if touch.need is not None:
-        beyond = f"level {describe_depth(touch.need.depth)} of the halo"
-        said.append(f"needs {beyond}: it is read {touch.need.why}")
-    if touch.left is None:
-        name = touch.key.datum
+    if effect.need is not None:
+        beyond = f"level {describe_depth(effect.need.depth)} of the halo"
+        said.append(f"needs {beyond}: it is read {effect.need.why}")
+    if effect.left is None:
+        name = effect.part.datum
         return DiagramCell(name, "", "read", "; ".join(said) or "reads owned values alone")
-    clean = describe_depth(touch.left.clean)
-    said.append(f"leaves the halo clean to level {clean}: {touch.left.why}")
+    clean = describe_depth(effect.left.clean)
+    said.append(f"leaves the halo clean to level {clean}: {effect.left.why}")
     annexed = {Fresh.YES: "clean", Fresh.NO: "stale", Fresh.MAYBE: "known at run time only"}
-    said.append(f"annexed dofs {annexed[touch.left.annexed]}")
-    state = "clean" if touch.left.clean.terms else "dirty"
-    return DiagramCell(touch.key.datum, "", state, "; ".join(said))
+    said.append(f"annexed dofs {annexed[effect.left.annexed]}")
+    state = "clean" if effect.left.clean.terms else "dirty"
+    return DiagramCell(effect.part.datum, "", state, "; ".join(said))
 
 
 def _of_call(call: KernelCall) -> Iterator[DiagramCell]:

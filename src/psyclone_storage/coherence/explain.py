@@ -16,12 +16,12 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
 from psyclone_storage.coherence.halos import (
-    OUTSIDE,
     ElidedExchange,
     ElisionReason,
     HaloPlan,
     plan_halos,
 )
+from psyclone_storage.coherence.solver import OUTSIDE
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.insertion import END, Insertion
@@ -154,7 +154,7 @@ def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
         yield "Proved unnecessary:"
     texts: dict[tuple[str, ...], list[DatumPart]] = defaultdict(list)
     for elided in plan.elided:
-        texts[_spared_text(elided, calls)].append(elided.key)
+        texts[_spared_text(elided, calls)].append(elided.part)
     for (where, who, why), keys in texts.items():
         yield f"  {_keys_text(keys)}, before {where}: {who}"
         yield f"    {why}"
@@ -243,7 +243,7 @@ _BECAUSE = {
 
 def _spared_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> tuple[str, str, str]:
     """Return where a read is that needs no exchange, which call it is, and why."""
-    who = _call_text(elided.reader, elided.key, calls)
+    who = _call_text(elided.reader, elided.part, calls)
     why = f"reads it {elided.read}, but {_because_text(elided, calls)}"
     return elided.loop, who, why
 
@@ -253,7 +253,7 @@ def _because_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> str:
         case ElisionReason.EXCHANGED:
             return "an exchange before an earlier loop reaches far enough"
         case ElisionReason.LEFT:
-            writer = _call_text(elided.writer, elided.key, calls)
+            writer = _call_text(elided.writer, elided.part, calls)
             return f"{writer} leaves {elided.written}"
     return _BECAUSE[elided.because]
 

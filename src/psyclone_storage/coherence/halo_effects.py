@@ -26,7 +26,7 @@ class HaloEffect:
     looks at a value that was there before the loop, on owned dofs or others.
     """
 
-    key: DatumPart
+    part: DatumPart
     need: HaloNeed | None = None
     reader: str = ""
     left: HaloLeft | None = None

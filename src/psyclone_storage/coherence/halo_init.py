@@ -34,18 +34,18 @@ def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Ma
             wanted.pop(DatumPart(item.datum, item.component), None)
         if not isinstance(item, Loop):
             continue
-        touches = touched.of(item, NOTHING)
+        effects = touched.of(item, NOTHING)
         if rules.may_fill(item):
-            depth = deepest(wanted.get(touch.key, Depth()) for touch in touches)
+            depth = deepest(wanted.get(effect.part, Depth()) for effect in effects)
             fills |= {item.uid: depth} if depth.terms else {}
-        for touch in touches:
-            _want(touch, wanted)
+        for effect in effects:
+            _want(effect, wanted)
     return fills
 
 
-def _want(touch: HaloEffect, wanted: _Wanted) -> None:
+def _want(effect: HaloEffect, wanted: _Wanted) -> None:
     """Change what is wanted behind a loop to what is wanted before it."""
-    key, need, left = touch.key, touch.need, touch.left
+    key, need, left = effect.part, effect.need, effect.left
     if left is not None and not left.keeps_beyond and not (need and need.filled is not None):
         wanted.pop(key, None)
     if need is None:

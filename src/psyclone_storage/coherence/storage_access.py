@@ -35,10 +35,11 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.coherence.solver import Solver
 from psyclone_storage.coherence.transfers import opened
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.datum_parts import DatumPart, components_of
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import MOVED, device_calls, parts_of
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.interface import Dummy, Role
@@ -86,7 +87,7 @@ class StorageUse(NamedTuple):
     the position of the statement of the schedule that it stands in.
     """
 
-    key: DatumPart
+    part: DatumPart
     side: Side
     around: int
     reads: bool
@@ -109,7 +110,7 @@ class AccessSection:
     @property
     def key(self) -> DatumPart:
         """What is held."""
-        return self.uses[0].key
+        return self.uses[0].part
 
     @property
     def side(self) -> Side:
@@ -152,20 +153,20 @@ class KernelKnowledge:
 
 
 def plan_storage_access(
-    schedule: Schedule, knowledge: KernelKnowledge, contract: StoragePolicy
+    schedule: Schedule, knowledge: KernelKnowledge, policy: StoragePolicy
 ) -> StoragePlan:
     """Return the storage accesses of `schedule`, which `check_storage_policy` accepts."""
     items = tuple(item for item in opened(schedule.body) if not isinstance(item, Update))
     places = (*(item.uid for item in items), END)
     others = aliases_in(schedule).others
     before: list[list[StorageAction]] = [[] for _ in places]
-    sections = _sections(schedule, items, knowledge, contract)
-    ends = partial(_ends, contract=contract, places=_Places(items))
+    sections = _AccessSolver(schedule, knowledge, policy).solve(items)
+    ends = partial(_ends, policy=policy, places=_Places(items))
     for own in sections.values():
         for number, section in enumerate(own):
             before[ends(own, number)[1]] += _ended(section, again=number + 1 < len(own))
     for key, own in sections.items():
-        if contract.waits_apart and ends(own, 0)[0] > 0:
+        if policy.waits_apart and ends(own, 0)[0] > 0:
             before[0].append(PrefetchData(*key, own[0].side))
         for at, action in _prefetches(own):
             if not _written_meanwhile(at, others(key.datum), sections, ends):
@@ -177,7 +178,7 @@ def plan_storage_access(
     return StoragePlan(tuple(Insertion(uid, one) for uid, actions in placed for one in actions))
 
 
-def check_storage_policy(schedule: Schedule, contract: StoragePolicy) -> tuple[Diagnostic, ...]:
+def check_storage_policy(schedule: Schedule, policy: StoragePolicy) -> tuple[Diagnostic, ...]:
     """Return what of `schedule` does not go together with storages.
 
     Directives that give a device copies of its own would leave two copies of one field there, each
@@ -185,7 +186,7 @@ def check_storage_policy(schedule: Schedule, contract: StoragePolicy) -> tuple[D
     One statement cannot use one datum on both sides. Nothing is wrong where directives do nothing.
     """
     problems: list[Diagnostic] = []
-    if not contract.directives_act:
+    if not policy.directives_act:
         return ()
     moving = filter(_moves_data, statements(schedule))
     problems += (_two_contracts(item, place_near(schedule, item.uid)) for item in moving)
@@ -237,30 +238,6 @@ def _data_of(calls: Iterable[KernelCall]) -> set[str]:
 # ---------------------------------------------------------------------------- sections
 
 
-def _sections(
-    schedule: Schedule,
-    items: tuple[Statement, ...],
-    knowledge: KernelKnowledge,
-    contract: StoragePolicy,
-) -> dict[DatumPart, list[AccessSection]]:
-    """Return the sections of each datum, in their order, data in that of their first use."""
-    found: dict[DatumPart, list[AccessSection]] = {}
-    closed: set[DatumPart] = set()
-    finder = _UseFinder(schedule, knowledge, contract)
-    for at, item in enumerate(items):
-        if isinstance(item, HaloExchange) and not contract.through_exchanges:
-            closed |= set(_with_aliases(schedule, DatumPart(item.datum, item.component)))
-            continue
-        for use in finder.of_statement(at, item):
-            own = found.setdefault(use.key, [])
-            if own and own[-1].side is use.side and use.key not in closed:
-                own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
-            else:
-                own.append(AccessSection((use,), use.key in closed))
-            closed.discard(use.key)
-    return {key: list(_apart(own)) for key, own in found.items()}
-
-
 def _apart(sections: list[AccessSection]) -> Iterator[AccessSection]:
     """Yield the sections; one ends with its last write if the other side needs the values next."""
     for number, section in enumerate(sections):
@@ -274,15 +251,44 @@ def _apart(sections: list[AccessSection]) -> Iterator[AccessSection]:
             yield AccessSection(rest)
 
 
-@dataclass(frozen=True)
-class _UseFinder:
-    """What statements do with the data of a schedule."""
+class _AccessSolver(Solver[list[AccessSection], StorageUse]):
+    """The solver for storages: the sections of each datum, of which the last may be open."""
 
-    schedule: Schedule
-    knowledge: KernelKnowledge
-    contract: StoragePolicy
+    def __init__(
+        self, schedule: Schedule, knowledge: KernelKnowledge, policy: StoragePolicy
+    ) -> None:
+        super().__init__(schedule)
+        self.knowledge, self.policy = knowledge, policy
+        self._closed: set[DatumPart] = set()
 
-    def of_statement(self, at: int, item: Statement) -> Iterator[StorageUse]:
+    def solve(self, items: tuple[Statement, ...]) -> dict[DatumPart, list[AccessSection]]:
+        """Return the sections of each datum, in their order, data in that of their first use."""
+        for at, item in enumerate(items):
+            if isinstance(item, HaloExchange) and not self.policy.through_exchanges:
+                self._closed.update(self.with_aliases(DatumPart(item.datum, item.component)))
+                continue
+            for use in self.uses_of(at, item):
+                self.reach(item.uid, (use,))
+        return {part: list(_apart(own)) for part, own in self.states.items()}
+
+    def entry(self, part: DatumPart) -> list[AccessSection]:
+        return []
+
+    def lacks(self, place: str, use: StorageUse) -> bool:
+        own = self.state(use.part)
+        return not own or own[-1].side is not use.side or use.part in self._closed
+
+    def make_right(self, place: str, use: StorageUse) -> None:
+        """Open a section, which acquires the datum where it begins."""
+        section = AccessSection((), use.part in self._closed)
+        self.states[use.part] = [*self.state(use.part), section]
+        self._closed.discard(use.part)
+
+    def apply(self, place: str, use: StorageUse) -> None:
+        own = self.states[use.part]
+        own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
+
+    def uses_of(self, at: int, item: Statement) -> Iterator[StorageUse]:
         """Yield the uses of an outermost statement, the one of number `at`."""
         match item:
             case HaloExchange():
@@ -290,26 +296,26 @@ class _UseFinder:
             case FillHalo():
                 yield from self._of_halo(at, item, "a part of its halo is given numbers")
             case Loop() | DirectiveRegion():
-                moved = device_calls(item) if self.contract.directives_act else ()
+                moved = device_calls(item) if self.policy.directives_act else ()
                 there = frozenset(call.uid for call in moved)
                 for loop in (item,) if isinstance(item, Loop) else outer_loops(item):
                     yield from self._of_loop(at, loop, there)
 
     def _of_halo(self, at: int, item: HaloExchange | FillHalo, why: str) -> Iterator[StorageUse]:
-        key, home = DatumPart(item.datum, item.component), self.contract.home
+        key, home = DatumPart(item.datum, item.component), self.policy.home
         use = StorageUse(key, home, at, True, True, Fresh.NO, item.uid, why)
-        yield from _of_all(self.schedule, use)
+        yield from self._of_all(use)
 
     def _of_loop(self, at: int, outer: Loop, there: frozenset[str]) -> Iterator[StorageUse]:
         written: set[DatumPart] = set()
         for loop, call in calls_in(outer):
-            side = Side.DEVICE if call.uid in there else self.contract.home
+            side = Side.DEVICE if call.uid in there else self.policy.home
             for use in self._of_call(at, side, loop, call):
-                if use.key in written and _looks_around(call, use.key):
+                if use.part in written and _looks_around(call, use.part):
                     yield use._replace(reads=True, covered=Fresh.NO, why=_LOOKS_AROUND)
                 yield use
                 if use.writes:
-                    written.add(use.key)
+                    written.add(use.part)
 
     def _of_call(self, at: int, side: Side, loop: Loop, call: KernelCall) -> Iterator[StorageUse]:
         """Yield what a call does with its data: first what it reads, then what it writes."""
@@ -326,8 +332,15 @@ class _UseFinder:
             for part in parts_of(data[actual.datum], actual.component):
                 key = DatumPart(actual.datum, part)
                 use = StorageUse(key, side, at, access.reads, access.writes, covered, call.uid, why)
-                found += _of_all(self.schedule, use)
+                found += self._of_all(use)
         yield from sorted(found, key=lambda use: use.writes and not use.reads)
+
+    def _of_all(self, use: StorageUse) -> Iterator[StorageUse]:
+        """Yield a use, and what it is for other data that may be the same object."""
+        yield use
+        why = f"'{use.part.datum}' may be the same object, and {use.why}"
+        for other in self.aliases[use.part.datum]:
+            yield use._replace(part=other, covered=Fresh.NO, why=why)
 
 
 def _looks_around(call: KernelCall, key: DatumPart) -> bool:
@@ -398,19 +411,6 @@ def _column_names(code: KernelCode, dummies: tuple[Dummy, ...], space: str) -> C
     return ColumnNames(*(names[0] for names in found))
 
 
-def _of_all(schedule: Schedule, use: StorageUse) -> Iterator[StorageUse]:
-    """Yield a use, and what it is for other data that may be the same object."""
-    yield use
-    why = f"'{use.key.datum}' may be the same object, and {use.why}"
-    for other in _with_aliases(schedule, use.key)[1:]:
-        yield use._replace(key=other, covered=Fresh.NO, why=why)
-
-
-def _with_aliases(schedule: Schedule, key: DatumPart) -> tuple[DatumPart, ...]:
-    names = aliases_in(schedule).others(key.datum)
-    return (key, *(one for name in names for one in components_of(schedule.datum(name))))
-
-
 _LOOKS_AROUND = "its neighbours are read in the loop that writes it"
 
 
@@ -442,15 +442,15 @@ class _Places:
 
 
 def _ends(
-    own: list[AccessSection], number: int, *, contract: StoragePolicy, places: _Places
+    own: list[AccessSection], number: int, *, policy: StoragePolicy, places: _Places
 ) -> tuple[int, int]:
     """Return the positions of what a section is acquired before, and of what released before."""
     section = own[number]
     start, stop = section.first, section.last + 1
-    later = contract.waits_apart and start > places.computes and section.covered is Fresh.NO
-    if contract.at_once and number == 0 and not later:
+    later = policy.waits_apart and start > places.computes and section.covered is Fresh.NO
+    if policy.at_once and number == 0 and not later:
         start = 0
-    if contract.at_once and number == len(own) - 1:
+    if policy.at_once and number == len(own) - 1:
         stop = places.last
     return start, stop
 

@@ -19,13 +19,13 @@ Data that may be one object at run time share their replicas, so what happens to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.coherence.halos import OUTSIDE
-from psyclone_storage.ir.datum_parts import DatumPart, alias_parts, components_of
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.coherence.solver import OUTSIDE, Solver
+from psyclone_storage.coherence.tables import MEMORY, Holders, MemoryEvent
+from psyclone_storage.ir.datum_parts import DatumPart, components_of
 from psyclone_storage.ir.devices import (
     device_calls,
     device_regions,
@@ -49,37 +49,76 @@ from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaStates:
-    """What is known of one datum at one place of a schedule.
+class Memory(NamedTuple):
+    """A case that may occur at run time: which memory is current, seen from the host.
 
-    `host` and `device` tell whether the replica is right, of the device's on the condition that
-    there is one, which `present` tells. `writer` is the statement that wrote last.
+    Without a replica on the device (`present`), the host alone is current, and regions for the
+    device work on the host's replica.
     """
 
-    host: Fresh = Fresh.MAYBE
-    device: Fresh = Fresh.YES
-    present: Fresh = Fresh.MAYBE
+    holders: Holders
+    present: bool = True
+
+    def is_right(self, side: Side) -> bool:
+        """Return whether the replica on `side` is right."""
+        return self.holders in (_CURRENT_ON[side], Holders.BOTH)
+
+    def after(self, event: MemoryEvent, side: Side) -> Memory:
+        """Return the case after an event on `side`, by the table of events."""
+        if not self.present:
+            return self
+        seen = self.holders if side is Side.HOST else _SEEN_FROM_DEVICE[self.holders]
+        left = MEMORY[event, seen].holders
+        assert left is not None
+        return Memory(left if side is Side.HOST else _SEEN_FROM_DEVICE[left])
+
+
+_CURRENT_ON = {Side.HOST: Holders.HERE, Side.DEVICE: Holders.THERE}
+_SEEN_FROM_DEVICE = {
+    Holders.HERE: Holders.THERE,
+    Holders.THERE: Holders.HERE,
+    Holders.BOTH: Holders.BOTH,
+}
+_ENTRY = frozenset(
+    (Memory(Holders.HERE, present=False), Memory(Holders.THERE), Memory(Holders.BOTH))
+)
+"""The contract between invokes: a replica that a device has is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaStates:
+    """The cases that may occur for one datum, and the statement that wrote it last."""
+
+    cases: frozenset[Memory] = _ENTRY
     writer: str = OUTSIDE
 
-    def of(self, side: Side) -> Fresh:
-        """Return whether the replica on `side` is right."""
-        return self.host if side is Side.HOST else self.device
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether the device may have no replica."""
+        return any(not case.present for case in self.cases)
 
-    def updated(self, side: Side) -> ReplicaStates:
-        """Return the state after the replica on `side` was made equal to the other."""
-        if side is Side.HOST:
-            return replace(self, host=Fresh.YES)
-        return replace(self, device=Fresh.YES)
+    def is_right(self, side: Side) -> bool:
+        """Return whether the replica on `side` is certainly right if there is one."""
+        of_side = (case for case in self.cases if case.present or side is Side.HOST)
+        return all(case.is_right(side) for case in of_side)
 
-    def written(self, side: Side, writer: str) -> ReplicaStates:
-        """Return the state after a write on `side`, whose replica was right before.
+    def entered(self) -> ReplicaStates:
+        """Return the state after the device was given a replica, unless it had one."""
+        cases = (case if case.present else Memory(Holders.BOTH) for case in self.cases)
+        return replace(self, cases=frozenset(cases))
 
-        A region for the device that finds no replica there works on the host's.
-        """
-        if side is Side.HOST:
-            return replace(self, host=Fresh.YES, device=Fresh.NO, writer=writer)
-        return replace(self, host=~self.present, device=Fresh.YES, writer=writer)
+    def after(self, event: MemoryEvent, side: Side, writer: str = "") -> ReplicaStates:
+        """Return the state after an event on `side`, a write if it has a `writer`."""
+        cases = frozenset(case.after(event, side) for case in self.cases)
+        return ReplicaStates(cases, writer or self.writer)
+
+
+class MemoryUse(NamedTuple):
+    """What a statement does with one part of the data on one side."""
+
+    part: DatumPart
+    side: Side
+    writes: bool
 
 
 class ExchangeTransfers(NamedTuple):
@@ -124,12 +163,12 @@ def plan_transfers(schedule: Schedule, *, in_strips: bool = False) -> TransferPl
     A schedule without a region for a device is planned as any other: what it uses may have been
     left on one. With `in_strips` the infrastructure can bring what an exchange sends from there.
     """
-    walk = _ResidencyWalk(schedule, in_strips, alias_parts(schedule))
+    solver = _TransferSolver(schedule, in_strips)
     for item in opened(schedule.body):
-        walk.step(item)
-    walk.end()
-    entered = _entered(schedule) if walk.enters else ()
-    return TransferPlan(entered, tuple(walk.inserted), tuple(walk.exchanges))
+        solver.step(item)
+    solver.finish()
+    entered = _entered(schedule) if solver.enters else ()
+    return TransferPlan(entered, tuple(solver.inserted), tuple(solver.exchanges))
 
 
 def opened(body: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -146,116 +185,113 @@ def _entered(schedule: Schedule) -> tuple[str, ...]:
     return tuple(dict.fromkeys(use.datum for use in uses))
 
 
-@dataclass(slots=True)
-class _ResidencyWalk:
-    """A walk over a schedule: the state of each datum, and what has been found necessary."""
+class _TransferSolver(Solver[ReplicaStates, MemoryUse]):
+    """The solver for two memories: also what exchanges carry, and which queue is busy."""
 
-    schedule: Schedule
-    in_strips: bool
-    aliases: Mapping[str, tuple[DatumPart, ...]]
-    state: dict[DatumPart, ReplicaStates] = field(default_factory=dict)
-    inserted: list[Insertion[Update | Wait]] = field(default_factory=list)
-    exchanges: list[tuple[str, ExchangeTransfers]] = field(default_factory=list)
-    unsent: dict[DatumPart, int] = field(default_factory=dict)
-    """The exchange, by its place in `exchanges`, of which the device's replica lacks the halo."""
-    queue: int = -1
-    enters: bool = False
+    def __init__(self, schedule: Schedule, in_strips: bool) -> None:
+        super().__init__(schedule)
+        self.in_strips = in_strips
+        self.inserted: list[Insertion[Update | Wait]] = []
+        self.exchanges: list[tuple[str, ExchangeTransfers]] = []
+        self.enters = False
+        # The exchange, by its place in `exchanges`, whose halo the device's replica lacks.
+        self._unsent: dict[DatumPart, int] = {}
+        self._queue = self._next_queue = -1
 
     def step(self, item: Statement) -> None:
         """Take one statement into account."""
+        self._next_queue = queue_of(item)
         match item:
             case EnterData():
                 self._enter(item)
             case Update():
                 self._wait(item.uid)
-                key = DatumPart(item.datum, item.component)
-                self._send_halo(key)
-                if self._of(key).of(item.to.other) is not Fresh.YES:
-                    self._update(key, item.to.other, item.uid)
-                self.state[key] = self._of(key).updated(item.to)
+                part = DatumPart(item.datum, item.component)
+                self._send_halo(part)
+                if not self.state(part).is_right(item.to.other):
+                    self._update(part, item.to.other, item.uid)
+                self.states[part] = self.state(part).after(MemoryEvent.READ, item.to)
             case HaloExchange():
                 self._wait(item.uid)
                 self._exchange(item)
             case Loop() | DirectiveRegion():
-                self._compute(item)
+                self.reach(item.uid, self._uses(item))
+                self._queue = self._next_queue
             case FillHalo():
-                self._fill(item)
+                for part in self.with_aliases(DatumPart(item.datum, item.component)):
+                    self.reach(item.uid, (MemoryUse(part, Side.HOST, True),))
             case GlobalReduction():
                 self._wait(item.uid)
             case KernelCall() | MarkHalo() | ProfileRegion() | Wait() | TaskWait():
                 return
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Restore the contract: what the device has is right there."""
-        for key in list(self.unsent):
-            self._send_halo(key)
-        stale = [key for key, now in self.state.items() if now.device is not Fresh.YES]
+        for part in list(self._unsent):
+            self._send_halo(part)
+        stale = [part for part, now in self.states.items() if not now.is_right(Side.DEVICE)]
         self._wait(END)
-        for key in stale:
-            self._update(key, Side.DEVICE, END)
+        for part in stale:
+            self._update(part, Side.DEVICE, END)
 
-    def _of(self, key: DatumPart) -> ReplicaStates:
-        return self.state.get(key, ReplicaStates())
+    def entry(self, part: DatumPart) -> ReplicaStates:
+        return ReplicaStates()
 
-    def _enter(self, item: EnterData) -> None:
-        self.enters = True
-        self.queue = item.queue
-        for name in _entered(self.schedule):
-            for key in components_of(self.schedule.datum(name)):
-                self.state[key] = replace(self._of(key), present=Fresh.YES)
+    def lacks(self, place: str, use: MemoryUse) -> bool:
+        return not self.state(use.part).is_right(use.side)
 
-    def _compute(self, item: Loop | DirectiveRegion) -> None:
+    def prepare(self, place: str, uses: Sequence[MemoryUse], lacking: Sequence[MemoryUse]) -> None:
+        """Wait for the queue if other work follows, and send halos that the device needs."""
+        if lacking or self._next_queue != self._queue:
+            self._wait(place)
+        for use in uses:
+            if use.side is Side.DEVICE:
+                self._send_halo(use.part)
+
+    def make_right(self, place: str, use: MemoryUse) -> None:
+        self._update(use.part, use.side, place)
+
+    def apply(self, place: str, use: MemoryUse) -> None:
+        if use.writes:
+            self._write(use.part, use.side, place)
+
+    def _uses(self, item: Loop | DirectiveRegion) -> list[MemoryUse]:
         on_device = device_calls(item)
         there = {call.uid for call in on_device}
         elsewhere = tuple(call for call in kernel_calls(item) if call.uid not in there)
-        sides = ((Side.DEVICE, on_device), (Side.HOST, elsewhere))
-        uses = [
-            (DatumPart(use.datum, use.component), side, use.writes)
-            for side, calls in sides
+        return [
+            MemoryUse(DatumPart(use.datum, use.component), side, use.writes)
+            for side, calls in ((Side.DEVICE, on_device), (Side.HOST, elsewhere))
             for use in moved_data(self.schedule, calls)
         ]
-        stale = [(key, side) for key, side, _ in uses if self._of(key).of(side) is not Fresh.YES]
-        if stale or queue_of(item) != self.queue:
-            self._wait(item.uid)
-        for key, side, _ in uses:
-            if side is Side.DEVICE:
-                self._send_halo(key)
-        for key, side in stale:
-            self._update(key, side, item.uid)
-        for key, side, writes in uses:
-            if writes:
-                self._write(key, side, item.uid)
-        self.queue = queue_of(item)
 
-    def _fill(self, item: FillHalo) -> None:
-        """Let the host write a part of its replica."""
-        self._wait(item.uid)
-        for key in (DatumPart(item.datum, item.component), *self.aliases[item.datum]):
-            if self._of(key).host is not Fresh.YES:
-                self._update(key, Side.HOST, item.uid)
-            self._write(key, Side.HOST, item.uid)
+    def _enter(self, item: EnterData) -> None:
+        self.enters = True
+        self._queue = item.queue
+        for name in _entered(self.schedule):
+            for part in components_of(self.schedule.datum(name)):
+                self.states[part] = self.state(part).entered()
 
-    def _write(self, key: DatumPart, side: Side, writer: str) -> None:
-        self.state[key] = self._of(key).written(side, writer)
+    def _write(self, part: DatumPart, side: Side, writer: str) -> None:
+        self.states[part] = self.state(part).after(MemoryEvent.READ_WRITE, side, writer)
         if side is Side.HOST:
-            self.unsent.pop(key, None)
+            self._unsent.pop(part, None)
 
-    def _send_halo(self, key: DatumPart) -> None:
+    def _send_halo(self, part: DatumPart) -> None:
         """Let the last exchange of what may be this object send the halo, if it did not."""
-        same = (key, *self.aliases[key.datum])
-        for one in [other for other in self.unsent if other in same]:
-            place = self.unsent.pop(one)
+        same = self.with_aliases(part)
+        for one in [other for other in self._unsent if other in same]:
+            place = self._unsent.pop(one)
             uid, carried = self.exchanges[place]
             self.exchanges[place] = (uid, carried._replace(sent=True))
 
-    def _update(self, key: DatumPart, to: Side, before: str) -> None:
-        self._send_halo(key)
-        now = self._of(key)
-        guarded = now.present is not Fresh.YES
-        uid = f"update-{to.value}({key.text})@{before}"
-        update = Update(uid, *key, to, guarded, reader=before, writer=now.writer)
+    def _update(self, part: DatumPart, to: Side, before: str) -> None:
+        self._send_halo(part)
+        now = self.state(part)
+        uid = f"update-{to.value}({part.text})@{before}"
+        update = Update(uid, *part, to, now.may_be_absent, reader=before, writer=now.writer)
         self.inserted.append(Insertion(before, update))
-        self.state[key] = now.updated(to)
+        self.states[part] = now.after(MemoryEvent.READ, to)
 
     def _exchange(self, item: HaloExchange) -> None:
         """Let an exchange, which works on the host's replica, bring values from and to a device.
@@ -265,43 +301,40 @@ class _ResidencyWalk:
         apart: then a host's replica that was stale is so still. Where it is not right, the
         exchange is a write of the host, which need not go to the device at once.
         """
-        key = DatumPart(item.datum, item.component)
-        self._send_halo(key)
-        if all(self._of(one).device is Fresh.YES for one in (key, *self.aliases[item.datum])):
-            self._exchange_beside(key, item)
+        part = DatumPart(item.datum, item.component)
+        self._send_halo(part)
+        if all(self.state(one).is_right(Side.DEVICE) for one in self.with_aliases(part)):
+            self._exchange_for_both(part, item)
             return
         for other in self.aliases[item.datum]:
             # The object which is exchanged may be this one.
-            if self._of(other).host is not Fresh.YES:
-                self._update(other, Side.HOST, item.uid)
-            self._write(other, Side.HOST, item.uid)
-        now = self._of(key)
-        fetches = item.phase is not Phase.FINISH and now.host is not Fresh.YES
+            self.reach(item.uid, (MemoryUse(other, Side.HOST, True),))
+        now = self.state(part)
+        fetches = item.phase is not Phase.FINISH and not now.is_right(Side.HOST)
         writes = item.phase is not Phase.START
-        sends = writes and item.guarded and now.device is Fresh.YES
+        sends = writes and item.guarded and now.is_right(Side.DEVICE)
         self.exchanges.append((item.uid, ExchangeTransfers(fetches, sends, False)))
         if item.guarded:
             return
-        now = now.updated(Side.HOST) if fetches else now
-        self.state[key] = now
+        self.states[part] = now.after(MemoryEvent.READ, Side.HOST) if fetches else now
         if writes:
-            self._write(key, Side.HOST, item.uid)
+            self._write(part, Side.HOST, item.uid)
 
-    def _exchange_beside(self, key: DatumPart, item: HaloExchange) -> None:
+    def _exchange_for_both(self, part: DatumPart, item: HaloExchange) -> None:
         """Let an exchange keep a device's replica right.
 
         What a guard decides is decided for its transfers too: if it skips them, all is as before.
         """
-        now = self._of(key)
-        fetches = item.phase is not Phase.FINISH and now.host is not Fresh.YES
+        now = self.state(part)
+        fetches = item.phase is not Phase.FINISH and not now.is_right(Side.HOST)
         if item.phase is not Phase.START:
-            self.unsent[key] = len(self.exchanges)
+            self._unsent[part] = len(self.exchanges)
         self.exchanges.append((item.uid, ExchangeTransfers(fetches, False, self.in_strips)))
         if fetches and not self.in_strips and not item.guarded:
-            self.state[key] = now.updated(Side.HOST)
+            self.states[part] = now.after(MemoryEvent.READ, Side.HOST)
 
     def _wait(self, before: str) -> None:
-        if self.queue >= 0:
-            wait = Wait(f"wait({self.queue})@{before}", self.queue)
+        if self._queue >= 0:
+            wait = Wait(f"wait({self._queue})@{before}", self._queue)
             self.inserted.append(Insertion(before, wait))
-        self.queue = -1
+        self._queue = -1

@@ -39,8 +39,8 @@ def fields_beyond_owned(
     `path` leads to that loop; what the outermost loop on it reads counts.
     """
     outer = next(item for item in path if isinstance(item, tree.Loop))
-    touches = HaloEffects(bench.schedule, bench.rules).of(outer, outer.filled)
-    names = {touch.key.datum for touch in touches if touch.need is not None}
+    effects = HaloEffects(bench.schedule, bench.rules).of(outer, outer.filled)
+    names = {effect.part.datum for effect in effects if effect.need is not None}
     found: dict[str, Argument] = {}
     for arg in args:
         if arg.name in names and arg.use.access.reads:
