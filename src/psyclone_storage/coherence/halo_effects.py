@@ -6,6 +6,8 @@ the domain, merged into one `HaloEffect` per component. Knows nothing of the sta
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.kept import Identity, kept_with_first
 from psyclone_storage.base.records import dataclass, replace
@@ -15,6 +17,9 @@ from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import Datum, Loop, Schedule, data_by_name
 from psyclone_storage.ir.walk import calls_in
+
+_SETTINGS = 8
+"""Settings that are in use at once: programs, rules and flags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,40 +87,41 @@ def halo_effects_of(
 
 
 class HaloEffects:
-    """The touches of loops in a schedule and its later versions, cached with each loop."""
+    """The halo effects of loops in a schedule and its later versions, cached with each loop."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
-        self._setting = _Setting(rules, data_by_name(schedule), replace(schedule, name="", body=()))
+        flags = (schedule.distributed, schedule.annexed_clean, schedule.fills)
+        identities = map(Identity, (rules, schedule.data, schedule.imported))
+        self._setting = _setting(*identities, flags)
 
     def of(self, loop: Loop, filled: Depth) -> tuple[HaloEffect, ...]:
-        """Return what `loop` touches if it fills the halo to the depth `filled`."""
-        return _touches(loop, self._setting, filled)
+        """Return the effects of `loop` if it fills the halo to the depth `filled`."""
+        return _effects(loop, self._setting, filled)
 
 
 class _Setting:
-    """The rules, data and flags of a schedule on which the touches of its loops depend.
+    """The rules, and a schedule without statements, on which the effects of loops depend."""
 
-    Compared by the identity of the data, of which all versions of a schedule have the same.
-    """
+    __slots__ = ("data", "rules", "schedule")
 
-    __slots__ = ("_key", "data", "rules", "schedule")
-
-    def __init__(self, rules: Rules, data: dict[str, Datum], schedule: Schedule) -> None:
+    def __init__(self, rules: Rules, schedule: Schedule) -> None:
         self.rules = rules
-        self.data = data
         self.schedule = schedule
-        flags = (schedule.distributed, schedule.annexed_clean, schedule.fills)
-        self._key = (Identity(rules), Identity(data), flags)
+        self.data = data_by_name(schedule)
 
-    def __hash__(self) -> int:
-        return hash(self._key)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Setting) and self._key == other._key
+@lru_cache(maxsize=_SETTINGS)
+def _setting(
+    rules: Identity, data: Identity, imported: Identity, flags: tuple[bool, bool, bool]
+) -> _Setting:
+    """Return the setting of all versions of a schedule with these data and flags."""
+    distributed, annexed_clean, fills = flags
+    bare = Schedule("", data.of, (), distributed, annexed_clean, imported.of, fills)
+    return _Setting(rules.of, bare)
 
 
 @kept_with_first
-def _touches(loop: Loop, setting: _Setting, filled: Depth) -> tuple[HaloEffect, ...]:
+def _effects(loop: Loop, setting: _Setting, filled: Depth) -> tuple[HaloEffect, ...]:
     filling = loop if loop.filled == filled else replace(loop, filled=filled)
     return halo_effects_of(setting.schedule, filling, setting.rules, setting.data)
 

@@ -99,29 +99,32 @@ class Halo:
     def exchanged(self, depth: Depth, uid: str) -> Halo:
         """Return the state after the exchange `uid`, whether or not a guard skipped it."""
         fills = depth.covers(_ONE) is Fresh.YES
-        after = self._after(HaloEvent.SHORT_EXCHANGE, depth, fills=fills)
-        return replace(after, annexed=Fresh.YES, exchange=uid)
+        clean, beyond, filled = self._levels_after(HaloEvent.SHORT_EXCHANGE, depth, fills)
+        return Halo(clean, beyond, Fresh.YES, self.writer, self.written, uid, filled)
 
     def written_by(self, writer: str, left: HaloLeft) -> Halo:
         """Return the state after the call `writer`, in its loop, has left `left`.
 
         What is clean contains a number, and what contained one does so still.
         """
-        beyond = HaloEvent.SHORT_EXCHANGE if left.keeps_beyond else HaloEvent.OWNERS_WRITE
-        after = self._after(beyond, left.clean, fills=left.annexed is Fresh.YES)
+        event = HaloEvent.SHORT_EXCHANGE if left.keeps_beyond else HaloEvent.OWNERS_WRITE
+        fills = left.annexed is Fresh.YES
+        clean, beyond, filled = self._levels_after(event, left.clean, fills)
         annexed = self.annexed if left.keeps_beyond else left.annexed
-        return replace(after, annexed=annexed, writer=writer, written=left.why, exchange="")
+        return Halo(clean, beyond, annexed, writer, left.why, filled=filled)
 
-    def _after(self, beyond: HaloEvent, depth: Depth, *, fills: bool) -> Halo:
-        """Return the state after levels in `depth` were made clean and `beyond` happened deeper.
+    def _levels_after(
+        self, event: HaloEvent, depth: Depth, fills: bool
+    ) -> tuple[Depth, Fresh, Depth | None]:
+        """Return the states of the levels after `depth` became clean and `event` happened deeper.
 
-        The annexed dofs contain numbers if the event `fills` them.
+        They are `clean`, `beyond` and `filled`; annexed dofs contain numbers if they are filled.
         """
         fills = fills or self.filled is not None
         filled = _larger(self.filled or NOTHING, depth) if fills else None
-        if HALO[beyond, Copy.CLEAN] is Copy.CLEAN:
-            return replace(self, clean=_larger(self.clean, depth), filled=filled)
-        return replace(self, clean=depth, beyond=Fresh.NO, filled=filled)
+        if HALO[event, Copy.CLEAN] is Copy.CLEAN:
+            return _larger(self.clean, depth), self.beyond, filled
+        return depth, Fresh.NO, filled
 
 
 def _larger(first: Depth, second: Depth) -> Depth:
