@@ -1,7 +1,7 @@
-"""What a picture of an invoke shows: which statement uses which datum, and leaves it how.
+"""Rows of a data-flow diagram of an invoke: which statement uses which datum, and leaves it how.
 
-One row for each statement in order, one cell for each datum that it accesses. A state is what is
-known for certain after a statement; what only run time knows is said to be so.
+There is one row for each statement in order, one cell for each datum that it accesses. A state is
+what is known for certain after a statement; other states are labelled as known only at run time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Why an exchange is there, why another is not: the plan of the halos in plain sentences.
+"""Reasons for planned exchanges, transfers and storage accesses, in plain sentences (`--explain`).
 
-Owns the text of `--explain`. Each exchange names the reads that need it, the write that made the
-data stale, and where both stand in the algorithm; each guard says what is not known before run
-time; each read that needed no exchange says why.
+Each exchange names the reads that need it, the write that made the data stale, and the place of
+both in the algorithm. Each guard names what is unknown before run time. Each read that needs no
+exchange has a reason, too. Each update names what reads the replica and what made it stale;
+transfers that are part of an exchange share one reason.
 """
 
 from __future__ import annotations
@@ -338,7 +339,7 @@ def _kernels_text(names: list[str], item: Statement) -> str:
 
 
 def explain_storage_access(name: str, plan: StoragePlan) -> str:
-    """Return what the invoke `name` holds and why, as text; empty if that is nothing."""
+    """Return the storage accesses of the invoke `name` and their reasons; empty if none."""
     if not plan.insertions:
         return ""
     early = sum(isinstance(one.statement, PrefetchData) for one in plan.insertions)

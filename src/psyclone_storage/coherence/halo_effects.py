@@ -1,7 +1,7 @@
-"""What a statement of a schedule does to the halos of fields, gathered per field component.
+"""The effects of a statement on the halos of fields, by field component.
 
-Owns the reading of a loop nest: its calls in order, what each needs and leaves by the rules of
-the domain, merged into one `HaloEffect` per component. Knows nothing of the state between loops.
+The calls of a loop nest are read in order, with what each needs and leaves by the rules of the
+domain, and merged into one `HaloEffect` per component. The state between loops is no part of this.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Which loops compute levels of halo besides, because a later loop adds to them.
+"""Loops that compute halo levels in addition, because a later loop adds to them.
 
-A loop that adds to a field adds to dofs in the halo, too, which must hold a number, and whose sums
-need not be wrong if what is there is right. A built-in that sets the field just before, without a
-look at any other, computes those dofs as well: that costs less than the exchange, and needs
-nothing.
+A loop that adds to a field also adds to dofs in the halo. These must contain a number, and their
+sums are right if the values are right. A built-in that sets the field just before, without reading
+any other, computes those dofs as well: that costs less than an exchange, and needs nothing.
 """
 
 from __future__ import annotations

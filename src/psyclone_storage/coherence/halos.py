@@ -1,14 +1,14 @@
-"""Where halo exchanges go, and what the run-time flags are told: the halo side of coherence.
+"""The coherence solver for halos: halo exchanges, halo fills and updates of the run-time flags.
 
-`plan_halos` walks a schedule once, backwards for how deep the readers of a value look before
-it is written again, and once forwards with a three-valued state per field component. An exchange
-stands directly before the first loop that needs it (lazy, as the seed's Halo Exchange Logic asks)
-and goes as deep as any reader of the same value needs, so that one is enough.
+`plan_halos` analyses a schedule once backwards, for the loops that fill halo levels (`halo_init`),
+and once forwards. The state of a part of a field is symbolic: depths that are clean or filled, and
+facts that are known, unknown, or known only at run time. An exchange is inserted directly before
+the first loop that needs it, as deep as any reader of the same value needs, so that one is enough.
 
-The invariant of the forward walk: what the state calls clean is clean on every rank, and the
-run-time flags say exactly what the state says: clean to `clean`, and dirty beyond it if `beyond`
-is NO. Hence a guard, which asks the flags, never skips an exchange that is needed. Where there are
-no such flags, what may be stale is exchanged without a guard.
+The invariant of the analysis: what the state calls clean is clean on every rank, and the run-time
+flags equal the state: clean to `clean`, and dirty beyond it if `beyond` is NO. Hence a guard, which
+reads the flags, never skips an exchange that is needed. Without such flags, what may be stale is
+exchanged without a guard.
 
 A loop that adds to replicas which are not worth an exchange still needs a number in each of them.
 Those that may never have been filled are given one, without a message (ADR 39).

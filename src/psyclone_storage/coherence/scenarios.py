@@ -33,9 +33,9 @@ SameObjects = tuple[frozenset[str], ...]
 
 
 def same_objects(schedule: Schedule) -> Iterator[SameObjects]:
-    """Yield what may be one object: nothing, then sets until each two that may be one were so.
+    """Yield sets of aliases: none, then sets until each two names that may be one object were one.
 
-    In a set each may be each other.
+    In a set each name may be an alias of each other.
     """
     yield ()
     apart = {pair for call in kernel_calls(schedule) for pair in _passed_together(call)}
@@ -135,7 +135,7 @@ class HaloScenario:
 
 @dataclass(frozen=True, slots=True)
 class DeviceScenario:
-    """What the adversary has fixed.
+    """One scenario for a device: what it has at entry.
 
     `present` are the names of objects that the device has at entry, `newer` those of them of which
     the host's copy is stale. Names in one set of `same` mean one object; those in `present` and
@@ -150,7 +150,7 @@ class DeviceScenario:
 
 @dataclass(frozen=True, slots=True)
 class StorageScenario:
-    """What the adversary has fixed.
+    """One scenario for storages: where values are at entry.
 
     `on_host` and `on_device` name the objects of which the copies there are current at entry.
     Names in one set of `same` mean one object, and agree about that. `exchanges` tells whether
@@ -171,7 +171,7 @@ VALUES = (0, 1, 2, 7)
 
 
 def halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
-    """Yield worlds with every choice of extents and flags, and the smallest halos that do."""
+    """Yield scenarios with every choice of extents and flags, and the least halos that suffice."""
     names = sorted(extent_names(schedule))
     loops = _loops(schedule)
     for values in itertools.product(VALUES, repeat=len(names)):
@@ -180,7 +180,7 @@ def halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloS
         for levels in (least, least + 2):
             for flags in range(levels + 1):
                 for filled, same in itertools.product((True, False), same_objects(schedule)):
-                    world = HaloScenario(
+                    scenario = HaloScenario(
                         levels,
                         extents,
                         _agreeing(shared, same),
@@ -189,14 +189,15 @@ def halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloS
                         filled,
                         same=same,
                     )
-                    yield from _with_shallow_fields(schedule, world)
+                    yield from _with_shallow_fields(schedule, scenario)
 
 
 def typical_halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
-    """Yield worlds that tell most of all mistakes: nothing is filled, and some choices of the rest.
+    """Yield scenarios that detect most mistakes: nothing is filled, and some choices of the rest.
 
     Extents are all the same, or one differs from the others; flags call clean nothing, one or two
-    levels, or all but one or none. There are about as many worlds as extents, not powers of them.
+    levels, or all but one or none. There are about as many scenarios as extents, not powers of
+    them.
     """
     names = sorted(extent_names(schedule))
     chosen = [dict.fromkeys(names, value) for value in VALUES]
@@ -206,7 +207,7 @@ def typical_halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterat
         levels = max(_levels_needed(loops, extents), 1) + 1
         chosen_flags = sorted({0, 1, min(2, levels), levels - 1, levels})
         for flags, same in itertools.product(chosen_flags, same_objects(schedule)):
-            world = HaloScenario(
+            scenario = HaloScenario(
                 levels,
                 extents,
                 _agreeing(shared, same),
@@ -215,7 +216,7 @@ def typical_halo_scenarios(schedule: Schedule, shared: frozenset[str]) -> Iterat
                 filled=False,
                 same=same,
             )
-            yield from _with_shallow_fields(schedule, world)
+            yield from _with_shallow_fields(schedule, scenario)
 
 
 def _agreeing(shared: frozenset[str], same: SameObjects) -> frozenset[str]:
@@ -223,36 +224,36 @@ def _agreeing(shared: frozenset[str], same: SameObjects) -> frozenset[str]:
     return shared.difference(*(names for names in same if not names <= shared))
 
 
-def _with_shallow_fields(schedule: Schedule, world: HaloScenario) -> Iterator[HaloScenario]:
-    """Yield a world, and those where fields have no deeper halos than kernels need themselves.
+def _with_shallow_fields(schedule: Schedule, scenario: HaloScenario) -> Iterator[HaloScenario]:
+    """Yield a scenario, and those where fields have no deeper halos than kernels need themselves.
 
-    Steps may rely on deeper ones; which loops they have extended, schedules know.
+    Steps may rely on deeper ones; loops record whether a step has extended them.
     """
-    yield world
+    yield scenario
     if not any(loop.extent.extended for loop in outer_loops(schedule)):
         return
     least = {datum.name: 1 for datum in schedule.all_data}
     for loop in outer_loops(schedule):
         if not loop.extent.extended:
             for part, depth in fields_of_loop(schedule, replace(loop, filled=NOTHING)):
-                least[part.datum] = max(least[part.datum], world.number_of(depth))
+                least[part.datum] = max(least[part.datum], scenario.number_of(depth))
     names = sorted(least)
     for shallow in (names, names[::2], names[1::2]):
-        depths = {name: min(least[name], world.levels) for name in shallow}
-        yield replace(world, depths=_of_objects(depths, world))
+        depths = {name: min(least[name], scenario.levels) for name in shallow}
+        yield replace(scenario, depths=_of_objects(depths, scenario))
 
 
-def _of_objects(depths: Mapping[str, int], world: HaloScenario) -> dict[str, int]:
+def _of_objects(depths: Mapping[str, int], scenario: HaloScenario) -> dict[str, int]:
     """Return `depths` with the deepest of its names for each object that has several names."""
     found = dict(depths)
-    for names in world.same:
-        deepest = max(depths.get(name, world.levels) for name in names)
+    for names in scenario.same:
+        deepest = max(depths.get(name, scenario.levels) for name in names)
         found |= dict.fromkeys(names, deepest)
     return found
 
 
 def _loops(schedule: Schedule) -> list[tuple[Loop, tuple[KernelCall, ...], int]]:
-    """Return the loops with the calls directly in them, and how far these look along a grid."""
+    """Return the loops with the calls directly in them, and how far these read along a grid."""
     found = []
     for loop in statements(schedule):
         if isinstance(loop, Loop):
@@ -264,7 +265,7 @@ def _loops(schedule: Schedule) -> list[tuple[Loop, tuple[KernelCall, ...], int]]
 def _levels_needed(
     loops: list[tuple[Loop, tuple[KernelCall, ...], int]], extents: Mapping[str, int]
 ) -> int:
-    """Return the depth of halo without which loops make no sense."""
+    """Return the least halo depth for which the loops are legal."""
     most = 0
     for loop, calls, along_grid in loops:
         most = max(most, along_grid)
@@ -275,7 +276,7 @@ def _levels_needed(
 
 
 def _grid_levels(call: KernelCall) -> int:
-    """Return how far a kernel looks along a grid."""
+    """Return how far a kernel reads along a grid."""
     shapes = (described.stencil for described in call.kernel.args)
     return max((shape.depth for shape in shapes if isinstance(shape, GridStencil)), default=0)
 
@@ -300,10 +301,10 @@ def _call_levels(call: KernelCall, depth: int, extents: Mapping[str, int]) -> in
 
 
 def device_scenarios(schedule: Schedule, rng: random.Random) -> Iterator[DeviceScenario]:
-    """Yield the worlds where all or nothing is on the device, and a few in between.
+    """Yield the scenarios where all or nothing is on the device, and a few in between.
 
-    Where a region counts on data that nothing has entered, they are there; a schedule that knows of
-    no device runs where there is none.
+    If a region relies on data that nothing has entered, they are there. A schedule without a device
+    runs without one.
     """
     if not has_device(schedule):
         yield DeviceScenario()
@@ -324,7 +325,7 @@ def device_scenarios(schedule: Schedule, rng: random.Random) -> Iterator[DeviceS
 
 
 def storage_scenarios(schedule: Schedule, all_points: str = "") -> Iterator[StorageScenario]:
-    """Yield worlds where values are on either side or on both, with what else can be chosen."""
+    """Yield scenarios where values are on either side or on both, with all other choices."""
     names = frozenset(datum.name for datum in schedule.data)
     nothing: frozenset[str] = frozenset()
     for here, there in ((names, nothing), (nothing, names), (names, names)):
@@ -335,7 +336,7 @@ def storage_scenarios(schedule: Schedule, all_points: str = "") -> Iterator[Stor
 
 
 def extent_names(schedule: Schedule) -> frozenset[str]:
-    """Return the names of run-time extents that a world for `schedule` must give values to."""
+    """Return the names of run-time extents that a scenario for `schedule` must give values to."""
     names: set[str] = set()
     for item in in_sequence(schedule):
         if isinstance(item, HaloExchange):

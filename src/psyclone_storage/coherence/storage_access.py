@@ -1,21 +1,21 @@
-"""Which data an invoke holds, where and for how long: the contract with storages.
+"""The coherence solver for storages: where an invoke acquires and releases data.
 
-A storage knows at run time which of its copies are current, and moves values when data are
-acquired. So at the entry of an invoke every copy may be stale, at its end nothing is owed, and what
-is planned is when to acquire, with which access, and what can be brought early.
+A storage knows at run time which of its replicas are current, and moves values when data are
+acquired. So at the entry of an invoke every replica may be stale, and at its end nothing is owed.
+The plan states when to acquire, with which access, and what to prefetch.
 
 * There is one acquire for all that follows on one side, with the join of its accesses. It ends
   where the other side needs the data, and at a halo exchange if that needs them itself.
-* What is wholly overwritten before anything looks at it is not brought (*coverage*). That takes a
-  loop over all of a field and code that leaves nothing out; metadata that say "write" promise
-  neither.
-* A copy that an earlier statement of the invoke has made stale is certain to be needed: it is
-  brought from where the last writer has ended, while other statements run.
-* Where each statement waits for its own data alone, what is needed behind the first that computes
-  begins to be brought when the invoke begins: nobody of the invoke has written it before.
+* What is completely overwritten before any statement reads it is not transferred (*coverage*). That
+  takes a loop over all of a field and code that writes every value; metadata that say "write"
+  promise neither.
+* A replica that an earlier statement of the invoke has made stale is certain to be needed: it is
+  prefetched after the last writer, while other statements run.
+* If each statement waits for its own data alone, what statements after the first one need is
+  prefetched when the invoke begins: no statement of the invoke has written it before.
 
-The invariant of the walk: each use of a datum lies in exactly one section of its own side, and no
-two sections of one datum overlap. For devices without storages see `residency`.
+The invariant: each use of a datum lies in exactly one section of its own side, and no two sections
+of one datum overlap. For devices without storages see `transfers`.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ from psyclone_storage.ir.walk import (
 )
 
 CodesOf = Callable[[Kernel], tuple[KernelCode, ...]]
-"""The subroutines of a kernel, none where they cannot be had."""
+"""The subroutines of a kernel, none where they cannot be read."""
 DummiesOf = Callable[[Kernel], tuple[Dummy, ...]]
 """The dummy arguments of a kernel's subroutine."""
 
 
 class StorageUse(NamedTuple):
-    """What one call, or an exchange, does with a datum on one side.
+    """The use of a datum by one call, or an exchange, on one side.
 
-    `reads` tells whether old values matter, `covered` whether all values are written. `around` is
-    the position of the statement of the schedule that it stands in.
+    `reads`: old values matter. `covered`: all values are written. `around` is the position of the
+    outermost statement that contains the use.
     """
 
     part: DatumPart
@@ -101,7 +101,7 @@ class StorageUse(NamedTuple):
 class AccessSection:
     """Uses of one datum on one side, between which nothing else happens to it.
 
-    One that `follows_exchange` begins behind an exchange that needed the datum itself.
+    One that `follows_exchange` begins after an exchange that needed the datum itself.
     """
 
     uses: tuple[StorageUse, ...]
@@ -109,12 +109,12 @@ class AccessSection:
 
     @property
     def key(self) -> DatumPart:
-        """What is held."""
+        """The datum."""
         return self.uses[0].part
 
     @property
     def side(self) -> Side:
-        """Where it is held."""
+        """The side where it is acquired."""
         return self.uses[0].side
 
     @property
@@ -139,13 +139,13 @@ class AccessSection:
 
     @property
     def why(self) -> str:
-        """Why values are brought, or need not be."""
+        """The reason why values are transferred, or need not be."""
         return _needed(self.uses)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class KernelKnowledge:
-    """What is known besides a schedule: the rules of its domain, and the code of its kernels."""
+    """Knowledge beyond a schedule: the rules of its domain, and the code of its kernels."""
 
     rules: Rules
     codes_of: CodesOf
@@ -179,11 +179,11 @@ def plan_storage_access(
 
 
 def check_storage_policy(schedule: Schedule, policy: StoragePolicy) -> tuple[Diagnostic, ...]:
-    """Return what of `schedule` does not go together with storages.
+    """Return diagnostics for what storages do not support in `schedule`.
 
     Directives that give a device copies of its own would leave two copies of one field there, each
-    with another idea of which is current; and a storage does not know of the queues that they fill.
-    One statement cannot use one datum on both sides. Nothing is wrong where directives do nothing.
+    tracked separately; and a storage does not know the queues that they fill. One statement cannot
+    use one datum on both sides. Nothing is wrong where directives have no effect.
     """
     problems: list[Diagnostic] = []
     if not policy.directives_act:
@@ -197,9 +197,9 @@ def check_storage_policy(schedule: Schedule, policy: StoragePolicy) -> tuple[Dia
 
 
 def _moves_data(item: Statement) -> bool:
-    """Return whether a step has asked for copies on a device, or that the host does not wait.
+    """Return whether a step requests copies on a device, or that the host does not wait.
 
-    Updates that were derived for devices without storages say nothing here.
+    Updates that were derived for devices without storages do not count.
     """
     if isinstance(item, DirectiveRegion):
         return item.directive.holds_data or item.options.queue >= 0
@@ -373,7 +373,7 @@ def _leaves_nothing(
 ) -> bool:
     """Return whether a subroutine writes all that it is passed for the argument at `arg`.
 
-    A step may have made dummies of bounds or constants; then nobody knows which is which.
+    A step may have turned bounds or constants into dummies; then their roles are unknown.
     """
     if len(dummies) != len(code.dummies):
         return False

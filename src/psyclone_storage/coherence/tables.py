@@ -1,10 +1,9 @@
-"""What events do to replicas, row by row: the theory that compiler, storage and libraries share.
+"""Coherence tables: what each event does to a replica, row by row.
 
 A field has one true value and replicas of it: copies in the halo of a rank, and copies in other
-memory spaces. The tables say what becomes of a replica in each state by each event. Nobody computes
-with them. The planners, the adversaries, the storage runtime and the library in Fortran each have
-code of their own, for they check each other; tests make every row happen to each of them
-(`tests/theory`), so that what one believes of an event is what all do.
+memory spaces. The planners compute with the tables (`solver`). The checkers, the storage runtime
+and the Fortran library have code of their own, because they check the planners and each other;
+`tests/theory` applies every row to each of them.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import NamedTuple
 
 
 class Copy(Enum):
-    """What a rank has at dofs of others: nothing yet, some number, or the owner's value."""
+    """The state of a rank's copy of another rank's dofs."""
 
     NEVER_FILLED = "never filled"
     STALE = "stale"
@@ -25,7 +24,7 @@ class Copy(Enum):
 
 
 class HaloEvent(Enum):
-    """What can happen to the copies at one place of a halo, be it a level or the annexed dofs."""
+    """An event on the copies at one place of a halo: a level or the annexed dofs."""
 
     READ = "it is read"
     OWNERS_WRITE = "owners write, and nobody else does"
@@ -65,13 +64,13 @@ HALO: Mapping[tuple[HaloEvent, Copy], Copy | None] = {
     (HaloEvent.FILL, _STALE): _STALE,
     (HaloEvent.FILL, _CLEAN): _STALE,
 }
-"""What a copy is after an event, by what it was; None where the event must not happen then."""
+"""The state of a copy after an event, by the state before; None if the event is not allowed."""
 
 # ---------------------------------------------------------------------------- copies in memory
 
 
 class Holders(Enum):
-    """Which of two memory spaces have the current values: the one of the event is `here`."""
+    """The memory spaces, of two, that have the current values; the event happens `here`."""
 
     NONE = "none"
     HERE = "here"
@@ -80,7 +79,7 @@ class Holders(Enum):
 
 
 class MemoryEvent(Enum):
-    """What can happen in one of two memory spaces."""
+    """An event in one of two memory spaces."""
 
     READ = "read access"
     WRITE = "write access"
@@ -93,7 +92,7 @@ class MemoryEvent(Enum):
 
 
 class MemoryOutcome(NamedTuple):
-    """What comes of an event: who is current then, after how many transfers, and if it is usable.
+    """The outcome of an event: which spaces are current, after how many transfers, if usable.
 
     `holders` is None where the event is refused. Values of a write that failed are not usable
     until all of them are written anew.
@@ -140,13 +139,13 @@ MEMORY: Mapping[tuple[MemoryEvent, Holders], MemoryOutcome] = {
     (MemoryEvent.FAILED_READ_WRITE, _THERE): MemoryOutcome(_HERE, 1, usable=False),
     (MemoryEvent.FAILED_READ_WRITE, _BOTH): MemoryOutcome(_HERE, usable=False),
 }
-"""What comes of an event in one space, by which spaces had the current values before."""
+"""The outcome of an event in one space, by the spaces that had the current values before."""
 
 # ---------------------------------------------------------------------------- parts of copies
 
 
 class PartEvent(Enum):
-    """What can happen to parts of the values in one of two memory spaces."""
+    """An event on parts of the values in one of two memory spaces."""
 
     READ = "read access to parts"
     WRITE = "write access to parts"
@@ -172,9 +171,9 @@ PARTS: Mapping[tuple[PartEvent, Holders], MemoryOutcome] = {
     (PartEvent.EXCHANGE, _THERE): MemoryOutcome(_THERE, 2),
     (PartEvent.EXCHANGE, _BOTH): MemoryOutcome(_BOTH, 1),
 }
-"""What comes of an event, all of whose transfers are of parts.
+"""The outcome of an event, all of whose transfers are of parts.
 
-Who has the current values has them afterwards, too: what was written goes to the other space, if
-that was current. The library in Fortran follows this; buffers in Python divide into chunks, which
-have a state each.
+A space that has the current values keeps them: what was written goes to the other space, if that
+was current. The Fortran library follows this; buffers in Python divide into chunks, which have a
+state each.
 """

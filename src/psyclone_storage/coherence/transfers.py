@@ -1,20 +1,16 @@
-"""Where data move between the host and a device: the memory side of coherence.
+"""The coherence solver for two memories: transfers between the host and a device.
 
 Each operator, field and component of a field vector has a replica on the host and, once it was
-entered, one on a device. As with halos, a replica has to be right before it is read, and a write
-makes the other one stale. `plan_transfers` walks a schedule once, forwards, with a three-valued
-state for each of them, and moves data as late as it can: what is never read on the other side is
-never moved there.
+entered, one on a device. The state of a datum is the set of cases that may occur at run time: which
+memory is current, and whether the device has a replica. The table of events maps the cases. Data
+move as late as possible: what is never read on the other side is never moved there.
 
 The contract between invokes (ADR 0020): *a datum that the device has is right there, and one that
 it has not is right on the host*. So at its entry an invoke knows nothing for certain of a host
-replica, and may count on the device's if there is one; at its end it owes the same to the next.
+replica, and may rely on the device's if there is one; at its end it owes the same to the next.
 
-The invariant of the walk: a replica that the state calls fresh (YES) is right in every world that
-the contract allows, and at each place at least one replica is right.
-
-A kernel that writes may leave points alone, so that a write needs a fresh replica as a read does.
-Data that may be one object at run time share their replicas, so what happens to one counts for all.
+A kernel that writes may leave points alone, so that a write needs a right replica as a read does.
+Data that may be one object at run time share their replicas, so an event on one counts for all.
 """
 
 from __future__ import annotations
@@ -122,9 +118,9 @@ class MemoryUse(NamedTuple):
 
 
 class ExchangeTransfers(NamedTuple):
-    """What an exchange has to do with a device: bring from it before, bring to it after.
+    """The transfers of an exchange: from the device before it, and to the device after it.
 
-    With `in_strips` it brings what it sends and receives, no more.
+    With `in_strips` they consist of what it sends and receives, no more.
     """
 
     fetched: bool
@@ -137,7 +133,7 @@ class TransferPlan:
     """All transfers of a schedule.
 
     `entered` are the data that the device must have. `inserted` are updates and waits, in order.
-    `exchanges` tells, by uid, what halo exchanges carry.
+    `exchanges` are the transfers of halo exchanges, by uid.
     """
 
     entered: tuple[str, ...] = ()
@@ -146,7 +142,7 @@ class TransferPlan:
 
 
 def queue_of(item: Statement) -> int:
-    """Return the queue that all of `item` is put into, -1 if the host waits for some of it."""
+    """Return the queue of all of `item`, -1 if the host waits for some of it."""
     if isinstance(item, EnterData):
         return item.queue
     if not isinstance(item, Loop | DirectiveRegion):
@@ -160,8 +156,8 @@ def queue_of(item: Statement) -> int:
 def plan_transfers(schedule: Schedule, *, in_strips: bool = False) -> TransferPlan:
     """Return the transfers and waits that `schedule`, without any that are derived, needs.
 
-    A schedule without a region for a device is planned as any other: what it uses may have been
-    left on one. With `in_strips` the infrastructure can bring what an exchange sends from there.
+    A schedule without a region for a device is planned as any other, because its data may have been
+    left on one. With `in_strips` the infrastructure can transfer just what an exchange sends.
     """
     solver = _TransferSolver(schedule, in_strips)
     for item in opened(schedule.body):
@@ -296,10 +292,10 @@ class _TransferSolver(Solver[ReplicaStates, MemoryUse]):
     def _exchange(self, item: HaloExchange) -> None:
         """Let an exchange, which works on the host's replica, bring values from and to a device.
 
-        Where the device's replica is right, it gets the halo and stays right, unless the host
-        writes before that is needed. What is sent comes from it, by itself where that can be told
-        apart: then a host's replica that was stale is so still. Where it is not right, the
-        exchange is a write of the host, which need not go to the device at once.
+        If the device's replica is right, it gets the halo and stays right, unless the host writes
+        before that is needed. What is sent comes from it, in strips if the infrastructure supports
+        them: then a stale replica on the host stays stale. If it is not right, the exchange is a
+        write of the host, which need not go to the device at once.
         """
         part = DatumPart(item.datum, item.component)
         self._send_halo(part)
@@ -323,7 +319,7 @@ class _TransferSolver(Solver[ReplicaStates, MemoryUse]):
     def _exchange_for_both(self, part: DatumPart, item: HaloExchange) -> None:
         """Let an exchange keep a device's replica right.
 
-        What a guard decides is decided for its transfers too: if it skips them, all is as before.
+        A guard decides for its transfers too: if it skips them, the state does not change.
         """
         now = self.state(part)
         fetches = item.phase is not Phase.FINISH and not now.is_right(Side.HOST)

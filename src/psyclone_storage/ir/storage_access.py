@@ -1,9 +1,9 @@
-"""What generated code asks of storages that keep copies of data coherent: closed records.
+"""Accesses of generated code to storages that track which of their replicas are current.
 
-A storage knows at run time which of its copies are current. So an invoke knows nothing of them at
-its entry and owes nothing at its end; it says which data it holds, where, and what for. Where these
-records go is planned by `coherence.storage_access`; a table of an infrastructure says what each
-becomes. Their counterpart for devices without storages are the statements of `ir.transfer`.
+A storage knows at run time which of its replicas are current. So an invoke knows nothing of them at
+its entry and owes nothing at its end; it states which data it accesses, where, and what for.
+`coherence.storage_access` plans where these records go; a table of an infrastructure defines the
+code for each. Their counterpart for devices without storages are the statements of `ir.transfer`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from psyclone_storage.ir.transfer import Side
 
 @dataclass(frozen=True, slots=True)
 class AcquireData:
-    """Begin to hold a datum, or one component of a field vector, on one side.
+    """Acquire a datum, or one component of a field vector, on one side.
 
     If it `writes`, copies on the other side are stale from then on. `covered` tells whether all
     values are written before any is read, so that none has to be brought: YES brings nothing, NO
@@ -38,7 +38,7 @@ class AcquireData:
 
 @dataclass(frozen=True, slots=True)
 class TouchData:
-    """Tell a storage that the values on one side are new. It is held there."""
+    """Declare the values on one side new, where the datum is acquired."""
 
     datum: str
     component: int | None
@@ -47,7 +47,7 @@ class TouchData:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseData:
-    """End to hold a datum on one side; it is acquired `again` later, or was for the last time."""
+    """Release a datum on one side; it is acquired `again` later, or was for the last time."""
 
     datum: str
     component: int | None
@@ -57,10 +57,10 @@ class ReleaseData:
 
 @dataclass(frozen=True, slots=True)
 class PrefetchData:
-    """Begin to bring the values of a datum to one side, where they are acquired later.
+    """Start the transfer of a datum to one side, where it is acquired later.
 
-    `writer` is the statement that made the copy there stale; there is none where somebody outside
-    of the invoke may have.
+    `writer` is the statement that made the copy there stale; it is empty if that may have happened
+    outside of the invoke.
     """
 
     datum: str
@@ -74,7 +74,7 @@ StorageAction = AcquireData | TouchData | ReleaseData | PrefetchData
 
 @dataclass(frozen=True, slots=True)
 class StoragePlan:
-    """All that a schedule asks of storages, in order."""
+    """All actions on storages of a schedule, in order."""
 
     insertions: tuple[Insertion[StorageAction], ...] = ()
 
@@ -86,13 +86,13 @@ class StoragePlan:
         )
 
     def before(self, uid: str) -> tuple[StorageAction, ...]:
-        """Return what is asked before the statement `uid`, in order."""
+        """Return the actions before the statement `uid`, in order."""
         return tuple(one.statement for one in self.insertions if one.before == uid)
 
 
 @dataclass(frozen=True, slots=True)
 class StoragePolicy:
-    """What an infrastructure of storages asks of a plan.
+    """The requirements of an infrastructure with storages on a plan.
 
     `home` is where loops run that no region puts elsewhere. Data may be exchanged while they are
     held if that is so `through_exchanges`; else they are released before and acquired after. With
