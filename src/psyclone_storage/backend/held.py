@@ -2,7 +2,7 @@
 
 In Fortran what is bound to the object that has a storage is called, and a pointer, the window, is
 set to the values that code for the space works on. In Python all data of a routine are bound at
-once. What is held, where, for what, and until when is planned before (`ir.holding`); why, is here.
+once. The accesses are planned before (`ir.storage_access`); their reasons are printed here.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Infrastructure:
     Partial sums of threads are `padding` values apart, so that no two write to one line of a cache.
     Regions that copy their data tell what that is where it `names_what_is_copied`. `around` puts
     the statements of a routine into what they need around them. One with a contract for `holding`
-    keeps data in storages: `storages` answers the actions of `ir.holding`, or all is bound
+    keeps data in storages: `storages` answers the actions of `ir.storage_access`, or all is bound
     `at_once` by what it puts around the statements. `beside` puts before and behind the lines of
     one statement what is needed there for what is no datum of the invoke. One whose loops are
     compiled by themselves anyway `outlines` none. With `fetches_strips` code around an exchange

@@ -1,7 +1,7 @@
 """Scalars that loops reduce to: how they begin, partial sums of threads, how they end.
 
 Sums that are made without rounding are the infrastructure's: in the place of the scalar stands an
-accumulator of its own (ADR 0021).
+accumulator of its own.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ entered, one on a device. The state of a datum is the set of cases that may occu
 memory is current, and whether the device has a replica. The table of events maps the cases. Data
 move as late as possible: what is never read on the other side is never moved there.
 
-The contract between invokes (ADR 0020): *a datum that the device has is right there, and one that
+The contract between invokes: *a datum that the device has is right there, and one that
 it has not is right on the host*. So at its entry an invoke knows nothing for certain of a host
 replica, and may rely on the device's if there is one; at its end it owes the same to the next.
 
@@ -45,7 +45,7 @@ from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
 
 
-class Memory(NamedTuple):
+class MemoryCase(NamedTuple):
     """A case that may occur at run time: which memory is current, seen from the host.
 
     Without a replica on the device (`present`), the host alone is current, and regions for the
@@ -59,14 +59,14 @@ class Memory(NamedTuple):
         """Return whether the replica on `side` is right."""
         return self.holders in (_CURRENT_ON[side], Holders.BOTH)
 
-    def after(self, event: MemoryEvent, side: Side) -> Memory:
+    def after(self, event: MemoryEvent, side: Side) -> MemoryCase:
         """Return the case after an event on `side`, by the table of events."""
         if not self.present:
             return self
         seen = self.holders if side is Side.HOST else _SEEN_FROM_DEVICE[self.holders]
         left = MEMORY[event, seen].holders
         assert left is not None
-        return Memory(left if side is Side.HOST else _SEEN_FROM_DEVICE[left])
+        return MemoryCase(left if side is Side.HOST else _SEEN_FROM_DEVICE[left])
 
 
 _CURRENT_ON = {Side.HOST: Holders.HERE, Side.DEVICE: Holders.THERE}
@@ -76,7 +76,7 @@ _SEEN_FROM_DEVICE = {
     Holders.BOTH: Holders.BOTH,
 }
 _ENTRY = frozenset(
-    (Memory(Holders.HERE, present=False), Memory(Holders.THERE), Memory(Holders.BOTH))
+    (MemoryCase(Holders.HERE, present=False), MemoryCase(Holders.THERE), MemoryCase(Holders.BOTH))
 )
 """The contract between invokes: a replica that a device has is right."""
 
@@ -85,7 +85,7 @@ _ENTRY = frozenset(
 class ReplicaStates:
     """The cases that may occur for one datum, and the statement that wrote it last."""
 
-    cases: frozenset[Memory] = _ENTRY
+    cases: frozenset[MemoryCase] = _ENTRY
     writer: str = OUTSIDE
 
     @property
@@ -100,7 +100,7 @@ class ReplicaStates:
 
     def entered(self) -> ReplicaStates:
         """Return the state after the device was given a replica, unless it had one."""
-        cases = (case if case.present else Memory(Holders.BOTH) for case in self.cases)
+        cases = (case if case.present else MemoryCase(Holders.BOTH) for case in self.cases)
         return replace(self, cases=frozenset(cases))
 
     def after(self, event: MemoryEvent, side: Side, writer: str = "") -> ReplicaStates:
@@ -109,7 +109,7 @@ class ReplicaStates:
         return ReplicaStates(cases, writer or self.writer)
 
 
-class MemoryUse(NamedTuple):
+class SideUse(NamedTuple):
     """What a statement does with one part of the data on one side."""
 
     part: DatumPart
@@ -181,7 +181,7 @@ def _entered(schedule: Schedule) -> tuple[str, ...]:
     return tuple(dict.fromkeys(use.datum for use in uses))
 
 
-class _TransferSolver(Solver[ReplicaStates, MemoryUse]):
+class _TransferSolver(Solver[ReplicaStates, SideUse]):
     """The solver for two memories: also what exchanges carry, and which queue is busy."""
 
     def __init__(self, schedule: Schedule, in_strips: bool) -> None:
@@ -215,7 +215,7 @@ class _TransferSolver(Solver[ReplicaStates, MemoryUse]):
                 self._queue = self._next_queue
             case FillHalo():
                 for part in self.with_aliases(DatumPart(item.datum, item.component)):
-                    self.reach(item.uid, (MemoryUse(part, Side.HOST, True),))
+                    self.reach(item.uid, (SideUse(part, Side.HOST, True),))
             case GlobalReduction():
                 self._wait(item.uid)
             case KernelCall() | MarkHalo() | ProfileRegion() | Wait() | TaskWait():
@@ -233,10 +233,10 @@ class _TransferSolver(Solver[ReplicaStates, MemoryUse]):
     def entry(self, part: DatumPart) -> ReplicaStates:
         return ReplicaStates()
 
-    def lacks(self, place: str, use: MemoryUse) -> bool:
+    def lacks(self, place: str, use: SideUse) -> bool:
         return not self.state(use.part).is_right(use.side)
 
-    def prepare(self, place: str, uses: Sequence[MemoryUse], lacking: Sequence[MemoryUse]) -> None:
+    def prepare(self, place: str, uses: Sequence[SideUse], lacking: Sequence[SideUse]) -> None:
         """Wait for the queue if other work follows, and send halos that the device needs."""
         if lacking or self._next_queue != self._queue:
             self._wait(place)
@@ -244,19 +244,19 @@ class _TransferSolver(Solver[ReplicaStates, MemoryUse]):
             if use.side is Side.DEVICE:
                 self._send_halo(use.part)
 
-    def make_right(self, place: str, use: MemoryUse) -> None:
+    def make_right(self, place: str, use: SideUse) -> None:
         self._update(use.part, use.side, place)
 
-    def apply(self, place: str, use: MemoryUse) -> None:
+    def apply(self, place: str, use: SideUse) -> None:
         if use.writes:
             self._write(use.part, use.side, place)
 
-    def _uses(self, item: Loop | DirectiveRegion) -> list[MemoryUse]:
+    def _uses(self, item: Loop | DirectiveRegion) -> list[SideUse]:
         on_device = device_calls(item)
         there = {call.uid for call in on_device}
         elsewhere = tuple(call for call in kernel_calls(item) if call.uid not in there)
         return [
-            MemoryUse(DatumPart(use.datum, use.component), side, use.writes)
+            SideUse(DatumPart(use.datum, use.component), side, use.writes)
             for side, calls in ((Side.DEVICE, on_device), (Side.HOST, elsewhere))
             for use in moved_data(self.schedule, calls)
         ]
@@ -304,7 +304,7 @@ class _TransferSolver(Solver[ReplicaStates, MemoryUse]):
             return
         for other in self.aliases[item.datum]:
             # The object which is exchanged may be this one.
-            self.reach(item.uid, (MemoryUse(other, Side.HOST, True),))
+            self.reach(item.uid, (SideUse(other, Side.HOST, True),))
         now = self.state(part)
         fetches = item.phase is not Phase.FINISH and not now.is_right(Side.HOST)
         writes = item.phase is not Phase.START

@@ -214,7 +214,7 @@ def test_an_increment_at_the_end_needs_no_exchange() -> None:
     made = schedule(dofs("u write any_space_1"), cells("u inc w0"))
     plan = plan_halos(made, RULES)
     assert plan.exchanges == ()
-    assert [(item.key.datum, item.because) for item in plan.elided] == [
+    assert [(item.part.datum, item.because) for item in plan.elided] == [
         ("u", ElisionReason.CARRIED)
     ]
 

@@ -6,7 +6,7 @@ import pytest
 
 from psyclone_storage.coherence import transfers
 from psyclone_storage.coherence.tables import MEMORY, Holders, MemoryEvent
-from psyclone_storage.coherence.transfers import Memory, ReplicaStates, plan_transfers
+from psyclone_storage.coherence.transfers import MemoryCase, ReplicaStates, plan_transfers
 from psyclone_storage.ir.transfer import Side
 from theory.test_memory_rows import made_of, on
 
@@ -20,10 +20,10 @@ MIRRORED = {HERE: THERE, THERE: HERE, BOTH: BOTH}
 def test_a_case_changes_as_the_table_says_on_either_side(
     event: MemoryEvent, holders: Holders
 ) -> None:
-    assert Memory(holders).after(event, Side.HOST).holders is MEMORY[event, holders].holders
+    assert MemoryCase(holders).after(event, Side.HOST).holders is MEMORY[event, holders].holders
     left = MEMORY[event, MIRRORED[holders]].holders
     assert left is not None
-    assert Memory(holders).after(event, Side.DEVICE).holders is MIRRORED[left]
+    assert MemoryCase(holders).after(event, Side.DEVICE).holders is MIRRORED[left]
 
 
 @pytest.mark.parametrize("event", PLANNED)
@@ -31,13 +31,13 @@ def test_a_case_changes_as_the_table_says_on_either_side(
 def test_without_a_replica_on_the_device_the_host_stays_right(
     event: MemoryEvent, side: Side
 ) -> None:
-    absent = Memory(HERE, present=False)
+    absent = MemoryCase(HERE, present=False)
     assert absent.after(event, side) == absent
 
 
 def test_a_write_on_the_device_leaves_the_host_right_only_if_there_is_no_replica() -> None:
     state = ReplicaStates().after(MemoryEvent.READ_WRITE, Side.DEVICE, "loop1")
-    assert state.cases == {Memory(HERE, present=False), Memory(THERE)}
+    assert state.cases == {MemoryCase(HERE, present=False), MemoryCase(THERE)}
     assert state.is_right(Side.DEVICE)
     assert not state.is_right(Side.HOST)
     assert not state.entered().may_be_absent
