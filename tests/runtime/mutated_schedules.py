@@ -18,8 +18,6 @@ from psyclone_storage.coherence.execution import prepare
 from psyclone_storage.coherence.scenarios import HaloScenario, halo_scenarios
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.kernel import Access, ArgKind, ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import (
@@ -35,6 +33,8 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.walk import calls_in, in_sequence, replaced
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from runtime.mutations import Outcome
 from runtime.programs import is_filled
 
