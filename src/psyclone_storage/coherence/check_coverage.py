@@ -5,7 +5,7 @@ accesses uses it, and so it shares nothing with `analysis.bodies.everywhere`. Co
 dofs is covered if the first access on every control-flow path is a write. Code for columns is
 executed as far as subscripts of one array go: a column has more layers, and every space more dofs,
 than code would name; each dof is far from the next. Statements under a condition are not executed.
-A value of which nothing is known is None.
+None represents an unknown value.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _first_is_a_write(path: _Path, key: str, point: tuple[str, ...]) -> bool:
 
 @dataclass(slots=True)
 class _ColumnRun:
-    """What is known while code runs: numbers by name, dofmaps, and the elements of one array.
+    """The known state while code runs: numbers by name, dofmaps, and the elements of one array.
 
     An expression that is computed for each dof and layer is looked through once: `looks` has, by
     what it is in memory, how often it names the array, and the subscripts of elements.

@@ -47,7 +47,7 @@ def check_transfers(
 class _Object:
     """One object: how often it was written, and the versions of its two replicas.
 
-    `device` is None as long as there is no replica there. Work on the device's replica may still
+    Without a replica there, `device` equals None. Work on the device's replica may still
     be in `queue`.
     """
 
@@ -59,7 +59,7 @@ class _Object:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a call runs: on which side, whether its data must be there, and in which queue."""
+    """The place of a call: its side, its queue, and if its data must be there."""
 
     side: Side = Side.HOST
     must_be_there: bool = False

@@ -94,7 +94,7 @@ def execute(schedule: Schedule | PreparedSchedule, scenario: HaloScenario) -> Ou
 
 
 class _Limits(NamedTuple):
-    """Where the generated code stops instead of computing.
+    """The conditions under which the generated code stops instead of computing.
 
     It stops if a depth goes beyond the levels of an operator, or if a field has a shallower halo
     than a step relies on. The fields `whole` define the depth of the whole halo.

@@ -42,7 +42,7 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class DiagramCell:
-    """What a statement does to a datum: a short mark, a state as a word, and both as a sentence."""
+    """The effect of a statement on a datum: a mark, a state as a word, and both as a sentence."""
 
     datum: str
     mark: str
@@ -93,7 +93,7 @@ def _rows(
 
 
 def _in_loop(item: Statement, around: _Surroundings) -> bool:
-    """Return whether a loop stands inside of another one."""
+    """Return whether a loop is inside another one."""
     return isinstance(item, Loop) and not _is_outer(item.uid, around.schedule.body)
 
 

@@ -34,7 +34,7 @@ from psyclone_storage.ir.schedule import (
 
 
 class Scenario(Protocol):
-    """What every scenario chooses: names in one set of `same` mean one object."""
+    """Base of all scenarios: names in one set of `same` mean one object."""
 
     @property
     def same(self) -> SameObjects:
@@ -44,7 +44,7 @@ class Scenario(Protocol):
 
 _WITHOUT_REPLICAS = (ArgKind.SCALAR, ArgKind.SCALAR_ARRAY, ArgKind.GRID_PROPERTY)
 
-State = TypeVar("State")
+ObjectState = TypeVar("ObjectState")
 Choice = TypeVar("Choice", bound=Scenario)
 
 
@@ -129,7 +129,7 @@ def _passed(call: KernelCall, data: dict[str, Datum]) -> Iterator[PassedData]:
             yield PassedData(at, described, actual, passed_parts(actual, data))
 
 
-class Execution(Generic[Choice, State]):
+class Execution(Generic[Choice, ObjectState]):
     """The execution of a schedule in one scenario: objects by the part that represents each."""
 
     def __init__(self, prepared: PreparedSchedule, scenario: Choice) -> None:
@@ -137,7 +137,7 @@ class Execution(Generic[Choice, State]):
         self.schedule = prepared.schedule
         self.scenario = scenario
         self.faults: list[Fault] = []
-        self.objects: dict[DatumPart, State] = {}
+        self.objects: dict[DatumPart, ObjectState] = {}
         self._same = representative_parts(self.schedule, scenario.same)
 
     def run(self) -> tuple[Fault, ...]:
@@ -165,7 +165,7 @@ class Execution(Generic[Choice, State]):
         """Return the part that represents the object that `part` names."""
         return self._same.get(part, part)
 
-    def object_of(self, part: DatumPart) -> State:
+    def object_of(self, part: DatumPart) -> ObjectState:
         """Return the object that `part` names, in its state at entry if nothing has used it."""
         one = self.representative(part)
         if one not in self.objects:
@@ -178,7 +178,7 @@ class Execution(Generic[Choice, State]):
 
     # ------------------------------------------------------------------ the model
 
-    def initial(self, part: DatumPart) -> State:
+    def initial(self, part: DatumPart) -> ObjectState:
         """Return the state of an object at entry."""
         raise NotImplementedError
 

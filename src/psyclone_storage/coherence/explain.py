@@ -117,7 +117,7 @@ def explain_levels(schedule: Schedule) -> str:
 
 
 def explain_calls(schedule: Schedule) -> str:
-    """Return what stands in the place of calls in kernels, and which stay; empty if nothing."""
+    """Return the inlined calls of kernels, and those that stay; empty without any."""
     found: dict[str, None] = {}
     for call in kernel_calls(schedule):
         for code in call.codes:
@@ -263,7 +263,7 @@ def _because_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> str:
 
 
 def explain_transfers(schedule: Schedule) -> str:
-    """Return why each transfer of `schedule` is there, as text; empty if there is none."""
+    """Return why each transfer of `schedule` is there, as text; empty without transfers."""
     items = list(in_sequence(schedule))
     found = {item.uid: item for item in statements(schedule)}
     parts = [part for item in items if (part := list(_transfer_lines(item, found)))]

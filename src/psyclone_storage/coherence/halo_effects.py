@@ -24,11 +24,11 @@ _SETTINGS = 8
 
 @dataclass(frozen=True, slots=True)
 class HaloEffect:
-    """What one outer loop does to one component, seen from outside the loop.
+    """The effect of one outer loop on one component, seen from outside the loop.
 
     `need` is what must be clean before, by the call `reader`; `left` is what holds after, by the
-    call `writer`. Each is None if there is nothing of the kind. `reads` tells whether any call
-    looks at a value that was there before the loop, on owned dofs or others.
+    call `writer`. Both are optional. `reads` is true if any call
+    reads a value that was there before the loop, on owned dofs or others.
     """
 
     part: DatumPart
@@ -43,7 +43,7 @@ class HaloEffect:
 class _Gathered:
     """The touch of one component while the calls of a loop are read in order.
 
-    `fully` tells that what `left` says was written without a look at the old value, so that calls
+    With `fully`, `left` was written without reading the old value, so that calls
     that follow in the same iteration read what this loop wrote.
     """
 
@@ -58,7 +58,7 @@ class _Gathered:
 def halo_effects_of(
     schedule: Schedule, loop: Loop, rules: Rules, data: dict[str, Datum]
 ) -> tuple[HaloEffect, ...]:
-    """Return what `loop`, which stands directly in `schedule`, does to the fields it touches."""
+    """Return what `loop`, directly in `schedule`, does to the fields it accesses."""
     gathered: dict[DatumPart, _Gathered] = {}
     for around, call in calls_in(loop):
         for at, described in enumerate(call.kernel.args):

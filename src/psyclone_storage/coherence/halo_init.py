@@ -43,7 +43,7 @@ def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Ma
 
 
 def _want(effect: HaloEffect, wanted: _Wanted) -> None:
-    """Change what is wanted behind a loop to what is wanted before it."""
+    """Change the levels wanted after a loop to those wanted before it."""
     key, need, left = effect.part, effect.need, effect.left
     if left is not None and not left.keeps_beyond and not (need and need.filled is not None):
         wanted.pop(key, None)

@@ -50,11 +50,11 @@ _RESTORE = HaloNeed(NOTHING, True, "in later invokes, which count on clean annex
 
 @dataclass(frozen=True, slots=True)
 class Halo:
-    """What is known of the halo of one component at one place of a schedule.
+    """The state of the halo of one component at one place of a schedule.
 
     Levels 1 to `clean` are clean. Deeper ones are dirty if `beyond` is NO; if it is MAYBE, only
-    the run-time flags know. `annexed` tells of the annexed dofs. Annexed dofs and levels 1 to
-    `filled` hold numbers, clean or stale; if it is None, not even annexed dofs need to. `writer` is
+    the run-time flags know. `annexed` is the state of annexed dofs. Annexed dofs and levels 1 to
+    `filled` hold numbers, clean or stale; without it, not even annexed dofs need to. `writer` is
     the call that wrote last, `written` what that write left, `exchange` the last exchange since.
     """
 
@@ -134,7 +134,7 @@ def _larger(first: Depth, second: Depth) -> Depth:
 
 
 class ElisionReason(Enum):
-    """Why a read beyond owned dofs needs no exchange."""
+    """The reason why a read beyond owned dofs needs no exchange."""
 
     ALWAYS = "annexed dofs are kept clean"
     LEFT = "left clean by the last write"
@@ -147,7 +147,7 @@ class ElisionReason(Enum):
 class ElidedExchange:
     """An exchange that was proved unnecessary: the call `reader` in `loop` needs it not.
 
-    `read` says how it reads, `because` why that is safe; `writer` and `written` tell of the
+    `read` says how it reads, `because` why that is safe; `writer` and `written` are the
     last write before, as in `Reason`, and `exchange` names the last exchange since, if any.
     """
 
@@ -231,7 +231,7 @@ def _wanted(need: HaloNeed) -> Depth:
 def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
     """Return what to exchange for `need`: all that it adds to, where no other way fills it.
 
-    Where it is not known that any level holds numbers, but some may, there is no telling behind
+    Where it is not known that any level holds numbers, but some may, it is unknown after
     which dof those begin that may not.
     """
     known = state.filled is None or not state.filled.terms
@@ -271,7 +271,7 @@ def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, i
 
     The first event adds to replicas of which `state` says that they may be stale. Two runs of the
     events are compared, with an exchange before and without. It is in vain if the first reader to
-    gain from it needs even more, so that an exchange stands there in any case, or if there is no
+    gain from it needs even more, so that an exchange is there in any case, or if there is no
     such reader before the field is overwritten. The second result counts the events passed;
     if those are all of them, no reader gained.
     """
@@ -420,7 +420,7 @@ class _HaloSolver(Solver[Halo, HaloEffect]):
         return vain
 
     def _leave(self, place: str, effect: HaloEffect, left: HaloLeft) -> None:
-        """Note what the loop `place` leaves of a field, and plan to tell the flags."""
+        """Record what the loop `place` leaves of a field, and plan to update the flags."""
         part, state = effect.part, self.state(effect.part)
         if part in self._in_flight:
             raise InternalError(f"'{part.text}' is written while its exchange runs.")

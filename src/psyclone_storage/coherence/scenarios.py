@@ -101,7 +101,7 @@ class HaloScenario:
     """One scenario: sizes, values of run-time extents and the state of halos at entry.
 
     `levels` is the depth of the halo of the mesh, `depths` that of fields with a shallower one.
-    `whole` is what generated code finds for the whole halo: that of the mesh if it is None.
+    `whole` is what generated code finds for the whole halo: that of the mesh by default.
     `extents` gives a value to each name in a depth. `shared` holds the data whose dofs cells
     share. `flags` is how many levels the run-time flags call clean at entry. With `annexed_clean`,
     annexed dofs are right at entry. What is not right there holds some number if `filled`; else
@@ -139,7 +139,7 @@ class DeviceScenario:
 
     `present` are the names of objects that the device has at entry, `newer` those of them of which
     the host's copy is stale. Names in one set of `same` mean one object; those in `present` and
-    `newer` must agree about it. `exchanges` tells whether guarded halo exchanges happen.
+    `newer` must agree about it. With `exchanges`, guarded halo exchanges happen.
     """
 
     present: frozenset[str] = frozenset()
@@ -153,8 +153,8 @@ class StorageScenario:
     """One scenario for storages: where values are at entry.
 
     `on_host` and `on_device` name the objects of which the copies there are current at entry.
-    Names in one set of `same` mean one object, and agree about that. `exchanges` tells whether
-    guarded exchanges happen, `wide` whether fields have values beyond their regions. `all_points`
+    Names in one set of `same` mean one object, and agree about that. With `exchanges`,
+    guarded exchanges happen; with `wide`, fields have values beyond their regions. `all_points`
     is what metadata call the points inside and around; other sets that are built in have those
     inside.
     """

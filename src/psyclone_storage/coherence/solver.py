@@ -31,10 +31,10 @@ class ReplicaUse(Protocol):
 
 
 State = TypeVar("State")
-Use = TypeVar("Use", bound=ReplicaUse)
+OneUse = TypeVar("OneUse", bound=ReplicaUse)
 
 
-class Solver(Generic[State, Use]):
+class Solver(Generic[State, OneUse]):
     """A forward analysis of a schedule: what is known of each part of the data."""
 
     def __init__(self, schedule: Schedule) -> None:
@@ -50,7 +50,7 @@ class Solver(Generic[State, Use]):
         """Return a part and those that may be the same object."""
         return (part, *self.aliases[part.datum])
 
-    def reach(self, place: str, uses: Sequence[Use]) -> None:
+    def reach(self, place: str, uses: Sequence[OneUse]) -> None:
         """Make right before the statement `place` what `uses` lack, then apply them."""
         lacking = [use for use in uses if self.lacks(place, use)]
         self.prepare(place, uses, lacking)
@@ -65,17 +65,17 @@ class Solver(Generic[State, Use]):
         """Return what is known of a part before the invoke."""
         raise NotImplementedError
 
-    def lacks(self, place: str, use: Use) -> bool:
+    def lacks(self, place: str, use: OneUse) -> bool:
         """Return whether a use needs a replica that may be stale."""
         raise NotImplementedError
 
-    def prepare(self, place: str, uses: Sequence[Use], lacking: Sequence[Use]) -> None:
+    def prepare(self, place: str, uses: Sequence[OneUse], lacking: Sequence[OneUse]) -> None:
         """Do what must precede anything that makes replicas right for `uses`."""
 
-    def make_right(self, place: str, use: Use) -> None:
+    def make_right(self, place: str, use: OneUse) -> None:
         """Insert before `place` what makes the replica right that a use needs."""
         raise NotImplementedError
 
-    def apply(self, place: str, use: Use) -> None:
+    def apply(self, place: str, use: OneUse) -> None:
         """Change the states to those after a use."""
         raise NotImplementedError

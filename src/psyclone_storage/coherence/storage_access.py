@@ -129,12 +129,12 @@ class AccessSection:
 
     @property
     def writes(self) -> bool:
-        """Whether any use writes."""
+        """True if any use writes."""
         return any(use.writes for use in self.uses)
 
     @property
     def covered(self) -> Fresh:
-        """Whether all values are written before any old one can show."""
+        """The fact that all values are written before any old one can show."""
         return ~_needed(self.uses)[0] if self.writes else Fresh.NO
 
     @property
@@ -434,7 +434,7 @@ def _needed(uses: tuple[StorageUse, ...]) -> tuple[Fresh, str]:
 
 
 class _Places:
-    """The positions that are not those of uses: of what computes first, and behind the last."""
+    """Positions other than those of uses: of the first that computes, and after the last."""
 
     def __init__(self, items: tuple[Statement, ...]) -> None:
         computing = (at for at, one in enumerate(items) if isinstance(one, Loop | DirectiveRegion))
@@ -469,9 +469,9 @@ def _ended(section: AccessSection, *, again: bool) -> Iterator[StorageAction]:
 
 
 def _prefetches(own: list[AccessSection]) -> Iterator[tuple[int, PrefetchData]]:
-    """Yield what is certain to be brought, with the place behind the last write elsewhere.
+    """Yield the certain transfers, with the place after the last write elsewhere.
 
-    There it is begun if other statements stand between that and the use.
+    It starts there if other statements are between that and the use.
     """
     for number, section in enumerate(own):
         elsewhere = partial(_is_elsewhere, section.side)

@@ -94,7 +94,7 @@ class MemoryEvent(Enum):
 class MemoryOutcome(NamedTuple):
     """The outcome of an event: which spaces are current, after how many transfers, if usable.
 
-    `holders` is None where the event is refused. Values of a write that failed are not usable
+    The event is refused without `holders`. Values of a write that failed are not usable
     until all of them are written anew.
     """
 

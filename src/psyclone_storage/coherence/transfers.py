@@ -90,7 +90,7 @@ class ReplicaStates:
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether the device may have no replica."""
+        """True if the device may have no replica."""
         return any(not case.present for case in self.cases)
 
     def is_right(self, side: Side) -> bool:
@@ -110,7 +110,7 @@ class ReplicaStates:
 
 
 class SideUse(NamedTuple):
-    """What a statement does with one part of the data on one side."""
+    """The use of one part of the data by a statement on one side."""
 
     part: DatumPart
     side: Side

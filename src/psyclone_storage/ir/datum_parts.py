@@ -12,7 +12,7 @@ from psyclone_storage.ir.schedule import Actual, Datum, Schedule
 class DatumPart(NamedTuple):
     """A field or operator, or one component of a field vector.
 
-    `component` counts from 1 and is None for a datum that is no vector.
+    `component` counts from 1 and equals None for a datum that is no vector.
     """
 
     datum: str

@@ -18,7 +18,7 @@ from psyclone_storage.ir.transfer import Side
 class AcquireData:
     """Acquire a datum, or one component of a field vector, on one side.
 
-    If it `writes`, copies on the other side are stale from then on. `covered` tells whether all
+    If it `writes`, copies on the other side are stale from then on. `covered`: all
     values are written before any is read, so that none has to be brought: YES brings nothing, NO
     brings what is not current, and with MAYBE all points of the field's region are written, or one
     value at each of its dofs, which are all of its values if its halo is not wider than that region
@@ -96,8 +96,8 @@ class StoragePolicy:
 
     `home` is where loops run that no region puts elsewhere. Data may be exchanged while they are
     held if that is so `through_exchanges`; else they are released before and acquired after. With
-    `at_once` one call binds the data of an invoke when it begins, and what is held until its last
-    use is released when it ends. Where `directives_act` a region on a device runs there, and those
+    `at_once` one call binds the data of an invoke when it begins, and accesses that are open at the
+    last use of a datum end when it ends. Where `directives_act` a region on a device runs there, and those
     that bring data there would make a second copy of what a storage keeps; else all runs at home.
     Where what computes `waits_apart`, each statement for its own data, those of later ones begin to
     be brought when the invoke begins.
