@@ -97,7 +97,7 @@ class StoragePolicy:
     `home` is where loops run that no region puts elsewhere. Data may be exchanged while they are
     held if that is so `through_exchanges`; else they are released before and acquired after. With
     `at_once` one call binds the data of an invoke when it begins, and accesses that are open at the
-    last use of a datum end when it ends. Where `directives_act` a region on a device runs there, and those
+    last use end when it ends. Where `directives_act` a region on a device runs there, and those
     that bring data there would make a second copy of what a storage keeps; else all runs at home.
     Where what computes `waits_apart`, each statement for its own data, those of later ones begin to
     be brought when the invoke begins.
