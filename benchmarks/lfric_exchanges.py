@@ -25,8 +25,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, extent_names
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.coherence.check_halos import check_halos
+from psyclone_storage.coherence.scenarios import HaloScenario, extent_names
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.ir.rules import Rules
@@ -125,7 +126,7 @@ def unfilled(schedule: Schedule, rules: Rules) -> set[tuple[str, str]]:
     shared = frozenset(names) - rules.without_annexed(schedule)
     extents = dict.fromkeys(extent_names(schedule), 1)
     return {
-        (found.uid, found.key.datum)
+        (found.uid, found.part.datum)
         for flags in range(LEVELS + 1)
         for world in [
             HaloScenario(LEVELS, extents, shared, flags, schedule.annexed_clean, filled=False)

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, keys_of
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import is_continuous
+from psyclone_storage.ir.datum_parts import DatumPart, passed_parts
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.schedule import (
@@ -35,7 +35,7 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import calls_in
 
-Value = tuple[ExchangedComponent, int]
+Value = tuple[DatumPart, int]
 ONE = Depth.of(1)
 
 
@@ -59,11 +59,11 @@ class Life:
 
 def placed_exchanges(schedule: Schedule) -> Counter[Value]:
     """Count the exchanges of each value in `schedule`."""
-    versions: Counter[ExchangedComponent] = Counter()
+    versions: Counter[DatumPart] = Counter()
     counted: Counter[Value] = Counter()
     for item in schedule.body:
         if isinstance(item, HaloExchange):
-            key = ExchangedComponent(item.datum, item.component)
+            key = DatumPart(item.datum, item.component)
             counted[key, versions[key]] += 1
         elif isinstance(item, Loop):
             for key in written_keys(schedule, item):
@@ -74,14 +74,14 @@ def placed_exchanges(schedule: Schedule) -> Counter[Value]:
 def demanded_exchanges(schedule: Schedule) -> Counter[Value]:
     """Count the exchanges of each value that the tables demand, 0 or 1."""
     data = data_by_name(schedule)
-    lives: dict[ExchangedComponent, list[Life]] = {}
+    lives: dict[DatumPart, list[Life]] = {}
     for item in schedule.body:
         if not isinstance(item, Loop):
             continue
         for loop, call in calls_in(item):
             for described, actual in zip(call.kernel.args, call.args, strict=True):
                 if described.kind is ArgKind.FIELD:
-                    for key in keys_of(actual, data):
+                    for key in passed_parts(actual, data):
                         life = lives.setdefault(key, [Life()])
                         note_read(life[-1], loop, call, described, actual)
                         if described.access.writes:
@@ -94,14 +94,14 @@ def demanded_exchanges(schedule: Schedule) -> Counter[Value]:
     )
 
 
-def written_keys(schedule: Schedule, outer: Loop) -> list[ExchangedComponent]:
+def written_keys(schedule: Schedule, outer: Loop) -> list[DatumPart]:
     data = data_by_name(schedule)
     return [
         key
         for _, call in calls_in(outer)
         for described, actual in zip(call.kernel.args, call.args, strict=True)
         if described.kind is ArgKind.FIELD and described.access.writes
-        for key in keys_of(actual, data)
+        for key in passed_parts(actual, data)
     ]
 
 

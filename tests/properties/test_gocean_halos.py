@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gocean_programs import WRITE, kernel, schedule
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
+from psyclone_storage.coherence.check_halos import check_halos
+from psyclone_storage.coherence.scenarios import HaloScenario
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.ir.kernel import GridStencil, Kernel
 from psyclone_storage.ir.peel import Interior, Margins, Peel, PeelSection

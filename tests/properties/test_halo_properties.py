@@ -11,13 +11,9 @@ import pytest
 
 from properties.psyclone_tables import demanded_exchanges, placed_exchanges
 from properties.random_schedules import RULES, Case, random_case
-from psyclone_storage.analysis.schedules.check import (
-    HaloScenario,
-    check_halos,
-    execute,
-    prepare,
-)
-from psyclone_storage.analysis.schedules.worlds import worlds
+from psyclone_storage.coherence.check_halos import check_halos, execute
+from psyclone_storage.coherence.execution import prepare
+from psyclone_storage.coherence.scenarios import HaloScenario, halo_scenarios
 from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, MarkHalo, Schedule
@@ -37,7 +33,7 @@ def batch(number: int, size: int = PER_BATCH) -> Iterator[tuple[Case, Schedule]]
 
 
 def some_worlds(schedule: Schedule, shared: frozenset[str], most: int = 16) -> list[HaloScenario]:
-    every = list(worlds(schedule, shared))
+    every = list(halo_scenarios(schedule, shared))
     return random.Random(schedule.name).sample(every, min(most, len(every)))
 
 
@@ -99,7 +95,7 @@ def test_each_exchange_is_needed_in_some_entry_state(number: int) -> None:
     for case, schedule in batch(number):
         shared = frozenset(field.name for field in case.fields)
         shared = (shared - RULES.without_annexed(case.schedule)) | case.shared
-        every = list(worlds(schedule, shared))
+        every = list(halo_scenarios(schedule, shared))
         for exchange in exchanges(schedule):
             checked += 1
             shorter = prepare(without(schedule, exchange.uid))
@@ -175,7 +171,7 @@ def test_a_guard_skips_an_exchange_in_some_entry_state(number: int) -> None:
         guarded = {item.uid for item in exchanges(schedule) if item.guarded}
         skipped: set[str] = set()
         prepared = prepare(schedule)
-        for world in worlds(schedule, case.shared):
+        for world in halo_scenarios(schedule, case.shared):
             skipped |= guarded - set(execute(prepared, world).exchanged)
         for uid in guarded - skipped:
             exchange = next(item for item in exchanges(schedule) if item.uid == uid)
@@ -227,7 +223,9 @@ def test_the_adversary_finds_an_exchange_that_is_too_shallow() -> None:
             body = tuple(shallow if item is exchange else item for item in schedule.body)
             broken = replace(schedule, body=body)
             prepared = prepare(broken)
-            found += any(check_halos(prepared, world) for world in worlds(broken, case.shared))
+            found += any(
+                check_halos(prepared, world) for world in halo_scenarios(broken, case.shared)
+            )
     assert found > 50
 
 
@@ -256,7 +254,7 @@ def test_nobody_hears_of_marks_that_are_left_out_but_of_each_other_mark(number: 
         fewer = eliminate_dead_halo_flags(schedule)
         assert eliminate_dead_halo_flags(fewer) == fewer
         left_out += len(schedule.body) - len(fewer.body)
-        every = list(worlds(schedule, case.shared))
+        every = list(halo_scenarios(schedule, case.shared))
         flags_before, flags = flags_after(schedule), flags_after(fewer)
         prepared = prepare(fewer)
         for world in random.Random(number).sample(every, min(16, len(every))):

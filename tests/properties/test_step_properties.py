@@ -13,8 +13,8 @@ import pytest
 
 from properties.random_schedules import Case
 from properties.worked import ALIASED, PLANES, case_of, on_plane
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
-from psyclone_storage.analysis.schedules.worlds import worlds
+from psyclone_storage.coherence.check_halos import check_halos
+from psyclone_storage.coherence.scenarios import HaloScenario, halo_scenarios
 from psyclone_storage.ir.schedule import HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
 from psyclone_storage.transform.workbench import Workbench
@@ -47,7 +47,7 @@ def test_accepted_steps_never_lead_to_a_stale_read(number: int) -> None:
     for case, bench in batch(number):
         every = [
             world
-            for world in worlds(bench.schedule, case.shared)
+            for world in halo_scenarios(bench.schedule, case.shared)
             if has_levels_of_pinned(bench.schedule, world)
         ]
         chosen = random.Random(number).sample(every, min(8, len(every)))
@@ -62,7 +62,7 @@ def test_no_copy_is_stale_whichever_names_are_one_object() -> None:
         case, bench = case_of(seed, aliased=True), on_plane(seed, aliased=True).tried.bench
         every = [
             world
-            for world in worlds(bench.schedule, case.shared)
+            for world in halo_scenarios(bench.schedule, case.shared)
             if world.same and has_levels_of_pinned(bench.schedule, world)
         ]
         tried += bool(every)

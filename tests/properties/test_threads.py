@@ -18,11 +18,11 @@ from properties.random_steps import ON_SCHEDULES
 from properties.small_meshes import FEW_LINES, Plane
 from properties.thread_model import races
 from properties.worked import GRIDS, PLANES, Worked, accepted, all_worked, on_grid, on_plane
-from psyclone_storage.analysis.schedules.check_devices import check_transfers
 from psyclone_storage.analysis.schedules.races import check_races
-from psyclone_storage.analysis.schedules.worlds import device_worlds
 from psyclone_storage.backend.gocean.abi import READ_FROM_DEVICE, WRITE_TO_DEVICE
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.coherence.check_devices import check_transfers
+from psyclone_storage.coherence.scenarios import device_scenarios
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.schedule import (
@@ -78,7 +78,7 @@ def test_no_accepted_schedule_reads_a_stale_copy(worked: list[Worked]) -> None:
     """A recipe that leaves a part of a loop on the host is not finished."""
     whole = [one for one in worked if is_finished(one.schedule)]
     for number, one in enumerate(whole):
-        for world in device_worlds(one.schedule, random.Random(number)):
+        for world in device_scenarios(one.schedule, random.Random(number)):
             assert check_transfers(one.schedule, world) == (), (one.start.name, asked(one), world)
 
 

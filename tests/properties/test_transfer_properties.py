@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from properties.random_schedules import RULES, random_case
-from psyclone_storage.analysis.schedules.check_devices import check_transfers
-from psyclone_storage.analysis.schedules.worlds import device_worlds
+from psyclone_storage.coherence.check_devices import check_transfers
+from psyclone_storage.coherence.scenarios import device_scenarios
 from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
@@ -110,7 +110,7 @@ def batch(number: int) -> Iterator[tuple[int, Schedule]]:
 def test_no_accepted_schedule_reads_a_stale_copy(number: int) -> None:
     for seed, schedule in batch(number):
         assert check_schedule(schedule) == ()
-        for world in device_worlds(schedule, random.Random(seed)):
+        for world in device_scenarios(schedule, random.Random(seed)):
             assert check_transfers(schedule, world) == (), (seed, world)
 
 
@@ -134,7 +134,7 @@ def test_what_stays_on_the_host_beside_a_device_reads_no_stale_copy() -> None:
         beside = with_transfers(schedule, in_strips=strips, beside_device=True)
         assert with_transfers(beside, in_strips=strips, beside_device=True) == beside
         moved += has_device(beside)
-        for world in device_worlds(beside, random.Random(seed)):
+        for world in device_scenarios(beside, random.Random(seed)):
             assert check_transfers(beside, world) == (), (seed, world)
     assert moved > PER_BATCH // 2
 
@@ -177,7 +177,7 @@ def test_every_transfer_is_missed_if_it_is_left_out(number: int) -> None:
         if any(datum.may_alias for datum in schedule.data):
             continue
         for mutant in mutants(schedule):
-            chosen = list(device_worlds(schedule, random.Random(seed)))
+            chosen = list(device_scenarios(schedule, random.Random(seed)))
             assert any(check_transfers(mutant, world) for world in chosen), (seed, mutant)
             missed += 1
     assert missed > PER_BATCH / 3
@@ -188,7 +188,7 @@ def test_waits_that_are_left_out_are_missed() -> None:
     missed = []
     for number in BATCHES:
         for seed, schedule in batch(number):
-            chosen = list(device_worlds(schedule, random.Random(seed)))
+            chosen = list(device_scenarios(schedule, random.Random(seed)))
             for wait in [item for item in schedule.body if isinstance(item, Wait)]:
                 mutant = replaced(schedule, wait.uid)
                 missed.append(any(check_transfers(mutant, world) for world in chosen))

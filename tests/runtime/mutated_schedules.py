@@ -1,4 +1,4 @@
-"""What the adversary of `analysis.check` says of the mutations of an LFRic suite.
+"""What the adversary of `coherence.check_halos` says of the mutations of an LFRic suite.
 
 A mutation of the running program has a counterpart in the schedule that the program was made of.
 The exchanges stay as they were planned for the schedule before the mutation.
@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, execute, prepare
-from psyclone_storage.analysis.schedules.worlds import worlds
+from psyclone_storage.coherence.check_halos import check_halos, execute
+from psyclone_storage.coherence.execution import prepare
+from psyclone_storage.coherence.scenarios import HaloScenario, halo_scenarios
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.kernel import Access, ArgKind, ReductionOp
@@ -183,7 +184,7 @@ class Mutant:
 def worlds_of(schedule: Schedule) -> list[HaloScenario]:
     """Return all worlds of a schedule, or of one that was made of it."""
     shared = frozenset(datum.name for datum in schedule.data)
-    return list(worlds(schedule, shared - RULES.without_annexed(schedule)))
+    return list(halo_scenarios(schedule, shared - RULES.without_annexed(schedule)))
 
 
 def noticed_by(outcome: Outcome | None, mutant: Mutant | None) -> str:

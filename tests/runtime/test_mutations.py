@@ -1,8 +1,8 @@
 """What is generated is needed: whatever is left out or changed, one at a time, is noticed.
 
 The answers of the running program differ then, from NaN in a halo that was not filled or from a
-value of before; or else the adversary of `analysis.check` finds an entry state in which something
-stale is read or promised.
+value of before; or else the adversary of `coherence.check_halos` finds an entry state in which
+something stale is read or promised.
 
 | what is done | noticed by |
 |---|---|

@@ -48,8 +48,8 @@ LATE: dict[str, set[str]] = {
     },
     "pipeline/compile.py": {
         "psyclone_storage.pipeline.coherence.check_coherence",
-        "psyclone_storage.pipeline.storage_access.check_plans",
-        "psyclone_storage.pipeline.storage_access.with_holding",
+        "psyclone_storage.pipeline.coherence.check_storage_plans",
+        "psyclone_storage.pipeline.coherence.with_storage_access",
         "psyclone_storage.pipeline.user_transforms.read_user_transforms",
     },
     "targets/fortran.py": {

@@ -1,4 +1,4 @@
-"""Each row of `base.events.HALO` happens to the planner of exchanges, and to the adversary.
+"""Each row of `coherence.tables.HALO` happens to the planner of exchanges, and to the adversary.
 
 Each is asked through schedules alone: one that brings the copies at a place into a state, lets the
 event happen and then looks at them, by a reader and by a loop that adds to them. The planner may
@@ -14,9 +14,10 @@ from enum import Enum
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
-from psyclone_storage.base.events import HALO, Copy, HaloEvent
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.coherence.check_halos import check_halos
+from psyclone_storage.coherence.scenarios import HaloScenario
+from psyclone_storage.coherence.tables import HALO, Copy, HaloEvent
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import (
     Extent,

@@ -1,4 +1,4 @@
-"""Each row of `base.events.MEMORY` happens to all who know of copies in two memory spaces.
+"""Each row of `coherence.tables.MEMORY` happens to all who know of copies in two memory spaces.
 
 They are the planner of transfers and the adversary, which are asked through schedules, the buffer
 of the storage runtime and the library in Fortran, which are used by their own words. A compiler
@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check_devices import DeviceWorld, check_transfers
-from psyclone_storage.base.events import (
+from psyclone_storage.coherence.check_devices import check_transfers
+from psyclone_storage.coherence.scenarios import DeviceScenario
+from psyclone_storage.coherence.tables import (
     MEMORY,
     PARTS,
     Holders,
@@ -117,9 +118,9 @@ def stale_reads(uses: list[Use]) -> int:
     """Return how often the adversary says that the last of `uses` reads what is stale."""
     made = made_of(uses)
     everybody = frozenset(datum.name for datum in made.data)
-    world = DeviceWorld(everybody, frozenset())
+    world = DeviceScenario(everybody, frozenset())
     whole, before = (
-        [one for one in check_transfers(part, world) if one.uid != "end" and one.datum == "u"]
+        [one for one in check_transfers(part, world) if one.uid != "end" and one.part.datum == "u"]
         for part in (made, replace(made, body=made.body[:-1]))
     )
     return len(whole) - len(before)

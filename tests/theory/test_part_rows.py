@@ -1,10 +1,10 @@
-"""Each row of `base.events.PARTS` happens to the library in Fortran, which can move parts alone."""
+"""Each row of `coherence.tables.PARTS` happens to the Fortran library, which can move parts."""
 
 from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.base.events import PARTS, Holders, MemoryOutcome, PartEvent
+from psyclone_storage.coherence.tables import PARTS, Holders, MemoryOutcome, PartEvent
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.interop.fortran import FortranOptions, FortranStorage
 from psyclone_storage.storage.interop.fortran_functions import Box

@@ -2,7 +2,7 @@
 
 In Fortran what is bound to the object that has a storage is called, and a pointer, the window, is
 set to the values that code for the space works on. In Python all data of a routine are bound at
-once. What is held, where, for what, and until when is planned before (`ir.holding`); why, is here.
+once. The accesses are planned before (`ir.storage_access`); their reasons are printed here.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from psyclone_storage.backend import abi_storage as abi
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.expr import Expr, Member, Name
-from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import Datum, HaloExchange
+from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, ReleaseData
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Call, Comment, Line
 from psyclone_storage.ir.walk import kernel_calls, statements
@@ -86,8 +86,8 @@ def why_held(context: LoweringContext, datum: Datum, action: AcquireData) -> str
         by.append("its halo is exchanged")
     found = ", ".join(dict.fromkeys(by))
     if any(
-        isinstance(one.action, PrefetchData) and one.action.datum == datum.name
-        for one in context.held.placed
+        isinstance(one.statement, PrefetchData) and one.statement.datum == datum.name
+        for one in context.held.insertions
     ):
         found += (
             f"; on its way from the beginning, waited for by {_named(context, action.users[0])}"

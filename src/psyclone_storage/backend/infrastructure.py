@@ -9,9 +9,9 @@ from psyclone_storage.backend.workspace import ModuleImports, SetupSection, Work
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name
-from psyclone_storage.ir.holding import HoldingAction, HoldingContract, HoldingPlan
 from psyclone_storage.ir.runtime_ops import Action, Value
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule, Statement
+from psyclone_storage.ir.storage_access import StorageAction, StoragePlan, StoragePolicy
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Declare, DeviceItem, Line, Routine
 
@@ -53,7 +53,7 @@ class Infrastructure:
     Partial sums of threads are `padding` values apart, so that no two write to one line of a cache.
     Regions that copy their data tell what that is where it `names_what_is_copied`. `around` puts
     the statements of a routine into what they need around them. One with a contract for `holding`
-    keeps data in storages: `storages` answers the actions of `ir.holding`, or all is bound
+    keeps data in storages: `storages` answers the actions of `ir.storage_access`, or all is bound
     `at_once` by what it puts around the statements. `beside` puts before and behind the lines of
     one statement what is needed there for what is no datum of the invoke. One whose loops are
     compiled by themselves anyway `outlines` none. With `fetches_strips` code around an exchange
@@ -80,14 +80,14 @@ class Infrastructure:
     names_what_is_copied: bool = True
     padding: int = PADDING
     around: Callable[[LoweringContext, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is
-    holding: HoldingContract | None = None
+    holding: StoragePolicy | None = None
     beside: Callable[[LoweringContext, Statement, tuple[Line, ...]], tuple[Line, ...]] = (
         _nothing_beside
     )
     outlines: bool = True
     fetches_strips: bool = False
     starts_together: bool = False
-    storages: Mapping[type[HoldingAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
+    storages: Mapping[type[StorageAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
         field(default_factory=dict)
     )
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class LoweringContext:
     ops: Infrastructure
     several_meshes: bool = False
     partial_sums: Mapping[str, Expr] = field(default_factory=dict)
-    held: HoldingPlan = HoldingPlan()
+    held: StoragePlan = StoragePlan()
     outlines: bool = True
     on_device: bool = False
 
@@ -125,7 +125,7 @@ class LoweringContext:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
         return answer(self, asked)
 
-    def storage_lines(self, asked: HoldingAction) -> tuple[Line, ...]:
+    def storage_lines(self, asked: StorageAction) -> tuple[Line, ...]:
         """Return the statements by which the infrastructure asks its storages."""
         if (answer := self.ops.storages.get(type(asked))) is None:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")

@@ -24,7 +24,7 @@ from psyclone_storage.backend.versions import versions
 from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.devices import device_regions
-from psyclone_storage.ir.holding import END
+from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.parts import loops_with_parts
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice

@@ -16,9 +16,10 @@ from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import CallFunction, Expr, Keyword, Member, Name, logical
-from psyclone_storage.ir.holding import END, AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.runtime_ops import IsDirty
 from psyclone_storage.ir.schedule import HaloExchange
+from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, ReleaseData
 from psyclone_storage.ir.unit import Call, Declare, Line, PointerAssign
 from psyclone_storage.ir.walk import statements
 
@@ -125,7 +126,7 @@ def _is_used_behind(context: LoweringContext, datum: str, component: int | None)
     )
     return any(
         places[placed.before] > last
-        for placed in context.held.placed
-        if isinstance(placed.action, AcquireData)
-        and (placed.action.datum, placed.action.component or 1) == (datum, component or 1)
+        for placed in context.held.insertions
+        if isinstance(placed.statement, AcquireData)
+        and (placed.statement.datum, placed.statement.component or 1) == (datum, component or 1)
     )

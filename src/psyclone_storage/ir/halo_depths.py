@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.kernel import ArgKind, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, Depth
@@ -21,15 +21,7 @@ _FINE = 2
 """Levels of a fine mesh in one level of the coarse mesh."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldPart:
-    """A field, or one component of a field vector."""
-
-    datum: str
-    component: int | None
-
-
-def fields_of_whole_halo(schedule: Schedule) -> tuple[FieldPart, ...]:
+def fields_of_whole_halo(schedule: Schedule) -> tuple[DatumPart, ...]:
     """Return the fields whose least halo depth is the whole halo of the schedule.
 
     They are all fields of the loops that run through the whole halo.
@@ -43,12 +35,12 @@ def fields_of_whole_halo(schedule: Schedule) -> tuple[FieldPart, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def depths_of_steps(schedule: Schedule) -> dict[FieldPart, Depth]:
+def depths_of_steps(schedule: Schedule) -> dict[DatumPart, Depth]:
     """Return the halo depth of each field on which the loops rely that a step has extended.
 
     So do loops that fill more than the first level for an extended one.
     """
-    found: dict[FieldPart, Depth] = {}
+    found: dict[DatumPart, Depth] = {}
     for loop in outer_loops(schedule):
         if loop.extent.extended or _ONE.covers(loop.filled) is not Fresh.YES:
             for part, depth in fields_of_loop(schedule, loop):
@@ -56,14 +48,14 @@ def depths_of_steps(schedule: Schedule) -> dict[FieldPart, Depth]:
     return found
 
 
-def fields_of_loop(schedule: Schedule, loop: Loop) -> Iterator[tuple[FieldPart, Depth]]:
+def fields_of_loop(schedule: Schedule, loop: Loop) -> Iterator[tuple[DatumPart, Depth]]:
     """Yield the fields of a loop into the halo with the halo levels that it accesses."""
     for around, call in calls_in(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.kind is ArgKind.FIELD and actual.datum is not None:
                 depth = _accessed(around.computed.depth, call, described, actual)
                 for component in parts_of(schedule.datum(actual.datum), actual.component):
-                    yield FieldPart(actual.datum, component), depth
+                    yield DatumPart(actual.datum, component), depth
 
 
 def _accessed(depth: Depth, call: KernelCall, described: KernelArg, actual: Actual) -> Depth:

@@ -65,7 +65,7 @@ class Term:
         return not other.whole and self._exceeds_by(other, 1)
 
     def _exceeds_by(self, other: Term, levels: int) -> bool:
-        if Counter(other.names) - Counter(self.names):
+        if other.unknowns and Counter(other.names) - Counter(self.names):
             return False
         return self.constant >= other.constant + levels
 

@@ -14,13 +14,13 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr
-from psyclone_storage.ir.holding import HoldingPlan
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.keys import FromModule, Named
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.peel import Peel
 from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.storage_access import StoragePlan
 from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
 from psyclone_storage.ir.types import DataType
 
@@ -443,7 +443,7 @@ class Invoke:
 
     schedule: Schedule
     parsed: ParsedInvoke
-    held: HoldingPlan = HoldingPlan()
+    held: StoragePlan = StoragePlan()
 
     @property
     def name(self) -> str:

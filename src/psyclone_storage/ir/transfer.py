@@ -1,6 +1,6 @@
 """Statements that move data between the host and a device, or wait for what is under way.
 
-Most of them are derived, as halo exchanges are: `analysis.residency` says where they go.
+Most of them are derived, as halo exchanges are: `coherence.transfers` says where they go.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Is a schedule in one piece? Structural checks between the stages of a compilation.
 
 What is found here is a defect of this tool, never of what the user wrote: each stage may count on
-what these checks promise. Whether halos are right is not asked here but in `analysis.check`.
+what these checks promise. Whether halos are right is not asked here but in `coherence.check_halos`.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ from psyclone_storage.domain.build import BuildOptions, build_program, check_cal
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 from psyclone_storage.ir.devices import has_device
-from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
+from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.pipeline.kernel_naming import (
@@ -260,9 +260,9 @@ class Compiler:
                 program, self.kernels, self.target.infrastructure(self.settings).sizes
             )
         if contract is not None:
-            program = _with_holding(program, contract, rules, self.kernels)
+            program = _with_storage_access(program, contract, rules, self.kernels)
             if checks:
-                _check_plans(program, contract, self.kernels)
+                _check_storage_plans(program, contract, self.kernels)
         return program
 
     def _shares_device(self, program: Program) -> bool:
@@ -357,18 +357,18 @@ def _check_coherence(program: Program, rules: Rules) -> None:
     check_coherence(program, rules)
 
 
-def _with_holding(
-    program: Program, contract: HoldingContract, rules: Rules, kernels: Kernels
+def _with_storage_access(
+    program: Program, policy: StoragePolicy, rules: Rules, kernels: Kernels
 ) -> Program:
-    from psyclone_storage.pipeline.storage_access import with_holding  # noqa: PLC0415
+    from psyclone_storage.pipeline.coherence import with_storage_access  # noqa: PLC0415
 
-    return with_holding(program, contract, rules, kernels)
+    return with_storage_access(program, policy, rules, kernels)
 
 
-def _check_plans(program: Program, contract: HoldingContract, kernels: Kernels) -> None:
-    from psyclone_storage.pipeline.storage_access import check_plans  # noqa: PLC0415
+def _check_storage_plans(program: Program, policy: StoragePolicy, kernels: Kernels) -> None:
+    from psyclone_storage.pipeline.coherence import check_storage_plans  # noqa: PLC0415
 
-    check_plans(program, contract, kernels)
+    check_storage_plans(program, policy, kernels)
 
 
 def _user_transforms(request: CompileRequest, made: Compiler, name: Api) -> UserTransforms | None:

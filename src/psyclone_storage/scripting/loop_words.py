@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from psyclone_storage.analysis.schedules.touch import Touches
+from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir.walk import find, statements
 from psyclone_storage.scripting.arguments import Argument
@@ -39,8 +39,8 @@ def fields_beyond_owned(
     `path` leads to that loop; what the outermost loop on it reads counts.
     """
     outer = next(item for item in path if isinstance(item, tree.Loop))
-    touches = Touches(bench.schedule, bench.rules).of(outer, outer.filled)
-    names = {touch.key.datum for touch in touches if touch.need is not None}
+    effects = HaloEffects(bench.schedule, bench.rules).of(outer, outer.filled)
+    names = {effect.part.datum for effect in effects if effect.need is not None}
     found: dict[str, Argument] = {}
     for arg in args:
         if arg.name in names and arg.use.access.reads:

@@ -8,9 +8,8 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from psyclone_storage.analysis.schedules.explain import explain_halos
-from psyclone_storage.analysis.schedules.explain_transfers import explain_transfers
-from psyclone_storage.analysis.schedules.picture import PictureRow, picture_rows
+from psyclone_storage.coherence.dataflow_diagram import DiagramRow, diagram_rows
+from psyclone_storage.coherence.explain import explain_halos, explain_transfers
 from psyclone_storage.infrastructures.lfric import ANY_W2_MEMBERS, SPACES
 from psyclone_storage.ir.schedule import HaloExchange, Invoke, Phase, Reason, Schedule
 from psyclone_storage.ir.transfer import Update
@@ -43,7 +42,7 @@ def _invoke(item: Invoke, build: Build, refused: tuple[Refusal, ...]) -> dict[st
             {"name": datum.name, "kind": datum.kind.value if datum.kind else datum.role.value}
             for datum in schedule.all_data
         ],
-        "rows": [_row(row, schedule) for row in picture_rows(schedule, build.rules)],
+        "rows": [_row(row, schedule) for row in diagram_rows(schedule, build.rules)],
         "why": explain_halos(without_halos(schedule), build.rules),
         "transfers": explain_transfers(schedule),
         "exchanges": exchange_costs(schedule),
@@ -51,7 +50,7 @@ def _invoke(item: Invoke, build: Build, refused: tuple[Refusal, ...]) -> dict[st
     }
 
 
-def _row(row: PictureRow, schedule: Schedule) -> dict[str, Any]:
+def _row(row: DiagramRow, schedule: Schedule) -> dict[str, Any]:
     columns = {datum.name: number for number, datum in enumerate(schedule.all_data)}
     cells = sorted((columns[cell.datum], cell) for cell in _merged(row) if cell.datum in columns)
     return {
@@ -65,7 +64,7 @@ def _row(row: PictureRow, schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _merged(row: PictureRow) -> Iterator[Any]:
+def _merged(row: DiagramRow) -> Iterator[Any]:
     """Yield one cell for each datum: the components of a vector share one."""
     seen: dict[str, Any] = {}
     for cell in row.cells:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from psyclone_storage.analysis.schedules import explain
 from psyclone_storage.analysis.schedules.dependence import dag_dot
-from psyclone_storage.analysis.schedules.explain_holding import explain_holding
-from psyclone_storage.analysis.schedules.explain_transfers import explain_transfers
+from psyclone_storage.coherence import explain
+from psyclone_storage.coherence.explain import explain_storage_access, explain_transfers
 from psyclone_storage.ir import view
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.pipeline.compile import Build
@@ -64,7 +63,9 @@ def explanation(build: Build) -> str:
     levels = filter(None, (explain.explain_levels(item.schedule) for item in build.program.invokes))
     calls = filter(None, (explain.explain_calls(item.schedule) for item in build.program.invokes))
     transfers = filter(None, (explain_transfers(item.schedule) for item in build.program.invokes))
-    held = filter(None, (explain_holding(item.name, item.held) for item in build.program.invokes))
+    held = filter(
+        None, (explain_storage_access(item.name, item.held) for item in build.program.invokes)
+    )
     return "\n".join(
         (*halos, *messages, *tiles, *columns, *levels, *calls, *transfers, *held, *steps)
     )

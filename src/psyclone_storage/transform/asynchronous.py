@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.dependence import Uses
-from psyclone_storage.analysis.schedules.halo import plan_halos
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.coherence.halos import plan_halos
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import find, place_near, replaced, statements
@@ -119,7 +119,7 @@ class OverlapExchange(CheckedStep):
             return None
         start = body[at]
         assert isinstance(start, HaloExchange)
-        flying = {ExchangedComponent(start.datum, start.component): start}
+        flying = {DatumPart(start.datum, start.component): start}
         uses, halos, earliest = Uses(split), HalosInFlight(split, rules), at
         for place in reversed(range(at)):
             passed = body[place]
@@ -217,7 +217,8 @@ def exchanges_instead(schedule: Schedule, rules: Rules, uid: str) -> tuple[HaloE
 
 def _planned(schedule: Schedule, rules: Rules) -> tuple[HaloExchange, ...]:
     """Return the exchanges that are placed in `schedule`, under the names that they have there."""
-    return tuple(placed.exchange for placed in plan_halos(without_halos(schedule), rules).exchanges)
+    plan = plan_halos(without_halos(schedule), rules)
+    return tuple(placed.statement for placed in plan.exchanges)
 
 
 def _free_number(schedule: Schedule, uid: str) -> str:

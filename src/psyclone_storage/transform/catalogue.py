@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import MISSING, dataclass, fields, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange, UnpinExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds

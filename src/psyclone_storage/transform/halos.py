@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from operator import is_
 
-from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
-from psyclone_storage.analysis.schedules.touch import Touches
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.kept import kept_lately, kept_with_first
 from psyclone_storage.base.records import replace
+from psyclone_storage.coherence.halo_effects import HaloEffects
+from psyclone_storage.coherence.halos import HaloPlan, plan_halos
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.devices import has_device
+from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
@@ -97,8 +98,8 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
     if not bare.distributed:
         return bare
     plan = plan_halos(bare, rules)
-    before, after = _by_place(plan)
-    arranged = _arranged(bare.body, before, after, aliases_in(schedule))
+    before = _by_place(plan)
+    arranged = _arranged(bare.body, before, plan.marks, aliases_in(schedule))
     earlier = {loop.uid: loop for loop in outer_loops(schedule) if loop.filled.terms}
     body = _computing(tuple(arranged), plan.computed, earlier)
     return replace(bare, body=(*body, *(one for one, _ in before[END])))
@@ -114,7 +115,7 @@ def keeps_plan(planned: Schedule, changed: Schedule, rules: Rules) -> bool:
     same_data = planned.data is changed.data and planned.imported is changed.imported
     if not same_data or len(planned.body) != len(changed.body) or has_device(planned):
         return False
-    touched = Touches(planned, rules)
+    touched = HaloEffects(planned, rules)
     return all(
         _touch_alike(old, new, rules, touched)
         for old, new in zip(planned.body, changed.body, strict=True)
@@ -122,7 +123,7 @@ def keeps_plan(planned: Schedule, changed: Schedule, rules: Rules) -> bool:
     )
 
 
-def _touch_alike(before: Statement, after: Statement, rules: Rules, touched: Touches) -> bool:
+def _touch_alike(before: Statement, after: Statement, rules: Rules, touched: HaloEffects) -> bool:
     """Return whether both are one loop, or hold one, with the same calls, touches and rights."""
     old, new = _only_loop(before), _only_loop(after)
     if old is None or new is None or old.uid != new.uid or old.filled != new.filled:
@@ -181,7 +182,7 @@ def _computing(
 def _arranged(
     body: tuple[Statement, ...],
     before: Mapping[str, list[_Before]],
-    after: Mapping[str, list[MarkHalo]],
+    after: Mapping[str, tuple[MarkHalo, ...]],
     aliases: Aliases,
 ) -> Iterator[Statement]:
     """Yield `body` with what goes before and after each of its statements."""
@@ -257,18 +258,13 @@ def _is_derived(item: Statement) -> bool:
     return isinstance(item, MarkHalo | FillHalo | GlobalReduction | Wait)
 
 
-def _by_place(
-    plan: HaloPlan,
-) -> tuple[dict[str, list[_Before]], dict[str, list[MarkHalo]]]:
-    before: dict[str, list[_Before]] = defaultdict(list)
-    after: dict[str, list[MarkHalo]] = defaultdict(list)
-    for placed in plan.exchanges:
-        before[placed.before].append((placed.exchange, ""))
-    for filled in plan.fills:
-        before[filled.before].append((filled.fill, filled.after))
-    for marked in plan.marks:
-        after[marked.after].append(marked.mark)
-    return before, after
+def _by_place(plan: HaloPlan) -> dict[str, list[_Before]]:
+    found: dict[str, list[_Before]] = defaultdict(list)
+    for exchange in plan.exchanges:
+        found[exchange.before].append((exchange.statement, exchange.after))
+    for fill in plan.fills:
+        found[fill.before].append((fill.statement, fill.after))
+    return found
 
 
 def _reductions(loop: Loop) -> Iterator[GlobalReduction]:

@@ -1,6 +1,6 @@
 """What must hold of a schedule after any step, whatever the step itself has checked.
 
-Two things can go wrong by a change elsewhere: a loop may come to touch a halo while its exchange
+Two things can go wrong by a change elsewhere: a loop may come to access a halo while its exchange
 is under way, and an exchange may become necessary between the loops of one construct.
 """
 
@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from psyclone_storage.analysis.schedules.touch import (
-    ExchangedComponent,
-    Touch,
-    Touches,
-    aliases_of,
-    key_text,
-)
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
@@ -34,17 +29,17 @@ from psyclone_storage.transform.step import Reasons
 
 
 def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
-    """Return which loops touch a halo between the start and the finish of its exchange (T031).
+    """Return which loops access a halo between the start and the finish of its exchange (T031).
 
     Owned dofs may be read meanwhile: that is what an asynchronous exchange is for. Replicas
     may not, not even clean ones, for the exchange writes to them.
     """
     halos = HalosInFlight(schedule, rules)
-    flying: dict[ExchangedComponent, HaloExchange] = {}
+    flying: dict[DatumPart, HaloExchange] = {}
     problems: list[Diagnostic] = []
     for item in in_sequence(schedule):
         if isinstance(item, HaloExchange):
-            key = ExchangedComponent(item.datum, item.component)
+            key = DatumPart(item.datum, item.component)
             if item.phase is Phase.START:
                 flying[key] = item
             elif item.phase is Phase.FINISH:
@@ -55,37 +50,37 @@ def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
 
 
 class HalosInFlight:
-    """The halos of one schedule while exchanges fill them: which loops touch them."""
+    """The halos of one schedule while exchanges fill them: which loops access them."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
-        self._touches = Touches(schedule, rules)
-        self._aliases = aliases_of(schedule)
+        self._touches = HaloEffects(schedule, rules)
+        self._aliases = alias_parts(schedule)
 
     def touched_by(
         self,
         block: Loop | DirectiveRegion | ProfileRegion,
-        flying: Mapping[ExchangedComponent, HaloExchange],
+        flying: Mapping[DatumPart, HaloExchange],
     ) -> Reasons:
-        """Return which loops of `block` touch what the exchanges `flying` are to fill (T031)."""
+        """Return which loops of `block` access what the exchanges `flying` are to fill (T031)."""
         busy = dict(flying)
         for key, exchange in flying.items():
             busy |= dict.fromkeys(self._aliases[key.datum], exchange)
         return tuple(
-            _touched(loop, touch, busy[touch.key])
+            _touched(loop, effect, busy[effect.part])
             for loop in ((block,) if isinstance(block, Loop) else outer_loops(block))
             # What a loop fills besides is planned anew, and with a look at what is under way.
-            for touch in self._touches.of(loop, NOTHING)
-            if touch.key in busy and (touch.need or touch.left)
+            for effect in self._touches.of(loop, NOTHING)
+            if effect.part in busy and (effect.need or effect.left)
         )
 
 
-def _touched(loop: Loop, touch: Touch, exchange: HaloExchange) -> Diagnostic:
-    need = touch.need
+def _touched(loop: Loop, effect: HaloEffect, exchange: HaloExchange) -> Diagnostic:
+    need = effect.need
     how = f"reads it {need.why}" if need else "writes it"
     return Diagnostic(
         "T031",
-        f"The exchange '{exchange.uid}' of '{key_text(touch.key)}' would run while '{loop.uid}'"
-        f" {how}.",
+        f"The exchange '{exchange.uid}' of '{effect.part.text}' would run"
+        f" while '{loop.uid}' {how}.",
         place_of(loop),
         hint="Keep the loop before the start or after the finish.",
     )

@@ -6,7 +6,7 @@ then that all who ask are known. It changes no answer and no exchange.
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.schedules.marks import plan_marks
+from psyclone_storage.coherence.dirty_flags import plan_dirty_flags
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.walk import replaced
 
@@ -18,6 +18,6 @@ def eliminate_dead_halo_flags(schedule: Schedule) -> Schedule:
             loop3 [write u], mark(u)@loop3, halo(u)@loop4, loop4 [read u]
     after:  loop1, halo(u)@loop2, loop2, loop3, mark(u)@loop3, halo(u)@loop4, loop4
     """
-    for uid, left in plan_marks(schedule).items():
+    for uid, left in plan_dirty_flags(schedule).items():
         schedule = replaced(schedule, uid, *((left,) if left else ()))
     return schedule

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.devices import DatumUse, device_calls, has_device, moved_data
+from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule
 from psyclone_storage.ir.transfer import EnterData, Side, Update

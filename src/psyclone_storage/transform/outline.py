@@ -7,10 +7,10 @@ from itertools import permutations
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.reduction import against_plain_sums
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import MOVED
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind
@@ -141,12 +141,12 @@ def _about_names_in_place(loop: Loop) -> Iterator[tuple[str, str]]:
         yield from about_names(calls)
 
 
-def _passed_objects(call: KernelCall) -> dict[ExchangedComponent, tuple[ArgKind, bool]]:
+def _passed_objects(call: KernelCall) -> dict[DatumPart, tuple[ArgKind, bool]]:
     """Return the fields and operators that `call` is passed: the kind, and whether it writes."""
-    used: dict[ExchangedComponent, tuple[ArgKind, bool]] = {}
+    used: dict[DatumPart, tuple[ArgKind, bool]] = {}
     for described, actual in zip(call.kernel.args, call.args, strict=True):
         if described.kind in MOVED and actual.datum is not None:
-            key = ExchangedComponent(actual.datum, actual.component)
+            key = DatumPart(actual.datum, actual.component)
             _, writes = used.get(key, (described.kind, False))
             used[key] = described.kind, writes or described.access.writes
     return used

@@ -1,7 +1,7 @@
 """Keep transfers between host and device in step with the loops of a schedule.
 
 Updates and waits are derived, as exchanges are: every step drops them and derives them anew from
-`analysis.residency`. What a script has asked for stays where it is.
+`coherence.transfers`. What a script has asked for stays where it is.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from psyclone_storage.analysis.schedules.halo import END
-from psyclone_storage.analysis.schedules.residency import (
+from psyclone_storage.base.records import replace
+from psyclone_storage.coherence.transfers import (
     ExchangeTransfers,
     TransferPlan,
     plan_transfers,
 )
-from psyclone_storage.base.records import replace
 from psyclone_storage.ir.devices import has_device
+from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, ProfileRegion, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, Update, Wait
@@ -51,7 +51,7 @@ def with_transfers(
     bare = _first_of_all(replace(schedule, body=tuple(_without(schedule.body))))
     plan = plan_transfers(bare, in_strips=in_strips)
     before: dict[str, list[Statement]] = defaultdict(list)
-    for place, statement in plan.inserted:
+    for place, statement, _ in plan.inserted:
         before[place].append(statement)
     body = _arranged(bare.body, before, plan)
     return replace(bare, body=(*body, *before.get(END, ())))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.analysis.schedules.halo import HaloPlan, plan_halos
-from psyclone_storage.analysis.schedules.residency import TransferPlan, plan_transfers
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.source import Span
 from psyclone_storage.cli.main import main
+from psyclone_storage.coherence.halos import HaloPlan, plan_halos
+from psyclone_storage.coherence.transfers import TransferPlan, plan_transfers
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
@@ -40,15 +40,15 @@ def without_the_last_exchange(plan: HaloPlan) -> HaloPlan:
 
 def shallower(plan: HaloPlan) -> HaloPlan:
     exchanges = tuple(
-        replace(one, exchange=replace(one.exchange, depth=one.exchange.depth.minus(1)))
+        one._replace(statement=replace(one.statement, depth=one.statement.depth.minus(1)))
         for one in plan.exchanges
-        if one.exchange.depth.known != 1
+        if one.statement.depth.known != 1
     )
     return replace(plan, exchanges=exchanges)
 
 
 def without_marks(plan: HaloPlan) -> HaloPlan:
-    return replace(plan, marks=())
+    return replace(plan, marks={})
 
 
 def without_fills(plan: HaloPlan) -> HaloPlan:

@@ -13,40 +13,43 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.ir.holding import AcquireData, HoldingPlan, PlacedAction, TouchData
-from psyclone_storage.pipeline import storage_access
+from psyclone_storage.ir.insertion import Insertion
+from psyclone_storage.ir.storage_access import AcquireData, StoragePlan, TouchData
+from psyclone_storage.pipeline import coherence
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.transform.catalogue import RECIPES
 from unit.backend.native.test_loops import built
 
-PLAN = storage_access.plan_holding
+PLAN = coherence.plan_storage_access
 
 
 def changed(
     schedule: object, others: tuple[object, ...], change: Callable[[AcquireData], AcquireData]
-) -> HoldingPlan:
+) -> StoragePlan:
     """Return the plan with what it acquires changed."""
     found = PLAN(schedule, *others)  # type: ignore[arg-type]
-    return HoldingPlan(
+    return StoragePlan(
         tuple(
-            PlacedAction(place, change(action) if isinstance(action, AcquireData) else action)
-            for place, action in found.placed
+            Insertion(place, change(action) if isinstance(action, AcquireData) else action)
+            for place, action, _ in found.insertions
         )
     )
 
 
-def broken(schedule: object, *others: object) -> HoldingPlan:
+def broken(schedule: object, *others: object) -> StoragePlan:
     """Return a plan that brings nothing for what is written."""
     return changed(
         schedule, others, lambda one: replace(one, covered=Fresh.YES) if one.writes else one
     )
 
 
-def silent(schedule: object, *others: object) -> HoldingPlan:
+def silent(schedule: object, *others: object) -> StoragePlan:
     """Return a plan that tells no storage what was written."""
     found = PLAN(schedule, *others)  # type: ignore[arg-type]
-    return HoldingPlan(tuple(one for one in found.placed if not isinstance(one.action, TouchData)))
+    return StoragePlan(
+        tuple(one for one in found.insertions if not isinstance(one.statement, TouchData))
+    )
 
 
 @pytest.mark.parametrize(("plan", "said"), [(broken, "stale"), (silent, "taken for current")])
@@ -54,7 +57,7 @@ def test_a_plan_that_is_wrong_is_found(
     monkeypatch: pytest.MonkeyPatch, plan: object, said: str
 ) -> None:
     built(checks=True)
-    monkeypatch.setattr(storage_access, "plan_holding", plan)
+    monkeypatch.setattr(coherence, "plan_storage_access", plan)
     built(checks=False)
     with pytest.raises(InternalError, match=said):
         built(checks=True)
@@ -81,12 +84,12 @@ def test_array_elements_and_dof_kernels_compile_without_a_failed_check(
     compile_corpus(name, suffix)
 
 
-def apart(schedule: object, *others: object) -> HoldingPlan:
+def apart(schedule: object, *others: object) -> StoragePlan:
     """Return a plan that takes elements of one array for objects of their own."""
     return changed(schedule, others, lambda one: replace(one, may_be=()))
 
 
-def trusting(schedule: object, *others: object) -> HoldingPlan:
+def trusting(schedule: object, *others: object) -> StoragePlan:
     """Return a plan that takes 'hits' for overwritten."""
     return changed(
         schedule,
@@ -98,7 +101,7 @@ def trusting(schedule: object, *others: object) -> HoldingPlan:
 def test_a_plan_that_forgets_that_elements_may_be_one_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(storage_access, "plan_holding", apart)
+    monkeypatch.setattr(coherence, "plan_storage_access", apart)
     with pytest.raises(InternalError, match="is acquired while it is held"):
         compile_corpus("array_elements", ".x90")
 
@@ -115,7 +118,7 @@ def test_a_kernel_for_dofs_that_keeps_a_value_is_not_taken_to_set_it(
     other = kernel.replace("hits = 0_i_def\n", f"{body}\n")
     assert other != kernel
     (tmp_path / "wind_cap_dof_kernel_mod.f90").write_text(other)
-    monkeypatch.setattr(storage_access, "plan_holding", trusting)
+    monkeypatch.setattr(coherence, "plan_storage_access", trusting)
     with pytest.raises(InternalError, match="'hits' inside on the host, where it is stale"):
         compile_corpus("dof_kernel_continuous", ".x90", tmp_path)
 

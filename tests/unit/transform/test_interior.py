@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import check_halos
-from psyclone_storage.analysis.schedules.worlds import worlds
+from psyclone_storage.coherence.check_halos import check_halos
+from psyclone_storage.coherence.scenarios import halo_scenarios
 from psyclone_storage.ir.peel import Interior, describe_peel
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Loop, Schedule
@@ -119,8 +119,10 @@ def test_an_interior_that_is_one_cell_too_wide_is_found(
     peel = replace(inner.peel, interior=Interior(depth.minus(1)))
     wrong = replaced(right, inner.uid, replace(inner, peel=peel))
     assert [one.code for one in check_flights(wrong, RULES)] == ["T031"]
-    assert all(check_halos(right, world) == () for world in worlds(right, shared))
-    found = [check_halos(wrong, world) for world in worlds(wrong, shared) if world.levels > 2]
+    assert all(check_halos(right, world) == () for world in halo_scenarios(right, shared))
+    found = [
+        check_halos(wrong, world) for world in halo_scenarios(wrong, shared) if world.levels > 2
+    ]
     assert found
     assert all(found)
 
@@ -131,7 +133,7 @@ def test_a_rim_that_is_lost_is_found() -> None:
     work = bench((STENCIL, ComputeRedundantly("", 1)._extent), reader)
     work.apply(SplitInterior("loop1"))
     made = replaced(work.schedule, "rim@loop1")
-    assert any(check_halos(made, world) for world in worlds(made, frozenset()))
+    assert any(check_halos(made, world) for world in halo_scenarios(made, frozenset()))
 
 
 def test_where_a_loop_stays_in_one_piece() -> None:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
+from psyclone_storage.coherence.check_halos import check_halos
+from psyclone_storage.coherence.scenarios import HaloScenario
 from psyclone_storage.ir.schedule import ProfileRegion
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, statements

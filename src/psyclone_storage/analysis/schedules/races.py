@@ -25,14 +25,9 @@ from collections.abc import Iterator
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.grid import check_points_parallel
-from psyclone_storage.analysis.schedules.touch import (
-    ExchangedComponent,
-    aliases_of,
-    key_text,
-    keys_of,
-)
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts, passed_parts
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.rules import Rules
@@ -88,12 +83,12 @@ def _additions(rules: Rules, loop: Loop) -> Iterator[Diagnostic]:
 
 
 def _second_writes(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Diagnostic]:
-    data, aliases = data_by_name(schedule), aliases_of(schedule)
-    writers: dict[ExchangedComponent, list[KernelCall]] = defaultdict(list)
+    data, aliases = data_by_name(schedule), alias_parts(schedule)
+    writers: dict[DatumPart, list[KernelCall]] = defaultdict(list)
     for _, call in calls_in(loop):
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.access is Access.WRITE and rules.shares_dofs(described):
-                for key in keys_of(actual, data):
+                for key in passed_parts(actual, data):
                     writers[key].append(call)
     for key, calls in writers.items():
         others = [one for other in aliases[key.datum] for one in writers.get(other, ())]
@@ -103,7 +98,7 @@ def _second_writes(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Dia
             yield Diagnostic(
                 "S010",
                 f"Cells of '{loop.uid}' race: '{first}' and '{second}' both write"
-                f" '{key_text(key)}', whose dofs neighbours share, and the first of one cell can"
+                f" '{key.text}', whose dofs neighbours share, and the first of one cell can"
                 " come last.",
                 clashing[-1].span,
                 hint="Colour the loop first.",
@@ -112,12 +107,12 @@ def _second_writes(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Dia
 
 def _stencil_reads(schedule: Schedule, loop: Loop) -> Iterator[Diagnostic]:
     """Yield the reads of neighbours that other iterations may be writing."""
-    data, aliases = data_by_name(schedule), aliases_of(schedule)
+    data, aliases = data_by_name(schedule), alias_parts(schedule)
     uses = [
         (key, call, described)
         for _, call in calls_in(loop)
         for described, actual in zip(call.kernel.args, call.args, strict=True)
-        for key in keys_of(actual, data)
+        for key in passed_parts(actual, data)
     ]
     writing = [(key, call) for key, call, described in uses if described.access.writes]
     written = dict(writing)
@@ -129,7 +124,7 @@ def _stencil_reads(schedule: Schedule, loop: Loop) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "S010",
                 f"Iterations of '{loop.uid}' race: '{call.kernel.name}' looks at neighbours in"
-                f" '{key_text(key)}', which '{writer.kernel.name}' writes.",
+                f" '{key.text}', which '{writer.kernel.name}' writes.",
                 call.span,
             )
 

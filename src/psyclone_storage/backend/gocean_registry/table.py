@@ -34,8 +34,8 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.infrastructures.gocean import GridProperty, RequiredProperty
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import ArrayLiteral, Expr, Member, Name, spell
-from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData, TouchData
 from psyclone_storage.ir.schedule import Phase
+from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, ReleaseData, TouchData
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Call, Declare, Line
 

@@ -35,13 +35,6 @@ from psyclone_storage.infrastructures.gocean import INTEGER, REAL, GridProperty,
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.devices import device_calls, device_regions
 from psyclone_storage.ir.expr import Expr, Member, Name, spell
-from psyclone_storage.ir.holding import (
-    AcquireData,
-    HoldingContract,
-    PrefetchData,
-    ReleaseData,
-    TouchData,
-)
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.schedule import (
     Datum,
@@ -52,12 +45,19 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.storage_access import (
+    AcquireData,
+    PrefetchData,
+    ReleaseData,
+    StoragePolicy,
+    TouchData,
+)
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, DeviceItem, Line
 from psyclone_storage.ir.walk import kernel_calls
 
-CONTRACT = HoldingContract(through_exchanges=False, at_once=False, directives_act=True)
+CONTRACT = StoragePolicy(through_exchanges=False, at_once=False, directives_act=True)
 
 
 class GridArrays(NamedTuple):

@@ -24,9 +24,9 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value, spell, whole
-from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.schedule import Datum
+from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held, Side
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, HoldData, Line
@@ -83,7 +83,7 @@ def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
 
 def grids_in_cuda(properties: Mapping[str, GridProperty]) -> Infrastructure:
     """Return the same on a device, whose queues wait for what each function uses, and no more."""
-    contract = HoldingContract(home=Side.DEVICE, waits_apart=True)
+    contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
     return replace(grids_in_c(properties), name="The runtime for grids in CUDA", holding=contract)
 
 

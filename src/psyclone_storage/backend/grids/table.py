@@ -33,7 +33,6 @@ from psyclone_storage.ir.expr import (
     spell,
     whole,
 )
-from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.kernel import (
     FIRST_INTERNAL,
     LAST_INTERNAL,
@@ -42,6 +41,7 @@ from psyclone_storage.ir.kernel import (
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import substituted
 from psyclone_storage.ir.schedule import Axis, Datum, KernelCall, Loop, Phase
+from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, HoldData, Line
@@ -86,7 +86,7 @@ def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
         _no_items,
         names_what_is_copied=False,
         around=_held,
-        holding=HoldingContract(),
+        holding=StoragePolicy(),
         outlines=False,
     )
 

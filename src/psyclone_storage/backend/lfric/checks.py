@@ -29,6 +29,7 @@ from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH, SPACES, spaces_meant
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.expr import (
     Binary,
@@ -40,7 +41,7 @@ from psyclone_storage.ir.expr import (
     spell,
     whole,
 )
-from psyclone_storage.ir.halo_depths import FieldPart, depths_of_steps, fields_of_loop
+from psyclone_storage.ir.halo_depths import depths_of_steps, fields_of_loop
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
@@ -179,7 +180,7 @@ def _step_checks(context: LoweringContext) -> Iterator[Check]:
 
     A mesh without halos has fields without halos: the first level of these is empty.
     """
-    needed: dict[Depth, list[FieldPart]] = defaultdict(list)
+    needed: dict[Depth, list[DatumPart]] = defaultdict(list)
     for part, depth in depths_of_steps(context.schedule).items():
         needed[depth].append(part)
     for depth, parts in needed.items():
@@ -231,7 +232,7 @@ def _depth_checks(context: LoweringContext) -> Iterator[Check]:
 
 def _depths(
     context: LoweringContext,
-) -> Iterator[tuple[str, str, Depth, list[FieldPart]]]:
+) -> Iterator[tuple[str, str, Depth, list[DatumPart]]]:
     """Yield what needs a halo, whose halo that is, to which depth, and the fields.
 
     What a step relies on is tested without a request.
@@ -240,13 +241,13 @@ def _depths(
     for item in statements(schedule):
         if isinstance(item, HaloExchange):
             components = parts_of(schedule.datum(item.datum), item.component)
-            parts = [FieldPart(item.datum, component) for component in components]
+            parts = [DatumPart(item.datum, component) for component in components]
             what = f"the exchange of field '{_names(context, parts)}'"
             yield what, "the field", item.depth, parts
     for loop in outer_loops(schedule):
         if not loop.computed.reach.in_halo or loop.extent.extended:
             continue
-        needed: dict[Depth, list[FieldPart]] = defaultdict(list)
+        needed: dict[Depth, list[DatumPart]] = defaultdict(list)
         for part, depth in dict.fromkeys(fields_of_loop(schedule, loop)):
             needed[depth].append(part)
         name = kernel_calls(loop)[0].kernel.name
@@ -261,6 +262,6 @@ def _levels(depth: Depth) -> str:
     return f"{describe_depth(depth)} levels"
 
 
-def _names(context: LoweringContext, parts: Iterable[FieldPart]) -> str:
+def _names(context: LoweringContext, parts: Iterable[DatumPart]) -> str:
     data = (context.schedule.datum(part.datum) for part in parts)
     return ", ".join(dict.fromkeys(spell(datum.actual) for datum in data))

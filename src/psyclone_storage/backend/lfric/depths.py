@@ -9,8 +9,9 @@ from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import proxy
 from psyclone_storage.backend.lfric.members import bound, number
 from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.expr import Expr, Name, intrinsic
-from psyclone_storage.ir.halo_depths import FieldPart, fields_of_whole_halo
+from psyclone_storage.ir.halo_depths import fields_of_whole_halo
 
 
 def whole_halo(context: LoweringContext) -> Name:
@@ -19,7 +20,7 @@ def whole_halo(context: LoweringContext) -> Name:
     return number(context, SetupSection.MESH, ("whole halo",), "max_halo_depth", value)
 
 
-def least_depth(context: LoweringContext, parts: Iterable[FieldPart]) -> Expr:
+def least_depth(context: LoweringContext, parts: Iterable[DatumPart]) -> Expr:
     """Return the least halo depth of some fields."""
     depths = [
         bound(

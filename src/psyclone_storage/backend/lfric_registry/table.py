@@ -34,9 +34,9 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.expr import Expr, Member, Name
-from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData, TouchData
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, Phase
+from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, ReleaseData, TouchData
 from psyclone_storage.ir.unit import Call, Line
 
 

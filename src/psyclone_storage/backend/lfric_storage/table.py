@@ -26,18 +26,18 @@ from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Expr, Keyword, Member, Name, logical
-from psyclone_storage.ir.holding import (
-    AcquireData,
-    HoldingContract,
-    PrefetchData,
-    ReleaseData,
-    TouchData,
-)
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, Phase
+from psyclone_storage.ir.storage_access import (
+    AcquireData,
+    PrefetchData,
+    ReleaseData,
+    StoragePolicy,
+    TouchData,
+)
 from psyclone_storage.ir.unit import Call, Line
 
-CONTRACT = HoldingContract(through_exchanges=False, at_once=False, directives_act=True)
+CONTRACT = StoragePolicy(through_exchanges=False, at_once=False, directives_act=True)
 
 
 def lfric_storage(

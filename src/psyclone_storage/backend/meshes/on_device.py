@@ -12,8 +12,8 @@ from psyclone_storage.backend.infrastructure import Infrastructure, LoweringCont
 from psyclone_storage.backend.native.threads import shared, without_directives
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Element, Range, Section
-from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Statement
+from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Assign, Do, Line
 
@@ -23,7 +23,7 @@ SHARED_LOOPS = frozenset({Over.CELLS, Over.DOFS, Over.CELLS_OF_COLOUR, Over.TILE
 
 def on_device(meshes: Infrastructure) -> Infrastructure:
     """Return meshes with loops that threads of a device share, whose data are waited for apart."""
-    contract = HoldingContract(home=Side.DEVICE, waits_apart=True)
+    contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
     return replace(meshes, beside=_beside, holding=contract)
 
 

@@ -16,9 +16,9 @@ from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.expr import CallFunction, Expr, Member, canonical, integer_value, whole
 from psyclone_storage.ir.halo_depths import depths_of_steps
-from psyclone_storage.ir.holding import AcquireData
 from psyclone_storage.ir.region import WHOLE, Depth
 from psyclone_storage.ir.schedule import Datum, Loop
+from psyclone_storage.ir.storage_access import AcquireData
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, statements
 
 

@@ -50,11 +50,11 @@ from psyclone_storage.ir.expr import (
     integer_value,
     whole,
 )
-from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Datum, DatumRole, KernelCall, Phase
+from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem, HoldData, Line
@@ -81,7 +81,7 @@ def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> I
         sums_in_order=False,
         names_what_is_copied=False,
         around=_held,
-        holding=HoldingContract(),
+        holding=StoragePolicy(),
         outlines=False,
         finish=_refuse_checks if run_time_checks else _add_nothing,
         sizes=SIZES,

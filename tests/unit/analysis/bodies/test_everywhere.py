@@ -9,8 +9,8 @@ from psyclone_storage.analysis.bodies.everywhere import (
     writes_columns,
     writes_once,
 )
-from psyclone_storage.analysis.schedules.check_columns import fills_columns
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.coherence.check_coverage import fills_columns
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy, Role

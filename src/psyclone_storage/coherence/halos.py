@@ -1,14 +1,14 @@
-"""Where halo exchanges go, and what the run-time flags are told: the halo side of coherence.
+"""The coherence solver for halos: halo exchanges, halo fills and updates of the run-time flags.
 
-`plan_halos` walks a schedule once, backwards for how deep the readers of a value look before
-it is written again, and once forwards with a three-valued state per field component. An exchange
-stands directly before the first loop that needs it (lazy, as the seed's Halo Exchange Logic asks)
-and goes as deep as any reader of the same value needs, so that one is enough.
+`plan_halos` analyses a schedule once backwards, for the loops that fill halo levels (`halo_init`),
+and once forwards. The state of a part of a field is symbolic: depths that are clean or filled, and
+facts that are known, unknown, or known only at run time. An exchange is inserted directly before
+the first loop that needs it, as deep as any reader of the same value needs, so that one is enough.
 
-The invariant of the forward walk: what the state calls clean is clean on every rank, and the
-run-time flags say exactly what the state says: clean to `clean`, and dirty beyond it if `beyond`
-is NO. Hence a guard, which asks the flags, never skips an exchange that is needed. Where there are
-no such flags, what may be stale is exchanged without a guard.
+The invariant of the analysis: what the state calls clean is clean on every rank, and the run-time
+flags equal the state: clean to `clean`, and dirty beyond it if `beyond` is NO. Hence a guard, which
+reads the flags, never skips an exchange that is needed. Without such flags, what may be stale is
+exchanged without a guard.
 
 A loop that adds to replicas which are not worth an exchange still needs a number in each of them.
 Those that may never have been filled are given one, without a message.
@@ -21,18 +21,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import reduce
 
-from psyclone_storage.analysis.schedules.fills import planned_fills
-from psyclone_storage.analysis.schedules.touch import (
-    ExchangedComponent,
-    Touch,
-    Touches,
-    aliases_of,
-    key_text,
-    union_of_needs,
-)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects, union_of_needs
+from psyclone_storage.coherence.halo_init import plan_halo_init
+from psyclone_storage.coherence.solver import OUTSIDE, Solver
+from psyclone_storage.coherence.tables import HALO, Copy, HaloEvent
+from psyclone_storage.ir.datum_parts import DatumPart
+from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import (
@@ -47,23 +44,17 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
 
-END = "end"
-"""The place after the last statement of a schedule."""
-
-OUTSIDE = ""
-"""The writer of a value that was made before the invoke."""
-
 _ONE = Depth.of(1)
 _RESTORE = HaloNeed(NOTHING, True, "in later invokes, which count on clean annexed dofs")
 
 
 @dataclass(frozen=True, slots=True)
 class Halo:
-    """What is known of the halo of one component at one place of a schedule.
+    """The state of the halo of one component at one place of a schedule.
 
     Levels 1 to `clean` are clean. Deeper ones are dirty if `beyond` is NO; if it is MAYBE, only
-    the run-time flags know. `annexed` tells of the annexed dofs. Annexed dofs and levels 1 to
-    `filled` hold numbers, clean or stale; if it is None, not even annexed dofs need to. `writer` is
+    the run-time flags know. `annexed` is the state of annexed dofs. Annexed dofs and levels 1 to
+    `filled` hold numbers, clean or stale; without it, not even annexed dofs need to. `writer` is
     the call that wrote last, `written` what that write left, `exchange` the last exchange since.
     """
 
@@ -107,22 +98,33 @@ class Halo:
 
     def exchanged(self, depth: Depth, uid: str) -> Halo:
         """Return the state after the exchange `uid`, whether or not a guard skipped it."""
-        clean = _larger(self.clean, depth)
-        fills = self.filled is not None or depth.covers(_ONE) is Fresh.YES
-        filled = _larger(self.filled or NOTHING, depth) if fills else None
-        return replace(self, clean=clean, annexed=Fresh.YES, exchange=uid, filled=filled)
+        fills = depth.covers(_ONE) is Fresh.YES
+        clean, beyond, filled = self._levels_after(HaloEvent.SHORT_EXCHANGE, depth, fills)
+        return Halo(clean, beyond, Fresh.YES, self.writer, self.written, uid, filled)
 
     def written_by(self, writer: str, left: HaloLeft) -> Halo:
         """Return the state after the call `writer`, in its loop, has left `left`.
 
-        What is clean holds a number, and what held one does so still.
+        What is clean contains a number, and what contained one does so still.
         """
-        fills = self.filled is not None or left.annexed is Fresh.YES
-        filled = _larger(self.filled or NOTHING, left.clean) if fills else None
-        if left.keeps_beyond:
-            clean = _larger(self.clean, left.clean)
-            return Halo(clean, self.beyond, self.annexed, writer, left.why, filled=filled)
-        return Halo(left.clean, Fresh.NO, left.annexed, writer, left.why, filled=filled)
+        event = HaloEvent.SHORT_EXCHANGE if left.keeps_beyond else HaloEvent.OWNERS_WRITE
+        fills = left.annexed is Fresh.YES
+        clean, beyond, filled = self._levels_after(event, left.clean, fills)
+        annexed = self.annexed if left.keeps_beyond else left.annexed
+        return Halo(clean, beyond, annexed, writer, left.why, filled=filled)
+
+    def _levels_after(
+        self, event: HaloEvent, depth: Depth, fills: bool
+    ) -> tuple[Depth, Fresh, Depth | None]:
+        """Return the states of the levels after `depth` became clean and `event` happened deeper.
+
+        They are `clean`, `beyond` and `filled`; annexed dofs contain numbers if they are filled.
+        """
+        fills = fills or self.filled is not None
+        filled = _larger(self.filled or NOTHING, depth) if fills else None
+        if HALO[event, Copy.CLEAN] is Copy.CLEAN:
+            return _larger(self.clean, depth), self.beyond, filled
+        return depth, Fresh.NO, filled
 
 
 def _larger(first: Depth, second: Depth) -> Depth:
@@ -132,7 +134,7 @@ def _larger(first: Depth, second: Depth) -> Depth:
 
 
 class ElisionReason(Enum):
-    """Why a read beyond owned dofs needs no exchange."""
+    """The reason why a read beyond owned dofs needs no exchange."""
 
     ALWAYS = "annexed dofs are kept clean"
     LEFT = "left clean by the last write"
@@ -145,12 +147,12 @@ class ElisionReason(Enum):
 class ElidedExchange:
     """An exchange that was proved unnecessary: the call `reader` in `loop` needs it not.
 
-    `read` says how it reads, `because` why that is safe; `writer` and `written` tell of the
+    `read` says how it reads, `because` why that is safe; `writer` and `written` are the
     last write before, as in `Reason`, and `exchange` names the last exchange since, if any.
     """
 
     loop: str
-    key: ExchangedComponent
+    part: DatumPart
     reader: str
     read: str
     because: ElisionReason
@@ -160,45 +162,17 @@ class ElidedExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedExchange:
-    """An exchange and the uid of the statement that it stands before, or `END`."""
-
-    before: str
-    exchange: HaloExchange
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What gives a number to replicas, and the uid of the loop before which it stands.
-
-    It may stand earlier, too, for what a loop before has looked at holds numbers; but behind the
-    loop `after`, which has looked at what may be the same object.
-    """
-
-    before: str
-    fill: FillHalo
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedMark:
-    """A note to the run-time flags and the uid of the loop that it follows."""
-
-    after: str
-    mark: MarkHalo
-
-
-@dataclass(frozen=True, slots=True)
 class HaloPlan:
     """All that has to be inserted into a schedule, in its order, and what was elided.
 
-    `computed` are the levels of halo that loops over dofs compute besides, by uid.
+    `marks` follow loops, by the uid of each. `computed` are the halo levels that loops over dofs
+    compute in addition, by uid.
     """
 
-    exchanges: tuple[PlacedExchange, ...] = ()
-    marks: tuple[PlacedMark, ...] = ()
+    exchanges: tuple[Insertion[HaloExchange], ...] = ()
+    marks: Mapping[str, tuple[MarkHalo, ...]] = field(default_factory=dict)
     elided: tuple[ElidedExchange, ...] = ()
-    fills: tuple[Filled, ...] = ()
+    fills: tuple[Insertion[FillHalo], ...] = ()
     computed: Mapping[str, Depth] = field(default_factory=dict)
 
 
@@ -210,12 +184,12 @@ def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
     """
     if not schedule.distributed:
         return HaloPlan()
-    touched = Touches(schedule, rules)
-    computed = planned_fills(schedule, rules, touched)
-    walk = _HaloWalk(schedule, rules, touched, computed)
-    walk.run()
+    effects = HaloEffects(schedule, rules)
+    computed = plan_halo_init(schedule, rules, effects)
+    solver = _HaloSolver(schedule, rules, effects, computed)
+    solver.solve()
     return HaloPlan(
-        tuple(walk.exchanges), tuple(walk.marks), tuple(walk.elided), tuple(walk.fills), computed
+        tuple(solver.exchanges), solver.marks, tuple(solver.elided), tuple(solver.fills), computed
     )
 
 
@@ -229,23 +203,23 @@ _ENTRY_CLEAN = Halo(NOTHING, Fresh.MAYBE, Fresh.YES, filled=NOTHING)
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """A touch of one component in the outer loop `place`, or a pinned exchange."""
+    """An effect on one part in the outer loop `place`, or a pinned exchange."""
 
     place: str
-    key: ExchangedComponent
-    touch: Touch | None = None
+    part: DatumPart
+    effect: HaloEffect | None = None
     pinned: HaloExchange | None = None
 
 
 def _events(
-    schedule: Schedule, touched: Touches, computed: Mapping[str, Depth]
+    schedule: Schedule, effects: HaloEffects, computed: Mapping[str, Depth]
 ) -> Iterator[_Event]:
     for item in in_sequence(schedule):
         if isinstance(item, Loop):
-            for touch in touched.of(item, computed.get(item.uid, NOTHING)):
-                yield _Event(item.uid, touch.key, touch)
+            for effect in effects.of(item, computed.get(item.uid, NOTHING)):
+                yield _Event(item.uid, effect.part, effect)
         elif isinstance(item, HaloExchange) and item.pinned:
-            yield _Event(item.uid, ExchangedComponent(item.datum, item.component), pinned=item)
+            yield _Event(item.uid, DatumPart(item.datum, item.component), pinned=item)
 
 
 def _wanted(need: HaloNeed) -> Depth:
@@ -257,7 +231,7 @@ def _wanted(need: HaloNeed) -> Depth:
 def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
     """Return what to exchange for `need`: all that it adds to, where no other way fills it.
 
-    Where it is not known that any level holds numbers, but some may, there is no telling behind
+    Where it is not known that any level holds numbers, but some may, it is unknown after
     which dof those begin that may not.
     """
     known = state.filled is None or not state.filled.terms
@@ -280,15 +254,15 @@ def _on_device(schedule: Schedule) -> frozenset[str]:
     return frozenset(loop.uid for loop, calls in loops if {call.uid for call in calls} <= there)
 
 
-def _readers(events: Iterable[_Event]) -> Iterator[tuple[Touch, HaloNeed]]:
-    """Yield the touches among `events` that read one value: up to the next write, inclusive."""
+def _readers(events: Iterable[_Event]) -> Iterator[tuple[HaloEffect, HaloNeed]]:
+    """Yield the effects among `events` that read one value: up to the next write, inclusive."""
     for event in events:
-        touch = event.touch
-        if touch is None:
+        effect = event.effect
+        if effect is None:
             return
-        if touch.need is not None:
-            yield touch, touch.need
-        if touch.left is not None:
+        if effect.need is not None:
+            yield effect, effect.need
+        if effect.left is not None:
             return
 
 
@@ -297,17 +271,17 @@ def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, i
 
     The first event adds to replicas of which `state` says that they may be stale. Two runs of the
     events are compared, with an exchange before and without. It is in vain if the first reader to
-    gain from it needs even more, so that an exchange stands there in any case, or if there is no
+    gain from it needs even more, so that an exchange is there in any case, or if there is no
     such reader before the field is overwritten. The second result counts the events passed;
     if those are all of them, no reader gained.
     """
     with_it = without = state
     passed = 0
     for event in following:
-        touch = event.touch
-        if touch is None:
+        effect = event.effect
+        if effect is None:
             return True, passed
-        need, left = touch.need, touch.left
+        need, left = effect.need, effect.left
         carried = need is not None and need.carried
         if passed and need is not None:
             if with_it.surely_exchanged(need):
@@ -317,9 +291,9 @@ def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, i
         if left is not None:
             if not carried and not left.keeps_beyond:
                 return True, passed
-            with_it = with_it.written_by(touch.writer, left)
+            with_it = with_it.written_by(effect.writer, left)
             poorer = _carried(without, left) if carried else left
-            without = without.written_by(touch.writer, poorer)
+            without = without.written_by(effect.writer, poorer)
         passed += 1
     return False, passed
 
@@ -331,166 +305,179 @@ def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
     return HaloLeft(clean, annexed, "its halo no cleaner than it was")
 
 
-# ---------------------------------------------------------------------------- the forward walk
+# ---------------------------------------------------------------------------- the solver
 
 
-class _HaloWalk:
-    """The forward walk over the events of a schedule: what it knows and what it has planned."""
+class _HaloSolver(Solver[Halo, HaloEffect]):
+    """The solver for halos: also exchanges in flight, and numbers for what is added to."""
 
     def __init__(
-        self, schedule: Schedule, rules: Rules, touched: Touches, computed: Mapping[str, Depth]
+        self,
+        schedule: Schedule,
+        rules: Rules,
+        effects: HaloEffects,
+        computed: Mapping[str, Depth],
     ) -> None:
-        self.exchanges: list[PlacedExchange] = []
-        self.marks: list[PlacedMark] = []
+        super().__init__(schedule)
+        self.exchanges: list[Insertion[HaloExchange]] = []
+        self.marks: dict[str, tuple[MarkHalo, ...]] = {}
         self.elided: list[ElidedExchange] = []
-        self.fills: list[Filled] = []
-        self._events = tuple(_events(schedule, touched, computed))
+        self.fills: list[Insertion[FillHalo]] = []
+        self._events = tuple(_events(schedule, effects, computed))
         self._on_device = _on_device(schedule)
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
         self._has_flags = rules.knows_clean_halos()
-        self._states: dict[ExchangedComponent, Halo] = {}
-        self._in_flight: set[ExchangedComponent] = set()
-        self._waiting: set[ExchangedComponent] = set()
-        self._vain_until: dict[ExchangedComponent, int] = {}
-        self._looks: dict[ExchangedComponent, str] = {}
+        self._in_flight: set[DatumPart] = set()
+        self._waiting: set[DatumPart] = set()
+        self._vain_until: dict[DatumPart, int] = {}
+        self._readers: dict[DatumPart, str] = {}
         self._uids = {item.uid for item in in_sequence(schedule)}
-        self._aliases = aliases_of(schedule)
+        # The events of the part in question, from the current one on, and what that one needs.
+        self._following: deque[_Event] = deque()
+        self._need: HaloNeed | None = None
 
-    def run(self) -> None:
-        """Walk over all events, then restore what later invokes count on."""
-        following: dict[ExchangedComponent, deque[_Event]] = defaultdict(deque)
+    def solve(self) -> None:
+        """Pass over all events, then restore what later invokes rely on."""
+        following: dict[DatumPart, deque[_Event]] = defaultdict(deque)
         for event in self._events:
-            following[event.key].append(event)
+            following[event.part].append(event)
         for event in self._events:
-            if event.touch is not None:
-                self._touch(event.place, event.touch, following[event.key])
+            self._following = following[event.part]
+            if event.effect is not None:
+                self.reach(event.place, (event.effect,))
             elif event.pinned is not None:
-                self._pinned(event.key, event.pinned)
-            following[event.key].popleft()
+                self._pinned(event.part, event.pinned)
+            self._following.popleft()
         if self._keeps_annexed:
-            for key, state in tuple(self._states.items()):
+            for part, state in tuple(self.states.items()):
                 if state.annexed is not Fresh.YES:
-                    touch = Touch(key, _RESTORE, END)
-                    self._states[key] = self._exchange(END, key, state, ((touch, _RESTORE),))
+                    effect = HaloEffect(part, _RESTORE, END)
+                    self.states[part] = self._exchange(END, part, state, ((effect, _RESTORE),))
 
-    def _state(self, key: ExchangedComponent) -> Halo:
-        return self._states.get(key) or self._entry(key)
-
-    def _entry(self, key: ExchangedComponent) -> Halo:
+    def entry(self, part: DatumPart) -> Halo:
         """Return the state of a field before the invoke: nothing may have filled its halo."""
-        no_annexed = self._keeps_annexed or key.datum in self._without_annexed
+        no_annexed = self._keeps_annexed or part.datum in self._without_annexed
         state = _ENTRY_CLEAN if no_annexed else _ENTRY
         return state if self._has_flags else replace(state, written=_UNKNOWN)
 
-    def _touch(self, place: str, touch: Touch, following: deque[_Event]) -> None:
-        key, need, left = touch.key, touch.need, touch.left
-        state = self._state(key)
-        if need is None:
-            self._waiting.discard(key)
-        else:
-            need = _exchangeable(state, need)
-            lacks = state.lacks(need) is not Fresh.NO
-            may_carry = need.carried and not self._aliases[key.datum]
-            waits = lacks and may_carry and self._may_wait(state, key, following)
-            (self._waiting.add if waits else self._waiting.discard)(key)
-            if lacks and not waits:
-                readers = ((touch, need), *tuple(_readers(following))[1:])
-                self._states[key] = self._exchange(place, key, state, readers)
-                self._after_exchange(key)
-            else:
-                self._spare(place, touch, need, state)
-            self._fill(place, touch, need)
-            for other in self._aliases[key.datum]:
-                self._looks[other] = place
-        if left is not None:
-            self._leave(place, touch, left)
+    def lacks(self, place: str, use: HaloEffect) -> bool:
+        """Return whether an effect needs an exchange; one that adds to stale copies may wait."""
+        part = use.part
+        self._need = None
+        if use.need is None:
+            self._waiting.discard(part)
+            return False
+        state = self.state(part)
+        need = self._need = _exchangeable(state, use.need)
+        lacks = state.lacks(need) is not Fresh.NO
+        may_carry = need.carried and not self.aliases[part.datum]
+        waits = lacks and may_carry and self._may_wait(state, part)
+        (self._waiting.add if waits else self._waiting.discard)(part)
+        if waits or not lacks:
+            self._elide(place, use, need, state)
+        return lacks and not waits
 
-    def _fill(self, place: str, touch: Touch, need: HaloNeed) -> None:
+    def make_right(self, place: str, use: HaloEffect) -> None:
+        assert self._need is not None
+        readers = ((use, self._need), *tuple(_readers(self._following))[1:])
+        self.states[use.part] = self._exchange(place, use.part, self.state(use.part), readers)
+        self._after_exchange(use.part)
+
+    def apply(self, place: str, use: HaloEffect) -> None:
+        if self._need is not None:
+            self._fill(place, use, self._need)
+            for other in self.aliases[use.part.datum]:
+                self._readers[other] = place
+        if use.left is not None:
+            self._leave(place, use, use.left)
+
+    def _fill(self, place: str, effect: HaloEffect, need: HaloNeed) -> None:
         """Plan to give numbers to what is added to, where nothing may have done so yet."""
-        key, state = touch.key, self._state(touch.key)
+        part, state = effect.part, self.state(effect.part)
         if not state.unfilled(need) or place in self._on_device:
             return
-        uid = f"fill({key_text(key)})@{place}"
+        uid = f"fill({part.text})@{place}"
         beyond = state.filled or NOTHING
         annexed = state.filled is None
-        fill = FillHalo(uid, *key, annexed, beyond, _wanted(need), touch.reader)
-        self.fills.append(Filled(place, fill, self._looks.get(key, "")))
-        self._states[key] = state.filled_to(need)
+        fill = FillHalo(uid, *part, annexed, beyond, _wanted(need), effect.reader)
+        self.fills.append(Insertion(place, fill, self._readers.get(part, "")))
+        self.states[part] = state.filled_to(need)
 
-    def _may_wait(self, state: Halo, key: ExchangedComponent, following: deque[_Event]) -> bool:
+    def _may_wait(self, state: Halo, part: DatumPart) -> bool:
         """Return whether stale replicas may stay so while the next loop adds to them.
 
         If so, that holds for all such loops that the search has passed, too.
         """
-        if len(following) > self._vain_until.get(key, len(following)):
+        following = self._following
+        if len(following) > self._vain_until.get(part, len(following)):
             return True
         vain, passed = _exchange_is_vain(state, following)
         if not vain and passed == len(following):
             vain = not self._keeps_annexed or state.annexed is Fresh.YES
         if vain:
-            self._vain_until[key] = len(following) - passed
+            self._vain_until[part] = len(following) - passed
         return vain
 
-    def _leave(self, place: str, touch: Touch, left: HaloLeft) -> None:
-        """Note what the loop `place` leaves of a field, and plan to tell the flags."""
-        key, state = touch.key, self._state(touch.key)
-        if key in self._in_flight:
-            raise InternalError(f"'{key_text(key)}' is written while its exchange runs.")
-        if key in self._waiting:
+    def _leave(self, place: str, effect: HaloEffect, left: HaloLeft) -> None:
+        """Record what the loop `place` leaves of a field, and plan to update the flags."""
+        part, state = effect.part, self.state(effect.part)
+        if part in self._in_flight:
+            raise InternalError(f"'{part.text}' is written while its exchange runs.")
+        if part in self._waiting:
             left = _carried(state, left)
-        elif left.annexed is not Fresh.YES and key.datum in self._without_annexed:
+        elif left.annexed is not Fresh.YES and part.datum in self._without_annexed:
             left = replace(left, annexed=Fresh.YES)
-        after = state.written_by(touch.writer, left)
-        self._mark(place, key, (state, after), left.clean)
-        self._states[key] = after
-        self._after_write(key, after)
+        after = state.written_by(effect.writer, left)
+        self._mark(place, part, (state, after), left.clean)
+        self.states[part] = after
+        self._after_write(part, after)
 
-    def _after_write(self, key: ExchangedComponent, after: Halo) -> None:
+    def _after_write(self, part: DatumPart, after: Halo) -> None:
         """Forget what was known of data that may be the object that was written.
 
         They may be as they were or as `after` says: only their flags know.
         """
-        for other in self._aliases[key.datum]:
-            before = self._state(other)
+        for other in self.aliases[part.datum]:
+            before = self.state(other)
             annexed = before.annexed.join(after.annexed)
-            written = f"what may be the same object, {key_text(key)}: {after.written}"
-            self._states[other] = Halo(
+            written = f"what may be the same object, {part.text}: {after.written}"
+            self.states[other] = Halo(
                 NOTHING, Fresh.MAYBE, annexed, after.writer, written, filled=before.filled
             )
 
-    def _after_exchange(self, key: ExchangedComponent) -> None:
+    def _after_exchange(self, part: DatumPart) -> None:
         """Note that flags of what may be the same object can be cleaner than was known."""
-        for other in self._aliases[key.datum]:
-            if other in self._states:
-                self._states[other] = replace(self._states[other], beyond=Fresh.MAYBE)
+        for other in self.aliases[part.datum]:
+            if other in self.states:
+                self.states[other] = replace(self.states[other], beyond=Fresh.MAYBE)
 
     def _exchange(
         self,
         place: str,
-        key: ExchangedComponent,
+        part: DatumPart,
         state: Halo,
-        readers: tuple[tuple[Touch, HaloNeed], ...],
+        readers: tuple[tuple[HaloEffect, HaloNeed], ...],
     ) -> Halo:
         """Plan the exchange before `place` that serves all `readers`; return the state after."""
-        if key in self._in_flight:
-            raise InternalError(f"'{key_text(key)}' is read while its exchange runs.")
+        if part in self._in_flight:
+            raise InternalError(f"'{part.text}' is read while its exchange runs.")
         need = reduce(union_of_needs, (need for _, need in readers))
         depth = state.depth_for(need)
         exchange = HaloExchange(
-            uid=self._fresh_uid(f"halo({key_text(key)})@{place}"),
-            datum=key.datum,
-            component=key.component,
+            uid=self._fresh_uid(f"halo({part.text})@{place}"),
+            datum=part.datum,
+            component=part.component,
             depth=depth,
             guarded=self._has_flags and not state.surely_exchanged(need),
             annexed_only=not need.depth.terms,
             reasons=tuple(
-                Reason(touch.reader, wish.why, state.writer, state.written)
-                for touch, wish in readers
+                Reason(effect.reader, wish.why, state.writer, state.written)
+                for effect, wish in readers
                 if state.lacks(wish) is not Fresh.NO
             ),
         )
-        self.exchanges.append(PlacedExchange(place, exchange))
+        self.exchanges.append(Insertion(place, exchange))
         return state.exchanged(depth, exchange.uid)
 
     def _fresh_uid(self, wanted: str) -> str:
@@ -500,21 +487,21 @@ class _HaloWalk:
             uid, number = f"{wanted}#{number}", number + 1
         return uid
 
-    def _spare(self, place: str, touch: Touch, need: HaloNeed, state: Halo) -> None:
-        if touch.key in self._waiting:
+    def _elide(self, place: str, effect: HaloEffect, need: HaloNeed, state: Halo) -> None:
+        if effect.part in self._waiting:
             because = ElisionReason.CARRIED
         elif state.exchange:
             because = ElisionReason.EXCHANGED
-        elif touch.key.datum in self._without_annexed and not need.depth.terms:
+        elif effect.part.datum in self._without_annexed and not need.depth.terms:
             because = ElisionReason.NO_ANNEXED
         else:
             because = ElisionReason.ALWAYS if state.writer == OUTSIDE else ElisionReason.LEFT
         last = (state.writer, state.written, state.exchange)
-        self.elided.append(ElidedExchange(place, touch.key, touch.reader, need.why, because, *last))
+        self.elided.append(
+            ElidedExchange(place, effect.part, effect.reader, need.why, because, *last)
+        )
 
-    def _mark(
-        self, place: str, key: ExchangedComponent, states: tuple[Halo, Halo], clean: Depth
-    ) -> None:
+    def _mark(self, place: str, part: DatumPart, states: tuple[Halo, Halo], clean: Depth) -> None:
         """Plan what the flags must be told after `place`, unless they say so already."""
         before, after = states
         if not self._has_flags or (before.beyond is after.beyond and before.clean == after.clean):
@@ -522,16 +509,15 @@ class _HaloWalk:
         # Where the flags call the deeper levels dirty already, or the write left them alone or
         # clean, only the clean levels are news.
         grows = before.beyond is after.beyond and after.clean.covers(before.clean) is Fresh.YES
-        uid = f"mark({key_text(key)})@{place}"
-        self.marks.append(
-            PlacedMark(place, MarkHalo(uid, key.datum, key.component, not grows, clean))
-        )
+        uid = f"mark({part.text})@{place}"
+        mark = MarkHalo(uid, part.datum, part.component, not grows, clean)
+        self.marks[place] = (*self.marks.get(place, ()), mark)
 
-    def _pinned(self, key: ExchangedComponent, exchange: HaloExchange) -> None:
+    def _pinned(self, part: DatumPart, exchange: HaloExchange) -> None:
         """Note what a pinned exchange does: all of it happens when it finishes."""
         if exchange.phase is Phase.START:
-            self._in_flight.add(key)
+            self._in_flight.add(part)
             return
-        self._in_flight.discard(key)
-        self._states[key] = self._state(key).exchanged(exchange.depth, exchange.uid)
-        self._after_exchange(key)
+        self._in_flight.discard(part)
+        self.states[part] = self.state(part).exchanged(exchange.depth, exchange.uid)
+        self._after_exchange(part)

@@ -1,25 +1,24 @@
-"""What generated code asks of storages that keep copies of data coherent: closed records.
+"""Accesses of generated code to storages that track which of their replicas are current.
 
-A storage knows at run time which of its copies are current. So an invoke knows nothing of them at
-its entry and owes nothing at its end; it says which data it holds, where, and what for. Where these
-records go is planned by `analysis.schedules.holding`; a table of an infrastructure says what each
-becomes. Their counterpart for devices without storages are the statements of `ir.transfer`.
+A storage knows at run time which of its replicas are current. So an invoke knows nothing of them at
+its entry and owes nothing at its end; it states which data it accesses, where, and what for.
+`coherence.storage_access` plans where these records go; a table of an infrastructure defines the
+code for each. Their counterpart for devices without storages are the statements of `ir.transfer`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.insertion import Insertion
 from psyclone_storage.ir.transfer import Side
 
 
 @dataclass(frozen=True, slots=True)
 class AcquireData:
-    """Begin to hold a datum, or one component of a field vector, on one side.
+    """Acquire a datum, or one component of a field vector, on one side.
 
-    If it `writes`, copies on the other side are stale from then on. `covered` tells whether all
+    If it `writes`, copies on the other side are stale from then on. `covered`: all
     values are written before any is read, so that none has to be brought: YES brings nothing, NO
     brings what is not current, and with MAYBE all points of the field's region are written, or one
     value at each of its dofs, which are all of its values if its halo is not wider than that region
@@ -39,7 +38,7 @@ class AcquireData:
 
 @dataclass(frozen=True, slots=True)
 class TouchData:
-    """Tell a storage that the values on one side are new. It is held there."""
+    """Declare the values on one side new, where the datum is acquired."""
 
     datum: str
     component: int | None
@@ -48,7 +47,7 @@ class TouchData:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseData:
-    """End to hold a datum on one side; it is acquired `again` later, or was for the last time."""
+    """Release a datum on one side; it is acquired `again` later, or was for the last time."""
 
     datum: str
     component: int | None
@@ -58,10 +57,10 @@ class ReleaseData:
 
 @dataclass(frozen=True, slots=True)
 class PrefetchData:
-    """Begin to bring the values of a datum to one side, where they are acquired later.
+    """Start the transfer of a datum to one side, where it is acquired later.
 
-    `writer` is the statement that made the copy there stale; there is none where somebody outside
-    of the invoke may have.
+    `writer` is the statement that made the copy there stale; it is empty if that may have happened
+    outside of the invoke.
     """
 
     datum: str
@@ -70,43 +69,35 @@ class PrefetchData:
     writer: str = field(default="", compare=False)
 
 
-END = "end"
-"""The place behind the last statement."""
-
-HoldingAction = AcquireData | TouchData | ReleaseData | PrefetchData
-
-
-class PlacedAction(NamedTuple):
-    """What is asked of a storage before the statement `before`, or behind the last one."""
-
-    before: str
-    action: HoldingAction
+StorageAction = AcquireData | TouchData | ReleaseData | PrefetchData
 
 
 @dataclass(frozen=True, slots=True)
-class HoldingPlan:
-    """All that a schedule asks of storages, in order."""
+class StoragePlan:
+    """All actions on storages of a schedule, in order."""
 
-    placed: tuple[PlacedAction, ...] = ()
+    insertions: tuple[Insertion[StorageAction], ...] = ()
 
     @property
     def acquired(self) -> tuple[AcquireData, ...]:
-        """What is acquired, in order."""
-        return tuple(one.action for one in self.placed if isinstance(one.action, AcquireData))
+        """The acquires, in order."""
+        return tuple(
+            one.statement for one in self.insertions if isinstance(one.statement, AcquireData)
+        )
 
-    def before(self, uid: str) -> tuple[HoldingAction, ...]:
-        """Return what is asked before the statement `uid`, in order."""
-        return tuple(one.action for one in self.placed if one.before == uid)
+    def before(self, uid: str) -> tuple[StorageAction, ...]:
+        """Return the actions before the statement `uid`, in order."""
+        return tuple(one.statement for one in self.insertions if one.before == uid)
 
 
 @dataclass(frozen=True, slots=True)
-class HoldingContract:
-    """What an infrastructure of storages asks of a plan.
+class StoragePolicy:
+    """The requirements of an infrastructure with storages on a plan.
 
     `home` is where loops run that no region puts elsewhere. Data may be exchanged while they are
     held if that is so `through_exchanges`; else they are released before and acquired after. With
-    `at_once` one call binds the data of an invoke when it begins, and what is held until its last
-    use is released when it ends. Where `directives_act` a region on a device runs there, and those
+    `at_once` one call binds the data of an invoke when it begins, and accesses that are open at the
+    last use end when it ends. Where `directives_act` a region on a device runs there, and those
     that bring data there would make a second copy of what a storage keeps; else all runs at home.
     Where what computes `waits_apart`, each statement for its own data, those of later ones begin to
     be brought when the invoke begins.

@@ -1,16 +1,16 @@
-"""What a picture of an invoke shows: which statement uses which datum, and leaves it how.
+"""Rows of a data-flow diagram of an invoke: which statement uses which datum, and leaves it how.
 
-One row for each statement in order, one cell for each datum that it touches. A state is what is
-known for certain after a statement; what only run time knows is said to be so.
+There is one row for each statement in order, one cell for each datum that it accesses. A state is
+what is known for certain after a statement; other states are labelled as known only at run time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.schedules.touch import Touch, touches_of
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.coherence.halo_effects import HaloEffect, halo_effects_of
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
@@ -41,8 +41,8 @@ MARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PictureCell:
-    """What a statement does to a datum: a short mark, a state as a word, and both as a sentence."""
+class DiagramCell:
+    """The effect of a statement on a datum: a mark, a state as a word, and both as a sentence."""
 
     datum: str
     mark: str
@@ -51,18 +51,18 @@ class PictureCell:
 
 
 @dataclass(frozen=True, slots=True)
-class PictureRow:
-    """A statement: its kind and name, how deep it stands in others, and whom it touches."""
+class DiagramRow:
+    """A statement: its kind and name, its nesting depth, and the data that it accesses."""
 
     uid: str
     kind: str
     text: str
     depth: int
-    cells: tuple[PictureCell, ...]
+    cells: tuple[DiagramCell, ...]
     on_device: bool = False
 
 
-def picture_rows(schedule: Schedule, rules: Rules) -> tuple[PictureRow, ...]:
+def diagram_rows(schedule: Schedule, rules: Rules) -> tuple[DiagramRow, ...]:
     """Return the rows of a picture of `schedule`, in its order."""
     return tuple(_rows(schedule.body, 0, _Surroundings(schedule, rules), on_device=False))
 
@@ -74,26 +74,26 @@ class _Surroundings:
         self.schedule, self.rules = schedule, rules
         self._data = data_by_name(schedule)
 
-    def touches(self, loop: Loop) -> tuple[Touch, ...]:
+    def effects(self, loop: Loop) -> tuple[HaloEffect, ...]:
         """Return what an outer loop does to halos; nothing where there are none."""
         if not self.schedule.distributed:
             return ()
-        return touches_of(self.schedule, loop, self.rules, self._data)
+        return halo_effects_of(self.schedule, loop, self.rules, self._data)
 
 
 def _rows(
     body: tuple[Statement, ...], depth: int, around: _Surroundings, *, on_device: bool
-) -> Iterator[PictureRow]:
+) -> Iterator[DiagramRow]:
     for item in body:
         device = on_device or (isinstance(item, DirectiveRegion) and _is_of_device(item))
         cells = tuple(_cells(item, around, outer=depth == 0 or not _in_loop(item, around)))
-        yield PictureRow(item.uid, _kind(item), statement_text(item), depth, cells, device)
+        yield DiagramRow(item.uid, _kind(item), statement_text(item), depth, cells, device)
         if isinstance(item, Compound):
             yield from _rows(item.body, depth + 1, around, on_device=device)
 
 
 def _in_loop(item: Statement, around: _Surroundings) -> bool:
-    """Return whether a loop stands inside of another one."""
+    """Return whether a loop is inside another one."""
     return isinstance(item, Loop) and not _is_outer(item.uid, around.schedule.body)
 
 
@@ -128,50 +128,50 @@ def _kind(item: Statement) -> str:
 # ------------------------------------------------------------------ cells
 
 
-def _cells(item: Statement, around: _Surroundings, *, outer: bool) -> Iterator[PictureCell]:
+def _cells(item: Statement, around: _Surroundings, *, outer: bool) -> Iterator[DiagramCell]:
     match item:
         case Loop() if outer:
-            yield from (_of_touch(touch) for touch in around.touches(item))
+            yield from (_of_effect(effect) for effect in around.effects(item))
         case KernelCall():
             yield from _of_call(item)
         case HaloExchange():
             test = ", if the run-time flags call it dirty" if item.guarded else ""
             text = f"exchanged to level {describe_depth(item.depth)}{test}"
-            yield PictureCell(item.datum, "\u21c4", "clean", text)
+            yield DiagramCell(item.datum, "\u21c4", "clean", text)
         case MarkHalo():
             state = "clean" if item.clean.terms else "dirty"
-            yield PictureCell(item.datum, "\u2691", state, statement_text(item))
+            yield DiagramCell(item.datum, "\u2691", state, statement_text(item))
         case FillHalo():
-            yield PictureCell(item.datum, "0", "filled", statement_text(item))
+            yield DiagramCell(item.datum, "0", "filled", statement_text(item))
         case GlobalReduction():
-            yield PictureCell(item.datum, "\u03a3", "clean", "combined over all ranks")
+            yield DiagramCell(item.datum, "\u03a3", "clean", "combined over all ranks")
         case EnterData():
             text = "copied to the device, unless it is there"
-            yield from (PictureCell(name, "\u2192D", "device", text) for name in item.data)
+            yield from (DiagramCell(name, "\u2192D", "device", text) for name in item.data)
         case Update():
             mark = "\u2192D" if item.to is Side.DEVICE else "\u2192H"
             text = f"the copy on the {item.to.value} is made equal to the other"
-            yield PictureCell(item.datum, mark, item.to.value, text)
+            yield DiagramCell(item.datum, mark, item.to.value, text)
 
 
-def _of_touch(touch: Touch) -> PictureCell:
+def _of_effect(effect: HaloEffect) -> DiagramCell:
     """Return what an outer loop needs of a halo, and what it leaves there."""
     said = []
-    if touch.need is not None:
-        beyond = f"level {describe_depth(touch.need.depth)} of the halo"
-        said.append(f"needs {beyond}: it is read {touch.need.why}")
-    if touch.left is None:
-        name = touch.key.datum
-        return PictureCell(name, "", "read", "; ".join(said) or "reads owned values alone")
-    clean = describe_depth(touch.left.clean)
-    said.append(f"leaves the halo clean to level {clean}: {touch.left.why}")
+    if effect.need is not None:
+        beyond = f"level {describe_depth(effect.need.depth)} of the halo"
+        said.append(f"needs {beyond}: it is read {effect.need.why}")
+    if effect.left is None:
+        name = effect.part.datum
+        return DiagramCell(name, "", "read", "; ".join(said) or "reads owned values alone")
+    clean = describe_depth(effect.left.clean)
+    said.append(f"leaves the halo clean to level {clean}: {effect.left.why}")
     annexed = {Fresh.YES: "clean", Fresh.NO: "stale", Fresh.MAYBE: "known at run time only"}
-    said.append(f"annexed dofs {annexed[touch.left.annexed]}")
-    state = "clean" if touch.left.clean.terms else "dirty"
-    return PictureCell(touch.key.datum, "", state, "; ".join(said))
+    said.append(f"annexed dofs {annexed[effect.left.annexed]}")
+    state = "clean" if effect.left.clean.terms else "dirty"
+    return DiagramCell(effect.part.datum, "", state, "; ".join(said))
 
 
-def _of_call(call: KernelCall) -> Iterator[PictureCell]:
+def _of_call(call: KernelCall) -> Iterator[DiagramCell]:
     found: dict[str, list[tuple[str, str]]] = {}
     for described, actual in zip(call.kernel.args, call.args, strict=True):
         if actual.datum is not None:
@@ -181,4 +181,4 @@ def _of_call(call: KernelCall) -> Iterator[PictureCell]:
             found.setdefault(actual.datum, []).append((MARKS[described.access], text))
     for datum, uses in found.items():
         marks = "".join(dict.fromkeys(mark for mark, _ in uses))
-        yield PictureCell(datum, marks, "use", "; ".join(dict.fromkeys(text for _, text in uses)))
+        yield DiagramCell(datum, marks, "use", "; ".join(dict.fromkeys(text for _, text in uses)))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.analysis.schedules.dependence import dependences, edges
-from psyclone_storage.analysis.schedules.halo import plan_halos
 from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
 from psyclone_storage.analysis.schedules.races import check_races
+from psyclone_storage.coherence.check_halos import check_halos
+from psyclone_storage.coherence.halos import plan_halos
+from psyclone_storage.coherence.scenarios import HaloScenario
 from psyclone_storage.domain.lfric.builtins import builtin
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.aliases import APART, Aliases
@@ -72,7 +73,7 @@ LOOPS = (smooth(1, "g", "f_i"), fill(2, "f_j"), smooth(3, "g", "f_i"))
 
 def planned(alias: bool) -> list[tuple[str, str, bool]]:
     plan = plan_halos(schedule(*LOOPS, alias=alias), LfricRules())
-    return [(item.before, item.exchange.datum, item.exchange.guarded) for item in plan.exchanges]
+    return [(item.before, item.statement.datum, item.statement.guarded) for item in plan.exchanges]
 
 
 def test_a_write_to_what_may_be_the_same_field_asks_the_flags_again() -> None:
@@ -83,9 +84,7 @@ def test_a_write_to_what_may_be_the_same_field_asks_the_flags_again() -> None:
 def test_flags_are_told_again_after_what_may_be_the_same_field_was_exchanged() -> None:
     loops = (fill(1, "f_j"), smooth(2, "g", "f_i"), fill(3, "f_j"))
     told = {
-        alias: [
-            item.after for item in plan_halos(schedule(*loops, alias=alias), LfricRules()).marks
-        ]
+        alias: list(plan_halos(schedule(*loops, alias=alias), LfricRules()).marks)
         for alias in (False, True)
     }
     assert told == {False: ["loop1", "loop2"], True: ["loop1", "loop2", "loop3"]}
@@ -169,4 +168,4 @@ def test_a_fused_loop_does_not_race_with_itself_under_two_names() -> None:
 
 def test_depths_are_as_deep_as_without_aliases() -> None:
     plan = plan_halos(schedule(*LOOPS, alias=True), LfricRules())
-    assert {item.exchange.depth for item in plan.exchanges} == {Depth.of(1)}
+    assert {item.statement.depth for item in plan.exchanges} == {Depth.of(1)}

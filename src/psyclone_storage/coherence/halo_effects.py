@@ -1,49 +1,37 @@
-"""What a statement of a schedule does to the halos of fields, gathered per field component.
+"""The effects of a statement on the halos of fields, by field component.
 
-Owns the reading of a loop nest: its calls in order, what each needs and leaves by the rules of
-the domain, merged into one `Touch` per component. Knows nothing of the state between loops.
+The calls of a loop nest are read in order, with what each needs and leaves by the rules of the
+domain, and merged into one `HaloEffect` per component. The state between loops is no part of this.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
 
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.kept import Identity, kept_lately, kept_with_first
+from psyclone_storage.base.kept import Identity, kept_with_first
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.aliases import Aliases, aliases_in
+from psyclone_storage.ir.datum_parts import DatumPart, passed_parts
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
-from psyclone_storage.ir.schedule import Actual, Datum, Loop, Schedule, data_by_name
+from psyclone_storage.ir.schedule import Datum, Loop, Schedule, data_by_name
 from psyclone_storage.ir.walk import calls_in
 
-
-class ExchangedComponent(NamedTuple):
-    """One field, or one component of a field vector: what is exchanged on its own.
-
-    `component` counts from 1 and is None for a field that is no vector.
-    """
-
-    datum: str
-    component: int | None
-
-
-def key_text(key: ExchangedComponent) -> str:
-    """Return the key as it stands in uids and messages: `u`, or `u[2]` for a component."""
-    return key.datum if key.component is None else f"{key.datum}[{key.component}]"
+_SETTINGS = 8
+"""Settings that are in use at once: programs, rules and flags."""
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
-    """What one outer loop does to one component, seen from outside the loop.
+class HaloEffect:
+    """The effect of one outer loop on one component, seen from outside the loop.
 
     `need` is what must be clean before, by the call `reader`; `left` is what holds after, by the
-    call `writer`. Each is None if there is nothing of the kind. `reads` tells whether any call
-    looks at a value that was there before the loop, on owned dofs or others.
+    call `writer`. Both are optional. `reads` is true if any call
+    reads a value that was there before the loop, on owned dofs or others.
     """
 
-    key: ExchangedComponent
+    part: DatumPart
     need: HaloNeed | None = None
     reader: str = ""
     left: HaloLeft | None = None
@@ -55,7 +43,7 @@ class Touch:
 class _Gathered:
     """The touch of one component while the calls of a loop are read in order.
 
-    `fully` tells that what `left` says was written without a look at the old value, so that calls
+    With `fully`, `left` was written without reading the old value, so that calls
     that follow in the same iteration read what this loop wrote.
     """
 
@@ -67,42 +55,11 @@ class _Gathered:
     reads: bool = False
 
 
-def aliases_of(schedule: Schedule) -> dict[str, tuple[ExchangedComponent, ...]]:
-    """Return, for each datum, the components of other data that may be the same object."""
-    return _keys_of_aliases(aliases_in(schedule))
-
-
-@kept_lately
-def _keys_of_aliases(aliases: Aliases) -> dict[str, tuple[ExchangedComponent, ...]]:
-    return {
-        name: tuple(
-            key for other in aliases.others(name) for key in components_of(aliases.data[other])
-        )
-        for name in aliases.data
-    }
-
-
-def components_of(datum: Datum) -> tuple[ExchangedComponent, ...]:
-    """Return every component of a field: itself, if it is no vector."""
-    if datum.vector == 1:
-        return (ExchangedComponent(datum.name, None),)
-    return tuple(ExchangedComponent(datum.name, number) for number in range(1, datum.vector + 1))
-
-
-def keys_of(actual: Actual, data: dict[str, Datum]) -> tuple[ExchangedComponent, ...]:
-    """Return the components of the field that `actual` passes; none for a constant."""
-    if actual.datum is None:
-        return ()
-    if actual.component is not None:
-        return (ExchangedComponent(actual.datum, actual.component),)
-    return components_of(data[actual.datum])
-
-
-def touches_of(
+def halo_effects_of(
     schedule: Schedule, loop: Loop, rules: Rules, data: dict[str, Datum]
-) -> tuple[Touch, ...]:
-    """Return what `loop`, which stands directly in `schedule`, does to the fields it touches."""
-    gathered: dict[ExchangedComponent, _Gathered] = {}
+) -> tuple[HaloEffect, ...]:
+    """Return what `loop`, directly in `schedule`, does to the fields it accesses."""
+    gathered: dict[DatumPart, _Gathered] = {}
     for around, call in calls_in(loop):
         for at, described in enumerate(call.kernel.args):
             if described.kind is not ArgKind.FIELD:
@@ -114,7 +71,7 @@ def touches_of(
                 need = need if need.anything else None
             if described.access.writes:
                 left = rules.halo_left(schedule, around, call, at)
-            for key in keys_of(call.args[at], data):
+            for key in passed_parts(call.args[at], data):
                 entry = gathered.setdefault(key, _Gathered())
                 entry.reads = entry.reads or (described.access.reads and not entry.fully)
                 in_place = described.stencil is None
@@ -123,49 +80,50 @@ def touches_of(
                 if left is not None:
                     _add_left(entry, left, call.uid, described.access is Access.WRITE)
     return tuple(
-        Touch(key, entry.need, entry.reader, entry.left, entry.writer, entry.reads)
+        HaloEffect(key, entry.need, entry.reader, entry.left, entry.writer, entry.reads)
         for key, entry in gathered.items()
         if entry.need is not None or entry.left is not None or entry.reads
     )
 
 
-class Touches:
-    """The touches of loops in a schedule and its later versions, cached with each loop."""
+class HaloEffects:
+    """The halo effects of loops in a schedule and its later versions, cached with each loop."""
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
-        self._setting = _Setting(rules, data_by_name(schedule), replace(schedule, name="", body=()))
+        flags = (schedule.distributed, schedule.annexed_clean, schedule.fills)
+        identities = map(Identity, (rules, schedule.data, schedule.imported))
+        self._setting = _setting(*identities, flags)
 
-    def of(self, loop: Loop, filled: Depth) -> tuple[Touch, ...]:
-        """Return what `loop` touches if it fills the halo to the depth `filled`."""
-        return _touches(loop, self._setting, filled)
+    def of(self, loop: Loop, filled: Depth) -> tuple[HaloEffect, ...]:
+        """Return the effects of `loop` if it fills the halo to the depth `filled`."""
+        return _effects(loop, self._setting, filled)
 
 
 class _Setting:
-    """The rules, data and flags of a schedule on which the touches of its loops depend.
+    """The rules, and a schedule without statements, on which the effects of loops depend."""
 
-    Compared by the identity of the data, of which all versions of a schedule have the same.
-    """
+    __slots__ = ("data", "rules", "schedule")
 
-    __slots__ = ("_key", "data", "rules", "schedule")
-
-    def __init__(self, rules: Rules, data: dict[str, Datum], schedule: Schedule) -> None:
+    def __init__(self, rules: Rules, schedule: Schedule) -> None:
         self.rules = rules
-        self.data = data
         self.schedule = schedule
-        flags = (schedule.distributed, schedule.annexed_clean, schedule.fills)
-        self._key = (Identity(rules), Identity(data), flags)
+        self.data = data_by_name(schedule)
 
-    def __hash__(self) -> int:
-        return hash(self._key)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Setting) and self._key == other._key
+@lru_cache(maxsize=_SETTINGS)
+def _setting(
+    rules: Identity, data: Identity, imported: Identity, flags: tuple[bool, bool, bool]
+) -> _Setting:
+    """Return the setting of all versions of a schedule with these data and flags."""
+    distributed, annexed_clean, fills = flags
+    bare = Schedule("", data.of, (), distributed, annexed_clean, imported.of, fills)
+    return _Setting(rules.of, bare)
 
 
 @kept_with_first
-def _touches(loop: Loop, setting: _Setting, filled: Depth) -> tuple[Touch, ...]:
+def _effects(loop: Loop, setting: _Setting, filled: Depth) -> tuple[HaloEffect, ...]:
     filling = loop if loop.filled == filled else replace(loop, filled=filled)
-    return touches_of(setting.schedule, filling, setting.rules, setting.data)
+    return halo_effects_of(setting.schedule, filling, setting.rules, setting.data)
 
 
 def _just_written(entry: _Gathered, need: HaloNeed) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.schedules.explain import explain_halos, explain_tiles
+from psyclone_storage.coherence.explain import explain_halos, explain_tiles
 from psyclone_storage.transform.colour import ColourLoop
 from unit.analysis.small import RULES, cells, dofs, halo, schedule, with_places
 from unit.transform.benches import bench

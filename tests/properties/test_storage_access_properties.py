@@ -1,7 +1,7 @@
 """Random schedules against storages: nothing stale is read, nothing is lost, nothing is spare.
 
-`pytest tests/properties/test_holding_properties.py --schedules 1200` tries so many of them, half
-of each API; any run tries fewer.
+`pytest tests/properties/test_storage_access_properties.py --schedules 1200` tries so many of them,
+half of each API; any run tries fewer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import cache
 
 import pytest
 
-from properties.random_holding import (
+from properties.random_schedules import RULES
+from properties.random_storage_access import (
     CODES,
     GRID_DUMMIES,
     GRID_RULES,
@@ -22,26 +23,26 @@ from properties.random_holding import (
     mesh_case,
     mesh_code,
 )
-from properties.random_schedules import RULES
 from properties.test_transfer_properties import random_step
-from psyclone_storage.analysis.schedules.check_holding import check_holding, storage_worlds
-from psyclone_storage.analysis.schedules.holding import (
-    KernelKnowledge,
-    check_contract,
-    plan_holding,
-)
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.coherence.check_storage_access import check_storage_access
+from psyclone_storage.coherence.scenarios import storage_scenarios
+from psyclone_storage.coherence.storage_access import (
+    KernelKnowledge,
+    check_storage_policy,
+    plan_storage_access,
+)
 from psyclone_storage.infrastructures.gocean import ALL
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.holding import (
+from psyclone_storage.ir.insertion import Insertion
+from psyclone_storage.ir.schedule import Loop, Schedule
+from psyclone_storage.ir.storage_access import (
     AcquireData,
-    HoldingContract,
-    HoldingPlan,
-    PlacedAction,
     PrefetchData,
+    StoragePlan,
+    StoragePolicy,
     TouchData,
 )
-from psyclone_storage.ir.schedule import Loop, Schedule
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.transform.bounds import ConstantLoopBounds
@@ -57,11 +58,11 @@ STEPS_TRIED = 8
 ON_DEVICE = 0.5
 WITH_BOUNDS = 0.3
 CONTRACTS = (
-    HoldingContract(directives_act=True),
-    HoldingContract(home=Side.DEVICE),
-    HoldingContract(through_exchanges=False, at_once=False, directives_act=True),
-    HoldingContract(at_once=False, directives_act=True),
-    HoldingContract(home=Side.DEVICE, waits_apart=True),
+    StoragePolicy(directives_act=True),
+    StoragePolicy(home=Side.DEVICE),
+    StoragePolicy(through_exchanges=False, at_once=False, directives_act=True),
+    StoragePolicy(at_once=False, directives_act=True),
+    StoragePolicy(home=Side.DEVICE, waits_apart=True),
 )
 GRIDS = KernelKnowledge(GRID_RULES, lambda kernel: CODES[kernel.name], GRID_DUMMIES)
 MESHES = KernelKnowledge(RULES, mesh_code, MESH_DUMMIES)
@@ -88,7 +89,7 @@ def with_places(schedule: Schedule, rng: random.Random, knowledge: KernelKnowled
             continue
         before = bench.schedule
         bench.apply(step)
-        if check_contract(bench.schedule, HoldingContract(directives_act=True)):
+        if check_storage_policy(bench.schedule, StoragePolicy(directives_act=True)):
             bench = Workbench(before, knowledge.rules)
     return bench.schedule
 
@@ -106,34 +107,40 @@ def per_batch(request: pytest.FixtureRequest) -> int:
 
 def batch(
     number: int, per_batch: int
-) -> Iterator[tuple[int, Schedule, KernelKnowledge, HoldingContract, HoldingPlan]]:
+) -> Iterator[tuple[int, Schedule, KernelKnowledge, StoragePolicy, StoragePlan]]:
     for seed in range(number * per_batch, (number + 1) * per_batch):
         schedule, knowledge = case(seed)
         contract = CONTRACTS[seed // 2 % len(CONTRACTS)]
-        assert check_contract(schedule, contract) == ()
-        yield seed, schedule, knowledge, contract, plan_holding(schedule, knowledge, contract)
+        assert check_storage_policy(schedule, contract) == ()
+        yield (
+            seed,
+            schedule,
+            knowledge,
+            contract,
+            plan_storage_access(schedule, knowledge, contract),
+        )
 
 
 @pytest.mark.parametrize("number", BATCHES)
 def test_no_plan_reads_or_leaves_what_is_stale(number: int, per_batch: int) -> None:
     for seed, schedule, knowledge, contract, plan in batch(number, per_batch):
         codes = codes_in(schedule, knowledge)
-        for world in storage_worlds(schedule, ALL):
-            assert check_holding(schedule, plan, contract, codes, world) == (), (seed, world)
+        for world in storage_scenarios(schedule, ALL):
+            assert check_storage_access(schedule, plan, contract, codes, world) == (), (seed, world)
 
 
 @pytest.mark.parametrize(("seed", "contract"), [(408, CONTRACTS[0]), (726, CONTRACTS[3])])
 def test_nothing_is_brought_while_what_may_be_the_same_is_written(
-    seed: int, contract: HoldingContract
+    seed: int, contract: StoragePolicy
 ) -> None:
     """Schedules that any run leaves out: their plans began to bring what was held for writing."""
     schedule, knowledge = case(seed)
-    plan, codes = plan_holding(schedule, knowledge, contract), codes_in(schedule, knowledge)
-    for world in storage_worlds(schedule, ALL):
-        assert check_holding(schedule, plan, contract, codes, world) == ()
+    plan, codes = plan_storage_access(schedule, knowledge, contract), codes_in(schedule, knowledge)
+    for world in storage_scenarios(schedule, ALL):
+        assert check_storage_access(schedule, plan, contract, codes, world) == ()
 
 
-def mutants(plan: HoldingPlan, contract: HoldingContract) -> Iterator[tuple[str, HoldingPlan]]:
+def mutants(plan: StoragePlan, contract: StoragePolicy) -> Iterator[tuple[str, StoragePlan]]:
     """Yield the plan with one action left out, or one acquire asking for less.
 
     Exchanges that acquire what they need may have brought it, and touched it, before; so may
@@ -141,13 +148,13 @@ def mutants(plan: HoldingPlan, contract: HoldingContract) -> Iterator[tuple[str,
     """
     alone = contract.through_exchanges
     held: set[tuple[str, int | None]] = set()
-    plan = HoldingPlan(
-        tuple(one for one in plan.placed if not isinstance(one.action, PrefetchData))
+    plan = StoragePlan(
+        tuple(one for one in plan.insertions if not isinstance(one.statement, PrefetchData))
     )
-    for at, (before, action) in enumerate(plan.placed):
-        rest = plan.placed[:at], plan.placed[at + 1 :]
+    for at, (before, action, _) in enumerate(plan.insertions):
+        rest = plan.insertions[:at], plan.insertions[at + 1 :]
         if alone or not isinstance(action, TouchData):
-            yield f"without {action}", HoldingPlan((*rest[0], *rest[1]))
+            yield f"without {action}", StoragePlan((*rest[0], *rest[1]))
         if isinstance(action, AcquireData):
             weaker = []
             if action.writes:
@@ -159,8 +166,8 @@ def mutants(plan: HoldingPlan, contract: HoldingContract) -> Iterator[tuple[str,
             held.add(named)
             for less in weaker:
                 if less != action:
-                    placed = PlacedAction(before, less)
-                    yield f"{less}", HoldingPlan((*rest[0], placed, *rest[1]))
+                    placed = Insertion(before, less)
+                    yield f"{less}", StoragePlan((*rest[0], placed, *rest[1]))
 
 
 @pytest.mark.parametrize("number", BATCHES)
@@ -175,9 +182,9 @@ def test_each_action_is_missed_if_it_is_left_out_or_weaker(number: int, per_batc
         if any(datum.may_alias for datum in schedule.data) or knowledge is MESHES:
             continue
         codes = codes_in(schedule, knowledge)
-        chosen = list(storage_worlds(schedule, ALL))
+        chosen = list(storage_scenarios(schedule, ALL))
         for what, mutant in mutants(plan, contract):
-            found = [check_holding(schedule, mutant, contract, codes, one) for one in chosen]
+            found = [check_storage_access(schedule, mutant, contract, codes, one) for one in chosen]
             assert any(found), (seed, what)
             missed += 1
     assert missed > per_batch
@@ -191,25 +198,31 @@ def test_what_is_brought_early_may_be_left_out_and_not_be_earlier(
     tried = 0
     for seed, schedule, knowledge, contract, plan in batch(number, per_batch):
         codes = codes_in(schedule, knowledge)
-        chosen = list(storage_worlds(schedule, ALL))
-        for at, (_, action) in enumerate(plan.placed):
+        chosen = list(storage_scenarios(schedule, ALL))
+        for at, (_, action, _) in enumerate(plan.insertions):
             if not isinstance(action, PrefetchData):
                 continue
-            rest = [*plan.placed[:at], *plan.placed[at + 1 :]]
+            rest = [*plan.insertions[:at], *plan.insertions[at + 1 :]]
             for world in chosen:
-                left = HoldingPlan(tuple(rest))
-                assert check_holding(schedule, left, contract, codes, world) == (), (seed, world)
+                left = StoragePlan(tuple(rest))
+                assert check_storage_access(schedule, left, contract, codes, world) == (), (
+                    seed,
+                    world,
+                )
             writing = [
                 before
                 for before, one in enumerate(rest[:at])
-                if isinstance(one.action, AcquireData)
-                and (one.action.datum, one.action.component) == (action.datum, action.component)
+                if isinstance(one.statement, AcquireData)
+                and (one.statement.datum, one.statement.component)
+                == (action.datum, action.component)
             ]
             if action.writer:
                 early = [*rest]
-                early.insert(writing[-1] + 1, PlacedAction(rest[writing[-1]].before, action))
-                plan_of = HoldingPlan(tuple(early))
-                faults = [check_holding(schedule, plan_of, contract, codes, one) for one in chosen]
+                early.insert(writing[-1] + 1, Insertion(rest[writing[-1]].before, action))
+                plan_of = StoragePlan(tuple(early))
+                faults = [
+                    check_storage_access(schedule, plan_of, contract, codes, one) for one in chosen
+                ]
                 assert any(faults), (seed, action)
                 tried += 1
     assert tried > per_batch / 20
@@ -222,21 +235,25 @@ def test_all_kinds_of_actions_are_tried(per_batch: int) -> None:
         assert {(writes, covered) for where, writes, covered in acquired if where is side} == {
             (False, Fresh.NO), (True, Fresh.NO), (True, Fresh.YES), (True, Fresh.MAYBE),
         }  # fmt: skip
-    actions = [one.action for plan in plans for one in plan.placed]
+    actions = [one.statement for plan in plans for one in plan.insertions]
     assert sum(isinstance(one, PrefetchData) for one in actions) > per_batch / 10
     assert any(one.may_be for plan in plans for one in plan.acquired)
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-def test_data_on_one_side_are_acquired_once(contract: HoldingContract) -> None:
+def test_data_on_one_side_are_acquired_once(contract: StoragePolicy) -> None:
     for seed in range(1, 200, 2):
         schedule = grid_case(seed)
-        plan = plan_holding(schedule, GRIDS, contract)
+        plan = plan_storage_access(schedule, GRIDS, contract)
         names = [one.datum for one in plan.acquired]
         if contract.through_exchanges:
             assert len(names) == len(set(names)) == len(schedule.data)
         if contract.at_once:
-            first = {place for place, action in plan.placed if isinstance(action, AcquireData)}
-            early = {action.datum for _, action in plan.placed if isinstance(action, PrefetchData)}
+            first = {
+                place for place, action, _ in plan.insertions if isinstance(action, AcquireData)
+            }
+            early = {
+                action.datum for _, action, _ in plan.insertions if isinstance(action, PrefetchData)
+            }
             assert contract.waits_apart or first <= {schedule.body[0].uid}
             assert contract.waits_apart or not early

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check_holding import storage_worlds
-from psyclone_storage.analysis.schedules.same_objects import parts_as_one, same_objects
+from psyclone_storage.coherence.scenarios import (
+    representative_parts,
+    same_objects,
+    storage_scenarios,
+)
 from psyclone_storage.ir.schedule import Schedule
 from unit.analysis.small import cells, schedule
 
@@ -45,7 +48,7 @@ def test_each_two_that_may_be_one_are_once(
 
 def test_storages_are_tried_with_all_of_them() -> None:
     made = fields(i="x y", x="i", y="i")
-    worlds = {one.same for one in storage_worlds(made)}
+    worlds = {one.same for one in storage_scenarios(made)}
     assert worlds == set(same_objects(made))
     assert len(worlds) == 3
 
@@ -58,7 +61,7 @@ def test_what_a_kernel_is_passed_and_writes_is_apart() -> None:
 
 def test_an_element_is_a_component_of_a_vector() -> None:
     made = schedule(cells("v readwrite w3"), cells("x readwrite w3"), vectors={"v": 2})
-    assert parts_as_one(made, (frozenset("vx"),)) == {
+    assert representative_parts(made, (frozenset("vx"),)) == {
         ("v", 1): ("v", 1),
         ("v", 2): ("v", 2),
         ("x", None): ("v", 1),

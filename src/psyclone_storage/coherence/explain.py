@@ -1,8 +1,9 @@
-"""Why an exchange is there, why another is not: the plan of the halos in plain sentences.
+"""Reasons for planned exchanges, transfers and storage accesses, in plain sentences (`--explain`).
 
-Owns the text of `--explain`. Each exchange names the reads that need it, the write that made the
-data stale, and where both stand in the algorithm; each guard says what is not known before run
-time; each read that needed no exchange says why.
+Each exchange names the reads that need it, the write that made the data stale, and the place of
+both in the algorithm. Each guard names what is unknown before run time. Each read that needs no
+exchange has a reason, too. Each update names what reads the replica and what made it stale;
+transfers that are part of an exchange share one reason.
 """
 
 from __future__ import annotations
@@ -11,26 +12,36 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from psyclone_storage.analysis.schedules.halo import (
-    END,
-    OUTSIDE,
-    ElidedExchange,
-    ElisionReason,
-    Filled,
-    HaloPlan,
-    PlacedExchange,
-    plan_halos,
-)
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, key_text
+from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
+from psyclone_storage.coherence.halos import (
+    ElidedExchange,
+    ElisionReason,
+    HaloPlan,
+    plan_halos,
+)
+from psyclone_storage.coherence.solver import OUTSIDE
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.datum_parts import DatumPart
+from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Over, Reason, Schedule
+from psyclone_storage.ir.schedule import (
+    Compound,
+    FillHalo,
+    HaloExchange,
+    KernelCall,
+    Over,
+    Reason,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.storage_access import AcquireData, PrefetchData, StoragePlan
+from psyclone_storage.ir.transfer import EnterData, Update
 from psyclone_storage.ir.view import places_text
-from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops
+from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
 
 
 def explain_halos(schedule: Schedule, rules: Rules) -> str:
@@ -106,7 +117,7 @@ def explain_levels(schedule: Schedule) -> str:
 
 
 def explain_calls(schedule: Schedule) -> str:
-    """Return what stands in the place of calls in kernels, and which stay; empty if nothing."""
+    """Return the inlined calls of kernels, and those that stay; empty without any."""
     found: dict[str, None] = {}
     for call in kernel_calls(schedule):
         for code in call.codes:
@@ -126,9 +137,9 @@ def _calls_that_stay(code: KernelCode) -> Iterator[str]:
 
 
 def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
-    grouped: dict[tuple[object, ...], list[PlacedExchange]] = defaultdict(list)
+    grouped: dict[tuple[object, ...], list[Insertion[HaloExchange]]] = defaultdict(list)
     for placed in plan.exchanges:
-        exchange = placed.exchange
+        exchange = placed.statement
         alike = (placed.before, exchange.datum, exchange.depth, exchange.guarded, exchange.reasons)
         grouped[alike].append(placed)
     for group in grouped.values():
@@ -142,25 +153,25 @@ def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
     if plan.elided:
         yield ""
         yield "Proved unnecessary:"
-    texts: dict[tuple[str, ...], list[ExchangedComponent]] = defaultdict(list)
+    texts: dict[tuple[str, ...], list[DatumPart]] = defaultdict(list)
     for elided in plan.elided:
-        texts[_spared_text(elided, calls)].append(elided.key)
+        texts[_spared_text(elided, calls)].append(elided.part)
     for (where, who, why), keys in texts.items():
         yield f"  {_keys_text(keys)}, before {where}: {who}"
         yield f"    {why}"
 
 
-def _keys_text(keys: list[ExchangedComponent]) -> str:
+def _keys_text(keys: list[DatumPart]) -> str:
     """Return the components as they are exchanged: `u`, or `u[1], u[2]`."""
-    return ", ".join(map(key_text, keys))
+    return ", ".join(key.text for key in keys)
 
 
-def _exchange_lines(group: list[PlacedExchange], calls: dict[str, KernelCall]) -> Iterator[str]:
+def _exchange_lines(
+    group: list[Insertion[HaloExchange]], calls: dict[str, KernelCall]
+) -> Iterator[str]:
     """Yield the lines on exchanges that differ in the component only."""
-    exchange, before = group[0].exchange, group[0].before
-    keys = [
-        ExchangedComponent(placed.exchange.datum, placed.exchange.component) for placed in group
-    ]
+    exchange, before = group[0].statement, group[0].before
+    keys = [DatumPart(placed.statement.datum, placed.statement.component) for placed in group]
     where = "at the end" if before == END else f"before {before}"
     yield f"{_keys_text(keys)}, {where}: exchanged to level {describe_depth(exchange.depth)}"
     for reason in exchange.reasons:
@@ -173,10 +184,10 @@ def _exchange_lines(group: list[PlacedExchange], calls: dict[str, KernelCall]) -
     )
 
 
-def _filled_lines(filled: Filled, calls: dict[str, KernelCall]) -> Iterator[str]:
-    fill = filled.fill
-    key = ExchangedComponent(fill.datum, fill.component)
-    yield f"  {key_text(key)}, before {filled.before}: {places_text(fill)}"
+def _filled_lines(filled: Insertion[FillHalo], calls: dict[str, KernelCall]) -> Iterator[str]:
+    fill = filled.statement
+    key = DatumPart(fill.datum, fill.component)
+    yield f"  {key.text}, before {filled.before}: {places_text(fill)}"
     yield f"    {_call_text(fill.reader, key, calls)} adds to them, and they may be new"
 
 
@@ -192,28 +203,26 @@ def _always_text(exchange: HaloExchange) -> str:
     return "no guard needed"
 
 
-def _reader_text(
-    reader: str, read: str, key: ExchangedComponent, calls: dict[str, KernelCall]
-) -> str:
+def _reader_text(reader: str, read: str, key: DatumPart, calls: dict[str, KernelCall]) -> str:
     if reader == END:
         return f"it is read {read}"
     return f"{_call_text(reader, key, calls)} reads it {read}"
 
 
-def _writer_text(reason: Reason, key: ExchangedComponent, calls: dict[str, KernelCall]) -> str:
+def _writer_text(reason: Reason, key: DatumPart, calls: dict[str, KernelCall]) -> str:
     if reason.writer == OUTSIDE:
         return "it was written before this invoke, which may have left its halo stale"
     return f"{_call_text(reason.writer, key, calls)} leaves {reason.written}"
 
 
-def _call_text(uid: str, key: ExchangedComponent, calls: dict[str, KernelCall]) -> str:
+def _call_text(uid: str, key: DatumPart, calls: dict[str, KernelCall]) -> str:
     """Return a call by its kernel, and the place of its argument: `k_type (alg.x90:12)`."""
     call = calls[uid]
     place = _place_text(_span_of(call, key))
     return f"'{call.kernel.name}'{f' ({place})' if place else ''}"
 
 
-def _span_of(call: KernelCall, key: ExchangedComponent) -> Span | None:
+def _span_of(call: KernelCall, key: DatumPart) -> Span | None:
     for actual in call.args:
         if actual.datum == key.datum and actual.component in (None, key.component):
             return actual.span or call.span
@@ -235,7 +244,7 @@ _BECAUSE = {
 
 def _spared_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> tuple[str, str, str]:
     """Return where a read is that needs no exchange, which call it is, and why."""
-    who = _call_text(elided.reader, elided.key, calls)
+    who = _call_text(elided.reader, elided.part, calls)
     why = f"reads it {elided.read}, but {_because_text(elided, calls)}"
     return elided.loop, who, why
 
@@ -245,6 +254,119 @@ def _because_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> str:
         case ElisionReason.EXCHANGED:
             return "an exchange before an earlier loop reaches far enough"
         case ElisionReason.LEFT:
-            writer = _call_text(elided.writer, elided.key, calls)
+            writer = _call_text(elided.writer, elided.part, calls)
             return f"{writer} leaves {elided.written}"
     return _BECAUSE[elided.because]
+
+
+# ---------------------------------------------------------------------------- transfers
+
+
+def explain_transfers(schedule: Schedule) -> str:
+    """Return why each transfer of `schedule` is there, as text; empty without transfers."""
+    items = list(in_sequence(schedule))
+    found = {item.uid: item for item in statements(schedule)}
+    parts = [part for item in items if (part := list(_transfer_lines(item, found)))]
+    if not parts:
+        return ""
+    updates = sum(isinstance(item, Update) for item in items)
+    lines = [f"{schedule.name}: {counted(updates, 'update')} between host and device"]
+    for part in parts:
+        lines += ["", *part]
+    return "\n".join(lines) + "\n"
+
+
+def _transfer_lines(item: Statement, found: dict[str, Statement]) -> Iterator[str]:
+    match item:
+        case EnterData(data=data) if data:
+            yield f"{', '.join(data)}: copied to the device, unless they are there already"
+        case Update(pinned=True):
+            yield f"{item.datum}, {item.uid}: to the {item.to.value}"
+            yield "  needed:  a step asked for it"
+        case Update():
+            only = ", if the device has a copy" if item.guarded else ""
+            yield f"{item.datum}, before {item.reader}: to the {item.to.value}{only}"
+            yield f"  needed:  {_update_reader(item, found)}"
+            yield f"  stale:   {_update_writer(item, found)}"
+        case HaloExchange(fetched=fetched, sent=sent, in_strips=strips) if fetched or sent:
+            first = "what is sent from the device before" if strips else "from the device before"
+            ways = [first] * fetched + ["the halo to it after"] * sent
+            yield f"{item.datum}, at {item.uid}: {' and '.join(ways)}"
+            yield "  needed:  messages are sent from the host, and the device may have newer values"
+
+
+def _update_reader(update: Update, found: dict[str, Statement]) -> str:
+    reader = found.get(update.reader)
+    if reader is None:
+        return "it is used there"
+    if isinstance(reader, HaloExchange):
+        return "it is exchanged, and messages are sent from the host"
+    names = [
+        call.kernel.name
+        for call in _calls_of(reader)
+        if any(actual.datum == update.datum for actual in call.args)
+    ]
+    return f"{_kernels_text(names, reader)} {'use' if len(set(names)) > 1 else 'uses'} it there"
+
+
+def _update_writer(update: Update, found: dict[str, Statement]) -> str:
+    writer = found.get(update.writer)
+    if writer is None:
+        return "what ran before the invoke may have changed the other copy"
+    if isinstance(writer, HaloExchange):
+        return "a halo exchange changes the host's copy"
+    names = [call.kernel.name for call in _calls_of(writer) if _changes(call, update.datum)]
+    verb = "change" if len(set(names)) > 1 else "changes"
+    return f"{_kernels_text(names, writer)} {verb} the {update.to.other.value}'s copy"
+
+
+def _calls_of(item: Statement) -> tuple[KernelCall, ...]:
+    if isinstance(item, KernelCall):
+        return (item,)
+    return kernel_calls(item) if isinstance(item, Compound) else ()
+
+
+def _changes(call: KernelCall, datum: str) -> bool:
+    pairs = zip(call.args, call.kernel.args, strict=True)
+    return any(actual.datum == datum and arg.access.writes for actual, arg in pairs)
+
+
+def _kernels_text(names: list[str], item: Statement) -> str:
+    return listed(dict.fromkeys(names) or [item.uid], "and")
+
+
+# ---------------------------------------------------------------------------- storage accesses
+
+
+def explain_storage_access(name: str, plan: StoragePlan) -> str:
+    """Return the storage accesses of the invoke `name` and their reasons; empty if none."""
+    if not plan.insertions:
+        return ""
+    early = sum(isinstance(one.statement, PrefetchData) for one in plan.insertions)
+    first = f"{name}: {counted(len(plan.acquired), 'time')} data are acquired of storages"
+    lines = [f"{first}, {counted(early, 'time')} brought early" if early else first]
+    for before, action, _ in plan.insertions:
+        if isinstance(action, AcquireData):
+            lines += ["", *_acquire_lines(action)]
+        elif isinstance(action, PrefetchData):
+            what = _named(action)
+            lines += ["", f"{what}: brought to the {action.side.value} early, before {before}"]
+            lines.append(f"  stale:   {f'since {action.writer}' if action.writer else 'maybe'}")
+    return "\n".join(lines) + "\n"
+
+
+def _named(action: AcquireData | PrefetchData) -> str:
+    return action.datum if action.component is None else f"{action.datum}[{action.component}]"
+
+
+def _acquire_lines(action: AcquireData) -> Iterator[str]:
+    verb = "changed" if action.writes else "read"
+    yield f"{_named(action)}: {verb} on the {action.side.value}"
+    yield f"  for:     {', '.join(action.users)}"
+    match action.covered:
+        case Fresh.YES:
+            yield f"  brought: never, as {action.why}"
+        case Fresh.MAYBE:
+            yield f"  brought: only if its halo is wider than its region, as {action.why}"
+        case Fresh.NO:
+            yield f"  brought: if it is stale there, as {action.why}"

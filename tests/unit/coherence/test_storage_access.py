@@ -7,34 +7,34 @@ from dataclasses import replace
 import pytest
 
 from gocean_programs import schedule as grid_schedule
-from properties.random_holding import CODES, KERNELS, mesh_code
-from psyclone_storage.analysis.schedules.explain_holding import explain_holding
-from psyclone_storage.analysis.schedules.holding import (
-    KernelKnowledge,
-    check_contract,
-    plan_holding,
-)
+from properties.random_storage_access import CODES, KERNELS, mesh_code
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.coherence.explain import explain_storage_access
+from psyclone_storage.coherence.storage_access import (
+    KernelKnowledge,
+    check_storage_policy,
+    plan_storage_access,
+)
 from psyclone_storage.domain.gocean.arguments import build_dummies as grid_dummies
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.ir.holding import (
+from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.storage_access import (
     AcquireData,
-    HoldingContract,
-    HoldingPlan,
     PrefetchData,
     ReleaseData,
+    StoragePlan,
+    StoragePolicy,
     TouchData,
 )
-from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.transform.openacc import AccKernels
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
 from unit.analysis.small import RULES, built_in, cells, dofs, schedule
 from unit.transform.benches import bench
 
-HERE = HoldingContract(at_once=False)
-ACTING = HoldingContract(at_once=False, through_exchanges=False, directives_act=True)
+HERE = StoragePolicy(at_once=False)
+ACTING = StoragePolicy(at_once=False, through_exchanges=False, directives_act=True)
 GRIDS = KernelKnowledge(GoceanRules(), lambda kernel: CODES[kernel.name], grid_dummies)
 
 
@@ -44,12 +44,14 @@ EVEN = KernelKnowledge(
 """Knowledge of kernels that write all that they are passed."""
 
 
-def acquired(plan: HoldingPlan) -> dict[str, AcquireData]:
+def acquired(plan: StoragePlan) -> dict[str, AcquireData]:
     return {action.datum: action for action in plan.acquired}
 
 
 def on_grid(calls: str) -> dict[str, AcquireData]:
-    return acquired(plan_holding(grid_schedule(KERNELS, calls, distributed=False), GRIDS, HERE))
+    return acquired(
+        plan_storage_access(grid_schedule(KERNELS, calls, distributed=False), GRIDS, HERE)
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_a_field_on_a_grid_is_not_brought_if_all_its_points_are_written(
 def test_code_that_cannot_be_read_promises_nothing() -> None:
     made = grid_schedule(KERNELS, "always1write0(a, b)", distributed=False)
     unknown = replace(GRIDS, codes_of=lambda _: ())
-    assert acquired(plan_holding(made, unknown, HERE))["a"].covered is Fresh.NO
+    assert acquired(plan_storage_access(made, unknown, HERE))["a"].covered is Fresh.NO
 
 
 def test_what_is_read_before_it_is_overwritten_is_brought() -> None:
@@ -91,7 +93,7 @@ def test_what_is_read_before_it_is_overwritten_is_brought() -> None:
 def test_built_ins_and_discontinuous_fields_are_overwritten_where_metadata_say_so() -> None:
     def covered(*calls: object) -> Fresh:
         made = schedule(*calls)  # type: ignore[arg-type]
-        return acquired(plan_holding(made, EVEN, HERE))["u"].covered
+        return acquired(plan_storage_access(made, EVEN, HERE))["u"].covered
 
     assert covered(built_in("u write any_space_1")) is Fresh.YES
     assert covered(built_in("u readwrite any_space_1")) is Fresh.NO
@@ -110,7 +112,7 @@ def test_code_with_conditions_does_not_keep_the_promise_of_its_metadata() -> Non
     odd = KernelKnowledge(
         RULES, lambda kernel: mesh_code(replace(kernel, name="kernel1_type")), build_dummies
     )
-    found = acquired(plan_holding(made, odd, HERE))["u"]
+    found = acquired(plan_storage_access(made, odd, HERE))["u"]
     assert (found.covered, found.why) == (Fresh.NO, "k1_type may leave values as they are")
 
 
@@ -119,7 +121,7 @@ def test_metadata_that_say_write_do_not_promise_all_levels() -> None:
     low = KernelKnowledge(
         RULES, lambda kernel: mesh_code(replace(kernel, name="kernel2_type")), build_dummies
     )
-    found = acquired(plan_holding(schedule(cells("u write w3")), low, HERE))["u"]
+    found = acquired(plan_storage_access(schedule(cells("u write w3")), low, HERE))["u"]
     assert found.covered is Fresh.NO
     assert found.why.endswith("may leave values as they are")
 
@@ -135,15 +137,17 @@ def three_sides() -> Schedule:
     return work.schedule
 
 
-def placed(plan: HoldingPlan, datum: str) -> list[tuple[str, type, Side]]:
+def placed(plan: StoragePlan, datum: str) -> list[tuple[str, type, Side]]:
     return [
-        (place, type(action), action.side) for place, action in plan.placed if action.datum == datum
+        (place, type(action), action.side)
+        for place, action, _ in plan.insertions
+        if action.datum == datum
     ]
 
 
 def test_a_datum_is_held_where_it_is_used_and_brought_when_its_last_writer_has_ended() -> None:
     made = three_sides()
-    plan = plan_holding(made, EVEN, ACTING)
+    plan = plan_storage_access(made, EVEN, ACTING)
     device, host = Side.DEVICE, Side.HOST
     assert placed(plan, "u") == [
         ("acc-kernels(loop1)", AcquireData, device),
@@ -156,7 +160,7 @@ def test_a_datum_is_held_where_it_is_used_and_brought_when_its_last_writer_has_e
         ("end", TouchData, device),
         ("end", ReleaseData, device),
     ]
-    text = explain_holding("small", plan)
+    text = explain_storage_access("small", plan)
     assert "u: brought to the host early, before mark(u)@loop1\n  stale:   since call1\n" in text
     assert "u: read on the host\n  for:     call3\n" in text
     assert "  brought: if it is stale there, as k3_type reads it\n" in text
@@ -164,7 +168,7 @@ def test_a_datum_is_held_where_it_is_used_and_brought_when_its_last_writer_has_e
 
 def test_where_directives_do_nothing_each_datum_is_acquired_once() -> None:
     made = three_sides()
-    plan = plan_holding(made, EVEN, HoldingContract(home=Side.DEVICE))
+    plan = plan_storage_access(made, EVEN, StoragePolicy(home=Side.DEVICE))
     assert [(one.datum, one.side) for one in plan.acquired] == [
         ("u", Side.DEVICE), ("v", Side.DEVICE), ("w", Side.DEVICE),
     ]  # fmt: skip
@@ -175,7 +179,7 @@ def test_an_exchange_ends_what_is_held_unless_it_may_happen_meanwhile() -> None:
     made = work.schedule
     exchange = "halo(u)@loop2"
     assert exchange in [item.uid for item in made.body]
-    apart = placed(plan_holding(made, EVEN, ACTING), "u")
+    apart = placed(plan_storage_access(made, EVEN, ACTING), "u")
     assert [(place, kind) for place, kind, _ in apart] == [
         ("loop1", AcquireData),
         ("mark(u)@loop1", TouchData),
@@ -183,7 +187,7 @@ def test_an_exchange_ends_what_is_held_unless_it_may_happen_meanwhile() -> None:
         ("loop2", AcquireData),
         ("mark(v)@loop2", ReleaseData),
     ]
-    assert [kind for _, kind, _ in placed(plan_holding(made, EVEN, HERE), "u")] == [
+    assert [kind for _, kind, _ in placed(plan_storage_access(made, EVEN, HERE), "u")] == [
         AcquireData, TouchData, ReleaseData,
     ]  # fmt: skip
 
@@ -193,7 +197,7 @@ def test_what_may_be_one_object_is_written_and_brought_with_the_other() -> None:
     data = tuple(
         replace(one, may_alias=tuple({"u": "v", "v": "u"}.get(one.name, ""))) for one in made.data
     )
-    found = acquired(plan_holding(replace(made, data=data), EVEN, HERE))
+    found = acquired(plan_storage_access(replace(made, data=data), EVEN, HERE))
     assert {name: (one.writes, one.covered, one.may_be) for name, one in found.items()} == {
         "u": (True, Fresh.YES, ("v",)),
         "v": (True, Fresh.NO, ("u",)),
@@ -205,20 +209,20 @@ def test_nothing_else_may_keep_copies_on_a_device() -> None:
     """Steps that ask for copies of their own are refused where directives make some: S116."""
     work = bench(cells("u readwrite w3"), cells("v readwrite w3"))
     work.apply(AccKernels("loop1", "loop1"))
-    assert check_contract(work.schedule, ACTING) == ()
+    assert check_storage_policy(work.schedule, ACTING) == ()
     work.apply(AccEnterData(work.schedule.name))
-    (problem,) = check_contract(work.schedule, ACTING)
+    (problem,) = check_storage_policy(work.schedule, ACTING)
     assert (problem.code, problem.hint) == (
         "S116",
         "Leave out the step: a storage brings what a region on a device needs.",
     )
     work.apply(AccUpdate("end"))
-    assert {one.code for one in check_contract(work.schedule, ACTING)} == {"S116"}
-    assert check_contract(work.schedule, HoldingContract()) == ()
+    assert {one.code for one in check_storage_policy(work.schedule, ACTING)} == {"S116"}
+    assert check_storage_policy(work.schedule, StoragePolicy()) == ()
 
 
 def test_a_queue_is_nothing_that_a_storage_knows() -> None:
     work = bench(cells("u readwrite w3"))
     work.apply(AccKernels("loop1", "loop1", False, 1))
-    (problem,) = check_contract(work.schedule, ACTING)
+    (problem,) = check_storage_policy(work.schedule, ACTING)
     assert problem.code == "S116"

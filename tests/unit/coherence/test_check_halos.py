@@ -6,12 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import (
-    HaloScenario,
-    check_halos,
-    execute,
-    extent_names,
-)
+from psyclone_storage.coherence.check_halos import check_halos, execute
+from psyclone_storage.coherence.scenarios import HaloScenario, extent_names
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.region import NOTHING, Depth
@@ -33,7 +29,7 @@ def around(before: tuple[object, ...], bare: Schedule, after: tuple[object, ...]
 
 def messages(planned: Schedule, world: HaloScenario) -> list[str]:
     """Return what is wrong, but for the results `a`, whose marks these schedules leave out."""
-    return [stale.message for stale in check_halos(planned, world) if stale.key.datum != "a"]
+    return [stale.message for stale in check_halos(planned, world) if stale.part.datum != "a"]
 
 
 def test_a_stencil_reads_every_level_it_reaches() -> None:

@@ -1,12 +1,11 @@
-"""Which marks tell the run-time flags of halos something that somebody comes to hear.
+"""Dead updates of the run-time halo flags.
 
-`analysis.halo` plans a mark wherever a loop leaves the flags behind. Nobody hears of it if the
-flags are set to the same, with the mark or without it, before anyone asks: a field that is written
-and then exchanged in any case is an example. Asking are guards, joint exchanges, what comes after
-the schedule, and all that happens to what may be the same object under another name.
+`halos` plans an update (`MarkHalo`) wherever the flags would be wrong after a loop. An update is
+dead if the flags have the same value, with or without it, before anything reads them; for example
+if a field is written and then exchanged unconditionally. Guards and joint exchanges read flags, and
+so do later invokes, and everything that happens to a possible alias.
 
-The flags of one component are followed through a schedule as the larger of a depth and of what they
-were at some time before, which nobody needs to know.
+The flags of one component are the larger of a depth and of what they were at an earlier time.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, aliases_of
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import HaloExchange, MarkHalo, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence
@@ -26,7 +25,7 @@ _ENTRY = "entry"
 
 @dataclass(frozen=True, slots=True)
 class _Flags:
-    """The flags call clean what is within `depth`, and what they called clean at the time `since`.
+    """The flags call clean the levels in `depth`, and what they called clean at the time `since`.
 
     They call nothing else clean if `since` is `_DIRTY`.
     """
@@ -49,22 +48,22 @@ class _Flags:
         return _Flags(self.depth.max(depth), self.since)
 
 
-def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:
-    """Return what is left of each mark that is not all needed, by uid; None for nothing.
+def plan_dirty_flags(schedule: Schedule) -> dict[str, MarkHalo | None]:
+    """Return the live part of each flag update that is not all needed, by uid; None for nothing.
 
-    The promise: guards, joint exchanges and later invokes find the flags as they would have been.
+    Guards, joint exchanges and later invokes find the flags as they would have been.
     """
     changed: dict[str, MarkHalo | None] = {}
     for key, items in _by_key(schedule).items():
         flags = _Flags(NOTHING, _ENTRY)
         for place, item in enumerate(items):
-            if ExchangedComponent(item.datum, item.component) != key:
+            if DatumPart(item.datum, item.component) != key:
                 flags = _Flags(NOTHING, item.uid)
                 continue
             after = flags.after(item)
             if isinstance(item, MarkHalo):
-                for less in _lesser(item):
-                    if _comes_to_the_same(after, flags.after(less), key, items[place + 1 :]):
+                for less in _reduced(item):
+                    if _are_equal_when_read(after, flags.after(less), key, items[place + 1 :]):
                         changed[item.uid] = less
                         after = flags.after(less)
                         break
@@ -72,37 +71,37 @@ def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:
     return changed
 
 
-def _by_key(schedule: Schedule) -> dict[ExchangedComponent, list[MarkHalo | HaloExchange]]:
-    """Return the statements about each component, and about what may be the same object."""
-    aliases = aliases_of(schedule)
-    found: dict[ExchangedComponent, list[MarkHalo | HaloExchange]] = defaultdict(list)
+def _by_key(schedule: Schedule) -> dict[DatumPart, list[MarkHalo | HaloExchange]]:
+    """Return the statements on each part, and on what may be the same object."""
+    aliases = alias_parts(schedule)
+    found: dict[DatumPart, list[MarkHalo | HaloExchange]] = defaultdict(list)
     for item in in_sequence(schedule):
         if isinstance(item, MarkHalo | HaloExchange):
-            for key in (ExchangedComponent(item.datum, item.component), *aliases[item.datum]):
+            for key in (DatumPart(item.datum, item.component), *aliases[item.datum]):
                 found[key].append(item)
     return found
 
 
-def _lesser(mark: MarkHalo) -> Iterator[MarkHalo | None]:
-    """Yield what may be left of a mark: nothing, or one of its parts."""
+def _reduced(mark: MarkHalo) -> Iterator[MarkHalo | None]:
+    """Yield what may be left of an update: nothing, or one of its parts."""
     yield None
     if mark.dirty and mark.clean.terms:
         yield replace(mark, clean=NOTHING)
         yield replace(mark, dirty=False)
 
 
-def _comes_to_the_same(
-    one: _Flags, other: _Flags, key: ExchangedComponent, later: Sequence[MarkHalo | HaloExchange]
+def _are_equal_when_read(
+    one: _Flags, other: _Flags, key: DatumPart, later: Sequence[MarkHalo | HaloExchange]
 ) -> bool:
-    """Return whether flags that may differ are the same before anyone asks them."""
+    """Return whether flags that may differ are the same before anything reads them."""
     for item in later:
         if one == other:
             return True
-        if ExchangedComponent(item.datum, item.component) != key or _asks(item):
+        if DatumPart(item.datum, item.component) != key or _reads_flags(item):
             return False
         one, other = one.after(item), other.after(item)
     return one == other
 
 
-def _asks(item: MarkHalo | HaloExchange) -> bool:
+def _reads_flags(item: MarkHalo | HaloExchange) -> bool:
     return isinstance(item, HaloExchange) and (item.guarded or bool(item.joint))

@@ -1,9 +1,9 @@
-"""Coherence tables: the effect of each event on replicas, as a specification.
+"""Coherence tables: what each event does to a replica, row by row.
 
 A field has one true value and replicas of it: copies in the halo of a rank, and copies in other
-memory spaces. The tables give the state of a replica after each event. No code looks rows up. The
-planners, the checkers, the storage runtime and the Fortran library each have their own code,
-because they check each other; the tests in `tests/theory` apply every row to each of them.
+memory spaces. The planners compute with the tables (`solver`). The checkers, the storage runtime
+and the Fortran library have code of their own, because they check the planners and each other;
+`tests/theory` applies every row to each of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 
 class Copy(Enum):
-    """State of a halo copy: no value yet, a stale value, or the owner's value."""
+    """The state of a rank's copy of another rank's dofs."""
 
     NEVER_FILLED = "never filled"
     STALE = "stale"
@@ -24,7 +24,7 @@ class Copy(Enum):
 
 
 class HaloEvent(Enum):
-    """Events for the copies at one place of a halo: a level, or the annexed dofs."""
+    """An event on the copies at one place of a halo: a level or the annexed dofs."""
 
     READ = "it is read"
     OWNERS_WRITE = "owners write, and nobody else does"
@@ -64,13 +64,13 @@ HALO: Mapping[tuple[HaloEvent, Copy], Copy | None] = {
     (HaloEvent.FILL, _STALE): _STALE,
     (HaloEvent.FILL, _CLEAN): _STALE,
 }
-"""What a copy is after an event, by what it was; None where the event must not happen then."""
+"""The state of a copy after an event, by the state before; None if the event is not allowed."""
 
 # ---------------------------------------------------------------------------- copies in memory
 
 
 class Holders(Enum):
-    """The memory spaces, of two, that have the current values: that of the event is `here`."""
+    """The memory spaces, of two, that have the current values; the event happens `here`."""
 
     NONE = "none"
     HERE = "here"
@@ -79,7 +79,7 @@ class Holders(Enum):
 
 
 class MemoryEvent(Enum):
-    """Events in one of two memory spaces."""
+    """An event in one of two memory spaces."""
 
     READ = "read access"
     WRITE = "write access"
@@ -92,9 +92,9 @@ class MemoryEvent(Enum):
 
 
 class MemoryOutcome(NamedTuple):
-    """Result of an event: the current spaces, the number of transfers, and usability.
+    """The outcome of an event: which spaces are current, after how many transfers, if usable.
 
-    `holders` is None if the event is refused. Values of a write that failed are not usable
+    The event is refused without `holders`. Values of a write that failed are not usable
     until all of them are written anew.
     """
 
@@ -139,13 +139,13 @@ MEMORY: Mapping[tuple[MemoryEvent, Holders], MemoryOutcome] = {
     (MemoryEvent.FAILED_READ_WRITE, _THERE): MemoryOutcome(_HERE, 1, usable=False),
     (MemoryEvent.FAILED_READ_WRITE, _BOTH): MemoryOutcome(_HERE, usable=False),
 }
-"""What comes of an event in one space, by which spaces had the current values before."""
+"""The outcome of an event in one space, by the spaces that had the current values before."""
 
 # ---------------------------------------------------------------------------- parts of copies
 
 
 class PartEvent(Enum):
-    """Events for parts of the values in one of two memory spaces."""
+    """An event on parts of the values in one of two memory spaces."""
 
     READ = "read access to parts"
     WRITE = "write access to parts"
@@ -171,9 +171,9 @@ PARTS: Mapping[tuple[PartEvent, Holders], MemoryOutcome] = {
     (PartEvent.EXCHANGE, _THERE): MemoryOutcome(_THERE, 2),
     (PartEvent.EXCHANGE, _BOTH): MemoryOutcome(_BOTH, 1),
 }
-"""What comes of an event, all of whose transfers are of parts.
+"""The outcome of an event, all of whose transfers are of parts.
 
-Who has the current values has them afterwards, too: what was written goes to the other space, if
-that was current. The library in Fortran follows this; buffers in Python divide into chunks, which
-have a state each.
+A space that has the current values keeps them: what was written goes to the other space, if that
+was current. The Fortran library follows this; buffers in Python divide into chunks, which have a
+state each.
 """

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
-from psyclone_storage.analysis.schedules.halo import ElisionReason, plan_halos
-from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.coherence.check_halos import check_halos
+from psyclone_storage.coherence.halos import ElisionReason, plan_halos
+from psyclone_storage.coherence.scenarios import HaloScenario, halo_scenarios
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
@@ -214,7 +214,7 @@ def test_an_increment_at_the_end_needs_no_exchange() -> None:
     made = schedule(dofs("u write any_space_1"), cells("u inc w0"))
     plan = plan_halos(made, RULES)
     assert plan.exchanges == ()
-    assert [(item.key.datum, item.because) for item in plan.elided] == [
+    assert [(item.part.datum, item.because) for item in plan.elided] == [
         ("u", ElisionReason.CARRIED)
     ]
 
@@ -304,7 +304,7 @@ def test_what_a_kernel_adds_to_is_filled_without_an_exchange(
     which = f"halo to level {level}" if annexed else f"annexed dofs and halo to level {level}"
     assert filled(result) == ({f"fill(u)@{loop}": which} if place else {})
     assert (computed(result), summary(result)) == (levels, found)
-    for world in worlds(result, frozenset({"u"})):
+    for world in halo_scenarios(result, frozenset({"u"})):
         assert check_halos(result, world) == ()
 
 
@@ -347,7 +347,7 @@ def test_levels_that_may_be_none_are_exchanged_as_nobody_knows_behind_which_dof(
     mask = cells("u write w0", iteration=Iteration.OWNED_AND_HALO_CELL_COLUMN, depth="reach")
     result = planned(mask, ADD, annexed=annexed)
     assert (filled(result), summary(result)) == ({}, {"halo(u)@loop2": "1?"})
-    for world in worlds(result, frozenset({"u"})):
+    for world in halo_scenarios(result, frozenset({"u"})):
         assert check_halos(result, world) == ()
 
 
@@ -359,7 +359,7 @@ def test_nothing_is_filled_with_what_is_on_its_way() -> None:
     result = with_halos(replace(made, body=around), RULES)
     assert filled(result) == {"fill(u)@loop3": "annexed dofs and halo to level 1"}
     assert summary(result) == {"start": "1?", "finish": "1?"}
-    for world in worlds(result, frozenset({"u"})):
+    for world in halo_scenarios(result, frozenset({"u"})):
         assert check_halos(result, world) == ()
 
 
@@ -400,7 +400,7 @@ def test_what_is_filled_for_a_region_is_filled_before_it_unless_it_may_be_read_t
     refused = check_constructs(result)
     assert bool(refused) is aliases
     assert bool(filled(result)) is not aliases
-    for world in worlds(result, frozenset({"u"})):
+    for world in halo_scenarios(result, frozenset({"u"})):
         assert check_halos(result, world) == ()
 
 

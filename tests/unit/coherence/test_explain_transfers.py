@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.schedules.explain_transfers import explain_transfers
+from psyclone_storage.coherence.explain import explain_transfers
 from psyclone_storage.transform.openacc import AccKernels
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
 from unit.analysis.small import cells

@@ -1,21 +1,21 @@
-"""Which data an invoke holds, where and for how long: the contract with storages.
+"""The coherence solver for storages: where an invoke acquires and releases data.
 
-A storage knows at run time which of its copies are current, and moves values when data are
-acquired. So at the entry of an invoke every copy may be stale, at its end nothing is owed, and what
-is planned is when to acquire, with which access, and what can be brought early.
+A storage knows at run time which of its replicas are current, and moves values when data are
+acquired. So at the entry of an invoke every replica may be stale, and at its end nothing is owed.
+The plan states when to acquire, with which access, and what to prefetch.
 
 * There is one acquire for all that follows on one side, with the join of its accesses. It ends
   where the other side needs the data, and at a halo exchange if that needs them itself.
-* What is wholly overwritten before anything looks at it is not brought (*coverage*). That takes a
-  loop over all of a field and code that leaves nothing out; metadata that say "write" promise
-  neither.
-* A copy that an earlier statement of the invoke has made stale is certain to be needed: it is
-  brought from where the last writer has ended, while other statements run.
-* Where each statement waits for its own data alone, what is needed behind the first that computes
-  begins to be brought when the invoke begins: nobody of the invoke has written it before.
+* What is completely overwritten before any statement reads it is not transferred (*coverage*). That
+  takes a loop over all of a field and code that writes every value; metadata that say "write"
+  promise neither.
+* A replica that an earlier statement of the invoke has made stale is certain to be needed: it is
+  prefetched after the last writer, while other statements run.
+* If each statement waits for its own data alone, what statements after the first one need is
+  prefetched when the invoke begins: no statement of the invoke has written it before.
 
-The invariant of the walk: each use of a datum lies in exactly one section of its own side, and no
-two sections of one datum overlap. For devices without storages see `residency`.
+The invariant: each use of a datum lies in exactly one section of its own side, and no two sections
+of one datum overlap. For devices without storages see `transfers`.
 """
 
 from __future__ import annotations
@@ -31,29 +31,17 @@ from psyclone_storage.analysis.bodies.everywhere import (
     writes_its_point,
     writes_once,
 )
-from psyclone_storage.analysis.schedules.residency import opened
-from psyclone_storage.analysis.schedules.touch import (
-    ExchangedComponent,
-    components_of,
-)
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.coherence.solver import Solver
+from psyclone_storage.coherence.transfers import opened
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import MOVED, device_calls, parts_of
-from psyclone_storage.ir.holding import (
-    END,
-    AcquireData,
-    HoldingAction,
-    HoldingContract,
-    HoldingPlan,
-    PlacedAction,
-    PrefetchData,
-    ReleaseData,
-    TouchData,
-)
+from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.rules import Rules
@@ -67,6 +55,15 @@ from psyclone_storage.ir.schedule import (
     Statement,
     data_by_name,
 )
+from psyclone_storage.ir.storage_access import (
+    AcquireData,
+    PrefetchData,
+    ReleaseData,
+    StorageAction,
+    StoragePlan,
+    StoragePolicy,
+    TouchData,
+)
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.walk import (
     calls_in,
@@ -78,19 +75,19 @@ from psyclone_storage.ir.walk import (
 )
 
 CodesOf = Callable[[Kernel], tuple[KernelCode, ...]]
-"""The subroutines of a kernel, none where they cannot be had."""
+"""The subroutines of a kernel, none where they cannot be read."""
 DummiesOf = Callable[[Kernel], tuple[Dummy, ...]]
 """The dummy arguments of a kernel's subroutine."""
 
 
-class HeldUse(NamedTuple):
-    """What one call, or an exchange, does with a datum on one side.
+class StorageUse(NamedTuple):
+    """The use of a datum by one call, or an exchange, on one side.
 
-    `reads` tells whether old values matter, `covered` whether all values are written. `around` is
-    the position of the statement of the schedule that it stands in.
+    `reads`: old values matter. `covered`: all values are written. `around` is the position of the
+    outermost statement that contains the use.
     """
 
-    key: ExchangedComponent
+    part: DatumPart
     side: Side
     around: int
     reads: bool
@@ -101,23 +98,23 @@ class HeldUse(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSection:
+class AccessSection:
     """Uses of one datum on one side, between which nothing else happens to it.
 
-    One that `follows_exchange` begins behind an exchange that needed the datum itself.
+    One that `follows_exchange` begins after an exchange that needed the datum itself.
     """
 
-    uses: tuple[HeldUse, ...]
+    uses: tuple[StorageUse, ...]
     follows_exchange: bool = False
 
     @property
-    def key(self) -> ExchangedComponent:
-        """What is held."""
-        return self.uses[0].key
+    def key(self) -> DatumPart:
+        """The datum."""
+        return self.uses[0].part
 
     @property
     def side(self) -> Side:
-        """Where it is held."""
+        """The side where it is acquired."""
         return self.uses[0].side
 
     @property
@@ -132,44 +129,44 @@ class HeldSection:
 
     @property
     def writes(self) -> bool:
-        """Whether any use writes."""
+        """True if any use writes."""
         return any(use.writes for use in self.uses)
 
     @property
     def covered(self) -> Fresh:
-        """Whether all values are written before any old one can show."""
+        """The fact that all values are written before any old one can show."""
         return ~_needed(self.uses)[0] if self.writes else Fresh.NO
 
     @property
     def why(self) -> str:
-        """Why values are brought, or need not be."""
+        """The reason why values are transferred, or need not be."""
         return _needed(self.uses)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class KernelKnowledge:
-    """What is known besides a schedule: the rules of its domain, and the code of its kernels."""
+    """Knowledge beyond a schedule: the rules of its domain, and the code of its kernels."""
 
     rules: Rules
     codes_of: CodesOf
     dummies_of: DummiesOf
 
 
-def plan_holding(
-    schedule: Schedule, knowledge: KernelKnowledge, contract: HoldingContract
-) -> HoldingPlan:
-    """Return what `schedule` asks of storages. It must be one that `check_contract` accepts."""
+def plan_storage_access(
+    schedule: Schedule, knowledge: KernelKnowledge, policy: StoragePolicy
+) -> StoragePlan:
+    """Return the storage accesses of `schedule`, which `check_storage_policy` accepts."""
     items = tuple(item for item in opened(schedule.body) if not isinstance(item, Update))
     places = (*(item.uid for item in items), END)
     others = aliases_in(schedule).others
-    before: list[list[HoldingAction]] = [[] for _ in places]
-    sections = _sections(schedule, items, knowledge, contract)
-    ends = partial(_ends, contract=contract, places=_Places(items))
+    before: list[list[StorageAction]] = [[] for _ in places]
+    sections = _AccessSolver(schedule, knowledge, policy).solve(items)
+    ends = partial(_ends, policy=policy, places=_Places(items))
     for own in sections.values():
         for number, section in enumerate(own):
             before[ends(own, number)[1]] += _ended(section, again=number + 1 < len(own))
     for key, own in sections.items():
-        if contract.waits_apart and ends(own, 0)[0] > 0:
+        if policy.waits_apart and ends(own, 0)[0] > 0:
             before[0].append(PrefetchData(*key, own[0].side))
         for at, action in _prefetches(own):
             if not _written_meanwhile(at, others(key.datum), sections, ends):
@@ -178,18 +175,18 @@ def plan_holding(
         for number, section in enumerate(own):
             before[ends(own, number)[0]].append(_acquired(section, others(key.datum)))
     placed = zip(places, before, strict=True)
-    return HoldingPlan(tuple(PlacedAction(uid, one) for uid, actions in placed for one in actions))
+    return StoragePlan(tuple(Insertion(uid, one) for uid, actions in placed for one in actions))
 
 
-def check_contract(schedule: Schedule, contract: HoldingContract) -> tuple[Diagnostic, ...]:
-    """Return what of `schedule` does not go together with storages.
+def check_storage_policy(schedule: Schedule, policy: StoragePolicy) -> tuple[Diagnostic, ...]:
+    """Return diagnostics for what storages do not support in `schedule`.
 
     Directives that give a device copies of its own would leave two copies of one field there, each
-    with another idea of which is current; and a storage does not know of the queues that they fill.
-    One statement cannot use one datum on both sides. Nothing is wrong where directives do nothing.
+    tracked separately; and a storage does not know the queues that they fill. One statement cannot
+    use one datum on both sides. Nothing is wrong where directives have no effect.
     """
     problems: list[Diagnostic] = []
-    if not contract.directives_act:
+    if not policy.directives_act:
         return ()
     moving = filter(_moves_data, statements(schedule))
     problems += (_two_contracts(item, place_near(schedule, item.uid)) for item in moving)
@@ -200,9 +197,9 @@ def check_contract(schedule: Schedule, contract: HoldingContract) -> tuple[Diagn
 
 
 def _moves_data(item: Statement) -> bool:
-    """Return whether a step has asked for copies on a device, or that the host does not wait.
+    """Return whether a step requests copies on a device, or that the host does not wait.
 
-    Updates that were derived for devices without storages say nothing here.
+    Updates that were derived for devices without storages do not count.
     """
     if isinstance(item, DirectiveRegion):
         return item.directive.holds_data or item.options.queue >= 0
@@ -241,31 +238,7 @@ def _data_of(calls: Iterable[KernelCall]) -> set[str]:
 # ---------------------------------------------------------------------------- sections
 
 
-def _sections(
-    schedule: Schedule,
-    items: tuple[Statement, ...],
-    knowledge: KernelKnowledge,
-    contract: HoldingContract,
-) -> dict[ExchangedComponent, list[HeldSection]]:
-    """Return the sections of each datum, in their order, data in that of their first use."""
-    found: dict[ExchangedComponent, list[HeldSection]] = {}
-    closed: set[ExchangedComponent] = set()
-    finder = _UseFinder(schedule, knowledge, contract)
-    for at, item in enumerate(items):
-        if isinstance(item, HaloExchange) and not contract.through_exchanges:
-            closed |= set(_with_aliases(schedule, ExchangedComponent(item.datum, item.component)))
-            continue
-        for use in finder.of_statement(at, item):
-            own = found.setdefault(use.key, [])
-            if own and own[-1].side is use.side and use.key not in closed:
-                own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
-            else:
-                own.append(HeldSection((use,), use.key in closed))
-            closed.discard(use.key)
-    return {key: list(_apart(own)) for key, own in found.items()}
-
-
-def _apart(sections: list[HeldSection]) -> Iterator[HeldSection]:
+def _apart(sections: list[AccessSection]) -> Iterator[AccessSection]:
     """Yield the sections; one ends with its last write if the other side needs the values next."""
     for number, section in enumerate(sections):
         behind = sections[number + 1] if number + 1 < len(sections) else None
@@ -275,18 +248,47 @@ def _apart(sections: list[HeldSection]) -> Iterator[HeldSection]:
             continue
         yield replace(section, uses=tuple(use for use in section.uses if use.around <= writes[-1]))
         if rest := tuple(use for use in section.uses if use.around > writes[-1]):
-            yield HeldSection(rest)
+            yield AccessSection(rest)
 
 
-@dataclass(frozen=True)
-class _UseFinder:
-    """What statements do with the data of a schedule."""
+class _AccessSolver(Solver[list[AccessSection], StorageUse]):
+    """The solver for storages: the sections of each datum, of which the last may be open."""
 
-    schedule: Schedule
-    knowledge: KernelKnowledge
-    contract: HoldingContract
+    def __init__(
+        self, schedule: Schedule, knowledge: KernelKnowledge, policy: StoragePolicy
+    ) -> None:
+        super().__init__(schedule)
+        self.knowledge, self.policy = knowledge, policy
+        self._closed: set[DatumPart] = set()
 
-    def of_statement(self, at: int, item: Statement) -> Iterator[HeldUse]:
+    def solve(self, items: tuple[Statement, ...]) -> dict[DatumPart, list[AccessSection]]:
+        """Return the sections of each datum, in their order, data in that of their first use."""
+        for at, item in enumerate(items):
+            if isinstance(item, HaloExchange) and not self.policy.through_exchanges:
+                self._closed.update(self.with_aliases(DatumPart(item.datum, item.component)))
+                continue
+            for use in self.uses_of(at, item):
+                self.reach(item.uid, (use,))
+        return {part: list(_apart(own)) for part, own in self.states.items()}
+
+    def entry(self, part: DatumPart) -> list[AccessSection]:
+        return []
+
+    def lacks(self, place: str, use: StorageUse) -> bool:
+        own = self.state(use.part)
+        return not own or own[-1].side is not use.side or use.part in self._closed
+
+    def make_right(self, place: str, use: StorageUse) -> None:
+        """Open a section, which acquires the datum where it begins."""
+        section = AccessSection((), use.part in self._closed)
+        self.states[use.part] = [*self.state(use.part), section]
+        self._closed.discard(use.part)
+
+    def apply(self, place: str, use: StorageUse) -> None:
+        own = self.states[use.part]
+        own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
+
+    def uses_of(self, at: int, item: Statement) -> Iterator[StorageUse]:
         """Yield the uses of an outermost statement, the one of number `at`."""
         match item:
             case HaloExchange():
@@ -294,31 +296,31 @@ class _UseFinder:
             case FillHalo():
                 yield from self._of_halo(at, item, "a part of its halo is given numbers")
             case Loop() | DirectiveRegion():
-                moved = device_calls(item) if self.contract.directives_act else ()
+                moved = device_calls(item) if self.policy.directives_act else ()
                 there = frozenset(call.uid for call in moved)
                 for loop in (item,) if isinstance(item, Loop) else outer_loops(item):
                     yield from self._of_loop(at, loop, there)
 
-    def _of_halo(self, at: int, item: HaloExchange | FillHalo, why: str) -> Iterator[HeldUse]:
-        key, home = ExchangedComponent(item.datum, item.component), self.contract.home
-        use = HeldUse(key, home, at, True, True, Fresh.NO, item.uid, why)
-        yield from _of_all(self.schedule, use)
+    def _of_halo(self, at: int, item: HaloExchange | FillHalo, why: str) -> Iterator[StorageUse]:
+        key, home = DatumPart(item.datum, item.component), self.policy.home
+        use = StorageUse(key, home, at, True, True, Fresh.NO, item.uid, why)
+        yield from self._of_all(use)
 
-    def _of_loop(self, at: int, outer: Loop, there: frozenset[str]) -> Iterator[HeldUse]:
-        written: set[ExchangedComponent] = set()
+    def _of_loop(self, at: int, outer: Loop, there: frozenset[str]) -> Iterator[StorageUse]:
+        written: set[DatumPart] = set()
         for loop, call in calls_in(outer):
-            side = Side.DEVICE if call.uid in there else self.contract.home
+            side = Side.DEVICE if call.uid in there else self.policy.home
             for use in self._of_call(at, side, loop, call):
-                if use.key in written and _looks_around(call, use.key):
+                if use.part in written and _looks_around(call, use.part):
                     yield use._replace(reads=True, covered=Fresh.NO, why=_LOOKS_AROUND)
                 yield use
                 if use.writes:
-                    written.add(use.key)
+                    written.add(use.part)
 
-    def _of_call(self, at: int, side: Side, loop: Loop, call: KernelCall) -> Iterator[HeldUse]:
+    def _of_call(self, at: int, side: Side, loop: Loop, call: KernelCall) -> Iterator[StorageUse]:
         """Yield what a call does with its data: first what it reads, then what it writes."""
         data = data_by_name(self.schedule)
-        found: list[HeldUse] = []
+        found: list[StorageUse] = []
         for arg, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
             if described.kind not in MOVED or actual.datum is None or actual.datum not in data:
                 continue
@@ -328,13 +330,20 @@ class _UseFinder:
             elif access.writes:
                 why = f"{call.kernel.name} reads and writes it"
             for part in parts_of(data[actual.datum], actual.component):
-                key = ExchangedComponent(actual.datum, part)
-                use = HeldUse(key, side, at, access.reads, access.writes, covered, call.uid, why)
-                found += _of_all(self.schedule, use)
+                key = DatumPart(actual.datum, part)
+                use = StorageUse(key, side, at, access.reads, access.writes, covered, call.uid, why)
+                found += self._of_all(use)
         yield from sorted(found, key=lambda use: use.writes and not use.reads)
 
+    def _of_all(self, use: StorageUse) -> Iterator[StorageUse]:
+        """Yield a use, and what it is for other data that may be the same object."""
+        yield use
+        why = f"'{use.part.datum}' may be the same object, and {use.why}"
+        for other in self.aliases[use.part.datum]:
+            yield use._replace(part=other, covered=Fresh.NO, why=why)
 
-def _looks_around(call: KernelCall, key: ExchangedComponent) -> bool:
+
+def _looks_around(call: KernelCall, key: DatumPart) -> bool:
     return any(
         actual.datum == key.datum and described.stencil is not None
         for described, actual in zip(call.kernel.args, call.args, strict=True)
@@ -364,7 +373,7 @@ def _leaves_nothing(
 ) -> bool:
     """Return whether a subroutine writes all that it is passed for the argument at `arg`.
 
-    A step may have made dummies of bounds or constants; then nobody knows which is which.
+    A step may have turned bounds or constants into dummies; then their roles are unknown.
     """
     if len(dummies) != len(code.dummies):
         return False
@@ -402,23 +411,10 @@ def _column_names(code: KernelCode, dummies: tuple[Dummy, ...], space: str) -> C
     return ColumnNames(*(names[0] for names in found))
 
 
-def _of_all(schedule: Schedule, use: HeldUse) -> Iterator[HeldUse]:
-    """Yield a use, and what it is for other data that may be the same object."""
-    yield use
-    why = f"'{use.key.datum}' may be the same object, and {use.why}"
-    for other in _with_aliases(schedule, use.key)[1:]:
-        yield use._replace(key=other, covered=Fresh.NO, why=why)
-
-
-def _with_aliases(schedule: Schedule, key: ExchangedComponent) -> tuple[ExchangedComponent, ...]:
-    names = aliases_in(schedule).others(key.datum)
-    return (key, *(one for name in names for one in components_of(schedule.datum(name))))
-
-
 _LOOKS_AROUND = "its neighbours are read in the loop that writes it"
 
 
-def _needed(uses: tuple[HeldUse, ...]) -> tuple[Fresh, str]:
+def _needed(uses: tuple[StorageUse, ...]) -> tuple[Fresh, str]:
     """Return whether old values can show in `uses`, and the reason of the first that decides."""
     needed = whole = Fresh.NO
     why = uses[0].why
@@ -438,7 +434,7 @@ def _needed(uses: tuple[HeldUse, ...]) -> tuple[Fresh, str]:
 
 
 class _Places:
-    """The positions that are not those of uses: of what computes first, and behind the last."""
+    """Positions other than those of uses: of the first that computes, and after the last."""
 
     def __init__(self, items: tuple[Statement, ...]) -> None:
         computing = (at for at, one in enumerate(items) if isinstance(one, Loop | DirectiveRegion))
@@ -446,36 +442,36 @@ class _Places:
 
 
 def _ends(
-    own: list[HeldSection], number: int, *, contract: HoldingContract, places: _Places
+    own: list[AccessSection], number: int, *, policy: StoragePolicy, places: _Places
 ) -> tuple[int, int]:
     """Return the positions of what a section is acquired before, and of what released before."""
     section = own[number]
     start, stop = section.first, section.last + 1
-    later = contract.waits_apart and start > places.computes and section.covered is Fresh.NO
-    if contract.at_once and number == 0 and not later:
+    later = policy.waits_apart and start > places.computes and section.covered is Fresh.NO
+    if policy.at_once and number == 0 and not later:
         start = 0
-    if contract.at_once and number == len(own) - 1:
+    if policy.at_once and number == len(own) - 1:
         stop = places.last
     return start, stop
 
 
-def _acquired(section: HeldSection, may_be: tuple[str, ...]) -> AcquireData:
+def _acquired(section: AccessSection, may_be: tuple[str, ...]) -> AcquireData:
     users = tuple(dict.fromkeys(use.user for use in section.uses))
     return AcquireData(
         *section.key, section.side, section.writes, section.covered, may_be, users, section.why
     )
 
 
-def _ended(section: HeldSection, *, again: bool) -> Iterator[HoldingAction]:
+def _ended(section: AccessSection, *, again: bool) -> Iterator[StorageAction]:
     if section.writes:
         yield TouchData(*section.key, section.side)
     yield ReleaseData(*section.key, section.side, again)
 
 
-def _prefetches(own: list[HeldSection]) -> Iterator[tuple[int, PrefetchData]]:
-    """Yield what is certain to be brought, with the place behind the last write elsewhere.
+def _prefetches(own: list[AccessSection]) -> Iterator[tuple[int, PrefetchData]]:
+    """Yield the certain transfers, with the place after the last write elsewhere.
 
-    There it is begun if other statements stand between that and the use.
+    It starts there if other statements are between that and the use.
     """
     for number, section in enumerate(own):
         elsewhere = partial(_is_elsewhere, section.side)
@@ -492,8 +488,8 @@ def _prefetches(own: list[HeldSection]) -> Iterator[tuple[int, PrefetchData]]:
 def _written_meanwhile(
     at: int,
     names: tuple[str, ...],
-    sections: Mapping[ExchangedComponent, list[HeldSection]],
-    ends: Callable[[list[HeldSection], int], tuple[int, int]],
+    sections: Mapping[DatumPart, list[AccessSection]],
+    ends: Callable[[list[AccessSection], int], tuple[int, int]],
 ) -> bool:
     """Return whether what goes by one of `names` is held for writing at a position."""
     return any(
@@ -504,5 +500,5 @@ def _written_meanwhile(
     )
 
 
-def _is_elsewhere(side: Side, section: HeldSection) -> bool:
+def _is_elsewhere(side: Side, section: AccessSection) -> bool:
     return section.side is not side

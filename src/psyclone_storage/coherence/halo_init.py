@@ -1,17 +1,17 @@
-"""Which loops compute levels of halo besides, because a later loop adds to them.
+"""Loops that compute halo levels in addition, because a later loop adds to them.
 
-A loop that adds to a field adds to dofs in the halo, too, which must hold a number, and whose sums
-need not be wrong if what is there is right. A built-in that sets the field just before, without a
-look at any other, computes those dofs as well: that costs less than the exchange, and needs
-nothing.
+A loop that adds to a field also adds to dofs in the halo. These must contain a number, and their
+sums are right if the values are right. A built-in that sets the field just before, without reading
+any other, computes those dofs as well: that costs less than an exchange, and needs nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.analysis.schedules.touch import ExchangedComponent, Touch, Touches
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
+from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule
@@ -20,31 +20,31 @@ from psyclone_storage.ir.walk import in_sequence
 _ONE = Depth.of(1)
 """Annexed dofs lie on cells of halo level 1: there is no loop to them alone where none is kept."""
 
-_Wanted = dict[ExchangedComponent, Depth]
+_Wanted = dict[DatumPart, Depth]
 """The levels of halo of each field that the loops behind a place want to hold numbers."""
 
 
-def planned_fills(schedule: Schedule, rules: Rules, touched: Touches) -> Mapping[str, Depth]:
+def plan_halo_init(schedule: Schedule, rules: Rules, touched: HaloEffects) -> Mapping[str, Depth]:
     """Return the depth of halo that loops are to fill, by uid."""
     wanted: _Wanted = {}
     fills: dict[str, Depth] = {}
     for item in reversed(tuple(in_sequence(schedule))):
         if isinstance(item, HaloExchange) and item.pinned:
-            wanted.pop(ExchangedComponent(item.datum, item.component), None)
+            wanted.pop(DatumPart(item.datum, item.component), None)
         if not isinstance(item, Loop):
             continue
-        touches = touched.of(item, NOTHING)
+        effects = touched.of(item, NOTHING)
         if rules.may_fill(item):
-            depth = deepest(wanted.get(touch.key, Depth()) for touch in touches)
+            depth = deepest(wanted.get(effect.part, Depth()) for effect in effects)
             fills |= {item.uid: depth} if depth.terms else {}
-        for touch in touches:
-            _want(touch, wanted)
+        for effect in effects:
+            _want(effect, wanted)
     return fills
 
 
-def _want(touch: Touch, wanted: _Wanted) -> None:
-    """Change what is wanted behind a loop to what is wanted before it."""
-    key, need, left = touch.key, touch.need, touch.left
+def _want(effect: HaloEffect, wanted: _Wanted) -> None:
+    """Change the levels wanted after a loop to those wanted before it."""
+    key, need, left = effect.part, effect.need, effect.left
     if left is not None and not left.keeps_beyond and not (need and need.filled is not None):
         wanted.pop(key, None)
     if need is None:

@@ -1,0 +1,314 @@
+"""Coverage of writes, without the planner: the parts of a field that a call certainly overwrites.
+
+A call covers a part if it writes all values of the part before it reads any. The check of storage
+accesses uses it, and so it shares nothing with `analysis.bodies.everywhere`. Code for points and
+dofs is covered if the first access on every control-flow path is a write. Code for columns is
+executed as far as subscripts of one array go: a column has more layers, and every space more dofs,
+than code would name; each dof is far from the next. Statements under a condition are not executed.
+None represents an unknown value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.affine import difference
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name, integer_value, walk
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import (
+    FIRST_INTERNAL,
+    LAST_INTERNAL,
+    Access,
+    ArgKind,
+    GridBounds,
+)
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.schedule import KernelCall, Loop, Reach
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Call,
+    Comment,
+    Continue,
+    Do,
+    If,
+    Line,
+    Return,
+)
+
+_MOST_PATHS = 4096
+_LAYERS, _DOFS, _APART = 11, 5, 100
+
+
+class ValuePart(Enum):
+    """Some of the values of an object."""
+
+    INSIDE = "inside"
+    AROUND = "around"
+    BEYOND = "beyond"
+
+
+def covered_parts(
+    loop: Loop, call: KernelCall, arg: int, codes: tuple[KernelCode, ...], all_points: str
+) -> frozenset[ValuePart]:
+    """Return the parts of an argument all of whose values a call certainly overwrites."""
+    described, nothing = call.kernel.args[arg], frozenset[ValuePart]()
+    if described.access is not Access.WRITE or described.kind is not ArgKind.FIELD:
+        return nothing
+    points = call.kernel.points
+    if loop.peel is not None:
+        return nothing
+    if points is None:
+        owned = loop.extent.reach is not Reach.HALO_ONLY and described.mesh is None
+        owned = owned and call.kernel.mask is None
+        if not owned or call.kernel.is_builtin:
+            return frozenset(ValuePart) if owned else nothing
+        if call.kernel.iteration.over_dofs:
+            sets = bool(codes) and all(_sets_dof(code, call.dummies, arg) for code in codes)
+            return frozenset(ValuePart) if sets else nothing
+        filled = bool(codes) and all(fills_columns(code, call.dummies, arg) for code in codes)
+        return frozenset({ValuePart.INSIDE, ValuePart.AROUND}) if filled else nothing
+    if loop.parts or points.bounds is not None:
+        return nothing
+    if not codes or not all(_always(code, arg) for code in codes):
+        return nothing
+    if loop.bounds is not None:
+        return _parts_within(loop.bounds)
+    around = {ValuePart.AROUND} if points.name == all_points else set()
+    return frozenset({ValuePart.INSIDE, *around})
+
+
+def _parts_within(bounds: GridBounds) -> frozenset[ValuePart]:
+    """Return the parts of a field of which all points lie within `bounds`.
+
+    No field has an internal point outside of the internal region of its grid, nor a boundary point
+    further than one point outside of it.
+    """
+    outside = (
+        difference(FIRST_INTERNAL, bounds.outer_start),
+        difference(FIRST_INTERNAL, bounds.inner_start),
+        difference(bounds.outer_stop, LAST_INTERNAL),
+        difference(bounds.inner_stop, LAST_INTERNAL),
+    )
+    least = min(-1 if points is None else points for points in outside)
+    return frozenset([ValuePart.INSIDE, ValuePart.AROUND][: max(least + 1, 0)])
+
+
+def _sets_dof(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> bool:
+    """Return whether each path through `code` writes the values of an argument first."""
+    if len(dummies) != len(code.dummies):
+        return False
+    named = zip(code.dummy_keys, dummies, strict=True)
+    keys = [key for key, one in named if one.arg == arg and one.role is Role.DOF_VALUE]
+    paths = list(_paths(code.body))
+    written = all(_first_is_a_write(path, key, ()) for path in paths for key in keys)
+    return bool(keys) and len(paths) < _MOST_PATHS and written
+
+
+def _always(code: KernelCode, arg: int) -> bool:
+    """Return whether each path through `code` writes the point of an argument first."""
+    key, point = code.dummy_keys[arg + 2], code.dummy_keys[:2]
+    paths = list(_paths(code.body))
+    return len(paths) < _MOST_PATHS and all(_first_is_a_write(path, key, point) for path in paths)
+
+
+_Step = tuple[tuple[Expr, ...], Expr | None]
+"""The expressions that a step of a path reads, and what it assigns to."""
+_Path = tuple[_Step, ...]
+
+
+def _paths(lines: tuple[Line, ...]) -> Iterator[_Path]:
+    """Yield paths, with no or one iteration of each loop; unknown statements read everything."""
+    for path, _ in _paths_through(lines):
+        yield path
+
+
+def _paths_through(lines: tuple[Line, ...]) -> list[tuple[_Path, bool]]:
+    """Return paths through statements, and whether each continues after them."""
+    found: list[tuple[_Path, bool]] = [((), True)]
+    for line in lines:
+        steps = _paths_of(line)
+        found = [
+            (path + more, on_behind) if goes_on else (path, False)
+            for path, goes_on in found
+            for more, on_behind in (steps if goes_on else [((), False)])
+        ][:_MOST_PATHS]
+    return found
+
+
+_ANYTHING: _Step = ((Name("*"),), None)
+
+
+def _paths_of(line: Line) -> list[tuple[_Path, bool]]:
+    match line:
+        case Blank() | Comment() | Continue():
+            return [((), True)]
+        case Assign(target, value):
+            subscripts = target.items if isinstance(target, Index) else ()
+            return [((((value, *subscripts), target),), True)]
+        case Return(None):
+            return [((), False)]
+        case Do(body=body):
+            return [((), True), *_paths_through(body)]
+        case If(branches, otherwise):
+            paths: list[tuple[_Path, bool]] = []
+            tests: tuple[Expr, ...] = ()
+            for branch in branches:
+                tests = (*tests, branch.condition)
+                head: _Path = ((tests, None),)
+                paths += [(head + path, on) for path, on in _paths_through(branch.body)]
+            return [
+                *paths,
+                *((((tests, None), *path), on) for path, on in _paths_through(otherwise)),
+            ]
+    return [((_ANYTHING,), True)]
+
+
+def _first_is_a_write(path: _Path, key: str, point: tuple[str, ...]) -> bool:
+    """Return whether what is first done with `key` is a write to `point` of it, or to all of it."""
+    for looked, target in path:
+        if any(key in names_in(expr) or expr == Name("*") for expr in looked):
+            return False
+        if isinstance(target, Name) and target.key == key:
+            return True
+        if isinstance(target, Index) and isinstance(target.base, Name) and target.base.key == key:
+            return tuple(getattr(item, "key", "") for item in target.items) == tuple(point)
+    return False
+
+
+# ---------------------------------------------------------------------------- columns of cells
+
+
+@dataclass(slots=True)
+class _ColumnRun:
+    """The known state while code runs: numbers by name, dofmaps, and the elements of one array.
+
+    An expression that is computed for each dof and layer is looked through once: `looks` has, by
+    what it is in memory, how often it names the array, and the subscripts of elements.
+    """
+
+    array: str
+    numbers: dict[str, int | None]
+    maps: frozenset[str]
+    dummies: frozenset[str]
+    written: set[int] = field(default_factory=set)
+    fails: bool = False
+    looks: dict[int, tuple[int, tuple[Expr, ...]]] = field(default_factory=dict)
+
+
+def fills_columns(code: KernelCode, dummies: tuple[Dummy, ...], arg: int) -> bool:
+    """Return whether all values of a column are written before any of them is read."""
+    if len(dummies) != len(code.dummies):
+        return False
+    named = tuple(zip(map(key_of, code.dummies), dummies, strict=True))
+    arrays = [name for name, one in named if one.arg == arg and one.role is Role.FIELD]
+    space = {one.space for _, one in named if one.arg == arg and one.role is Role.FIELD}
+    sizes = {Role.NLAYERS: _LAYERS, Role.NDF: _DOFS}
+    numbers = {name: sizes[one.role] for name, one in named if one.role in sizes}
+    maps = frozenset(name for name, one in named if one.role is Role.DOFMAP and one.space in space)
+    all_of_them = {dof * _APART + k for dof in range(1, _DOFS + 1) for k in range(_LAYERS)}
+    for array in arrays:
+        known = maps if len(maps) == 1 else frozenset[str]()
+        run = _ColumnRun(array, dict(numbers), known, frozenset(numbers))
+        _run(run, code.body)
+        if run.fails or not all_of_them <= run.written:
+            return False
+    return bool(arrays)
+
+
+def _run(run: _ColumnRun, lines: tuple[Line, ...]) -> None:
+    for line in lines:
+        if run.fails:
+            return
+        match line:
+            case Blank() | Comment():
+                continue
+            case Assign():
+                _assign(run, line)
+            case Do():
+                _count(run, line)
+            case _:
+                _forget(run, tuple(walk_lines((line,))))
+
+
+def _forget(run: _ColumnRun, lines: tuple[Line, ...]) -> None:
+    """Take a statement for one that may do anything with what it names, or go on elsewhere."""
+    everything = [expr for line in lines for expr in expressions_of(line)]
+    names = {part.key for expr in everything for part in walk(expr) if isinstance(part, Name)}
+    run.numbers.update(dict.fromkeys((names & run.numbers.keys()) - run.dummies))
+    stays = all(isinstance(line, Assign | Do | If | Call | Blank | Comment) for line in lines)
+    run.fails = run.fails or run.array in names or not stays
+
+
+def _assign(run: _ColumnRun, line: Assign) -> None:
+    _look(run, line.value)
+    match line.target:
+        case Index(Name() as base, (item,)) if base.key == run.array:
+            if (place := _number(run, item)) is not None:
+                run.written.add(place)
+        case Name() as name:
+            run.numbers[name.key] = _number(run, line.value)
+
+
+def _look(run: _ColumnRun, value: Expr) -> None:
+    """Read elements, which must have been written."""
+    if (found := run.looks.get(id(value))) is None:
+        found = run.looks[id(value)] = _elements(run.array, value)
+    mentions, subscripts = found
+    if mentions:
+        read = sum(_number(run, item) in run.written for item in subscripts)
+        run.fails = run.fails or mentions > read
+
+
+def _elements(array: str, value: Expr) -> tuple[int, tuple[Expr, ...]]:
+    """Return how often a value names an array, and the subscripts of the elements in it."""
+    parts = tuple(walk(value))
+    mentions = sum(isinstance(part, Name) and part.key == array for part in parts)
+    subscripts = [
+        part.items[0]
+        for part in parts
+        if isinstance(part, Index) and isinstance(part.base, Name) and part.base.key == array
+        if len(part.items) == 1
+    ]
+    return mentions, tuple(subscripts)
+
+
+def _count(run: _ColumnRun, loop: Do) -> None:
+    start, stop = _number(run, loop.start), _number(run, loop.stop)
+    step = 1 if loop.step is None else _number(run, loop.step)
+    if start is None or stop is None or not step:
+        return _run_unknown(run, loop)
+    for value in range(start, stop + (1 if step > 0 else -1), step):
+        run.numbers[loop.variable.key] = value
+        _run(run, loop.body)
+    return None
+
+
+def _run_unknown(run: _ColumnRun, loop: Do) -> None:
+    """Run the body of a loop as if once, in which nothing is known to be written."""
+    before = set(run.written)
+    run.numbers[loop.variable.key] = None
+    _run(run, loop.body)
+    run.written = before
+
+
+def _number(run: _ColumnRun, expr: Expr) -> int | None:
+    if (known := integer_value(expr)) is not None:
+        return known
+    match expr:
+        case Name():
+            return run.numbers.get(expr.key)
+        case Index(Name() as base, (item,)) if base.key in run.maps:
+            dof = _number(run, item)
+            return None if dof is None else dof * _APART
+        case Binary(Operator.PLUS | Operator.MINUS as op, left, right):
+            one, other = _number(run, left), _number(run, right)
+            if one is None or other is None:
+                return None
+            return one + other if op is Operator.PLUS else one - other
+    return None

@@ -1,0 +1,205 @@
+"""Execution of a schedule in a scenario: the part that the checkers of all replicas share.
+
+The executor performs the statements of a schedule in order. It opens loops and regions, and lets
+names that are aliases in the scenario share one object. A model, which is a subclass, defines the
+state of an object, and what calls, exchanges and transfers do to it.
+
+The planners take no part in it: no three-valued facts, no rules of a domain, no table of events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.coherence.scenarios import SameObjects, representative_parts
+from psyclone_storage.ir.datum_parts import DatumPart, passed_parts
+from psyclone_storage.ir.insertion import END
+from psyclone_storage.ir.kernel import ArgKind, KernelArg
+from psyclone_storage.ir.schedule import (
+    Actual,
+    Compound,
+    Datum,
+    DirectiveRegion,
+    FillHalo,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    ProfileRegion,
+    Schedule,
+    Statement,
+    data_by_name,
+)
+
+
+class Scenario(Protocol):
+    """Base of all scenarios: names in one set of `same` mean one object."""
+
+    @property
+    def same(self) -> SameObjects:
+        """The sets of names."""
+        ...
+
+
+_WITHOUT_REPLICAS = (ArgKind.SCALAR, ArgKind.SCALAR_ARRAY, ArgKind.GRID_PROPERTY)
+
+ObjectState = TypeVar("ObjectState")
+Choice = TypeVar("Choice", bound=Scenario)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error at run time: the statement, the datum, and what is wrong as a full sentence."""
+
+    uid: str
+    part: DatumPart
+    message: str
+
+
+class PassedData(NamedTuple):
+    """An argument of a call that passes a datum, with its position and the parts it consists of."""
+
+    position: int
+    described: KernelArg
+    actual: Actual
+    parts: tuple[DatumPart, ...]
+
+
+@dataclass(frozen=True)
+class CallStep:
+    """A call with the loop and the regions around it, the outermost first.
+
+    `memo` caches what a model computes of the step.
+    """
+
+    call: KernelCall
+    loop: Loop
+    regions: tuple[DirectiveRegion, ...]
+    passed: tuple[PassedData, ...]
+    memo: dict[object, object] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class PreparedSchedule:
+    """A schedule as the executor takes it: the steps of each outermost statement, by its uid."""
+
+    schedule: Schedule
+    steps: tuple[tuple[str, tuple[CallStep | Statement, ...]], ...]
+
+
+def prepare(schedule: Schedule | PreparedSchedule) -> PreparedSchedule:
+    """Return a schedule prepared for execution in many scenarios."""
+    if isinstance(schedule, PreparedSchedule):
+        return schedule
+    data = data_by_name(schedule)
+    steps = ((item.uid, tuple(_steps(item, None, (), data))) for item in _outermost(schedule.body))
+    return PreparedSchedule(schedule, tuple(steps))
+
+
+def _outermost(body: Iterable[Statement]) -> Iterator[Statement]:
+    for item in body:
+        if isinstance(item, ProfileRegion):
+            yield from _outermost(item.body)
+        else:
+            yield item
+
+
+def _steps(
+    item: Statement,
+    loop: Loop | None,
+    regions: tuple[DirectiveRegion, ...],
+    data: dict[str, Datum],
+) -> Iterator[CallStep | Statement]:
+    if isinstance(item, KernelCall):
+        if loop is not None:
+            yield CallStep(item, loop, regions, tuple(_passed(item, data)))
+    elif isinstance(item, Compound):
+        inner = item if isinstance(item, Loop) else loop
+        around = (*regions, item) if isinstance(item, DirectiveRegion) else regions
+        for one in item.body:
+            yield from _steps(one, inner, around, data)
+    else:
+        yield item
+
+
+def _passed(call: KernelCall, data: dict[str, Datum]) -> Iterator[PassedData]:
+    for at, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
+        if described.kind not in _WITHOUT_REPLICAS and actual.datum in data:
+            yield PassedData(at, described, actual, passed_parts(actual, data))
+
+
+class Execution(Generic[Choice, ObjectState]):
+    """The execution of a schedule in one scenario: objects by the part that represents each."""
+
+    def __init__(self, prepared: PreparedSchedule, scenario: Choice) -> None:
+        self.prepared = prepared
+        self.schedule = prepared.schedule
+        self.scenario = scenario
+        self.faults: list[Fault] = []
+        self.objects: dict[DatumPart, ObjectState] = {}
+        self._same = representative_parts(self.schedule, scenario.same)
+
+    def run(self) -> tuple[Fault, ...]:
+        """Execute the schedule and return what is wrong, in order."""
+        for uid, steps in self.prepared.steps:
+            self.reach(uid)
+            for step in steps:
+                self._perform(step)
+        self.reach(END)
+        self.finish()
+        return tuple(self.faults)
+
+    def _perform(self, step: CallStep | Statement) -> None:
+        match step:
+            case CallStep():
+                self.call(step)
+            case HaloExchange():
+                self.exchange(step)
+            case FillHalo():
+                self.fill(step, DatumPart(step.datum, step.component))
+            case _:
+                self.other(step)
+
+    def representative(self, part: DatumPart) -> DatumPart:
+        """Return the part that represents the object that `part` names."""
+        return self._same.get(part, part)
+
+    def object_of(self, part: DatumPart) -> ObjectState:
+        """Return the object that `part` names, in its state at entry if nothing has used it."""
+        one = self.representative(part)
+        if one not in self.objects:
+            self.objects[one] = self.initial(part)
+        return self.objects[one]
+
+    def report(self, uid: str, part: DatumPart, message: str) -> None:
+        """Record a fault."""
+        self.faults.append(Fault(uid, part, message))
+
+    # ------------------------------------------------------------------ the model
+
+    def initial(self, part: DatumPart) -> ObjectState:
+        """Return the state of an object at entry."""
+        raise NotImplementedError
+
+    def reach(self, uid: str) -> None:
+        """Do what precedes an outermost statement, or `END`."""
+
+    def call(self, step: CallStep) -> None:
+        """Execute a call for all iterations of its loop: first all reads, then all writes."""
+        raise NotImplementedError
+
+    def exchange(self, exchange: HaloExchange) -> None:
+        """Exchange a halo, or a phase of that."""
+        raise NotImplementedError
+
+    def fill(self, fill: FillHalo, part: DatumPart) -> None:
+        """Put numbers into a part of a halo."""
+        raise NotImplementedError
+
+    def other(self, statement: Statement) -> None:
+        """Execute any other statement."""
+
+    def finish(self) -> None:
+        """Check what later invokes rely on."""
+        raise NotImplementedError
