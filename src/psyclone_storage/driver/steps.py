@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
@@ -22,7 +23,6 @@ from psyclone_storage.transform.catalogue import Refusal, StepRequest, apply_req
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.openacc import AccKernels
 from psyclone_storage.transform.profile import ProfileGranularity, regions_for
-from psyclone_storage.transform.step import Reasons
 from psyclone_storage.transform.workbench import Journal, Workbench
 
 Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     Touch,
@@ -30,7 +31,6 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import in_sequence, outer_loops, path_to, place_of, statements
 from psyclone_storage.transform.device import check_devices
-from psyclone_storage.transform.step import Reasons
 
 
 def check_flights(schedule: Schedule, rules: Rules) -> Reasons:

@@ -19,6 +19,7 @@ from psyclone_storage.analysis.bodies.shapes import (
     element,
     rank_of,
 )
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -49,7 +50,7 @@ from psyclone_storage.transform.kernel.code import (
     check_each,
     with_each,
 )
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Place
 
 KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present"})
 """Functions whose value is another one for a section of an array than for the array."""
