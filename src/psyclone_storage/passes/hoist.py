@@ -13,7 +13,7 @@ from psyclone_storage.analysis.bodies.accesses import (
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.affine import difference, sum_of
+from psyclone_storage.ir.affine import affine_form, difference
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.operators import Operator
@@ -43,7 +43,7 @@ def _hoisted(line: Line, code: KernelCode) -> Iterable[Line]:
 
 def _runs(loop: Do) -> Expr | bool | None:
     """Return the condition that `loop` has an iteration; None if its direction is not known."""
-    step = 1 if loop.step is None else sum_of(loop.step).known
+    step = 1 if loop.step is None else affine_form(loop.step).known
     if not step:
         return None
     low, high = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
