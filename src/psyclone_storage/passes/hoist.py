@@ -52,7 +52,7 @@ def _runs(loop: Do) -> Expr | bool | None:
 
 
 def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
-    """Return whether `line`, which stands directly in `loop`, does the same in all iterations."""
+    """Return whether `line`, which is directly in `loop`, does the same in all iterations."""
     if not isinstance(line, Assign):
         return False
     names = RoutineNames(code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
 from psyclone_storage.base.names import listed
@@ -35,7 +36,6 @@ from psyclone_storage.transform.catalogue import (
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.openacc import AccKernels
 from psyclone_storage.transform.profile import ProfileGranularity, regions_for
-from psyclone_storage.transform.step import Reasons
 from psyclone_storage.transform.workbench import Journal, Workbench
 
 _NOT_COMPILED = "T081"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
@@ -15,7 +16,7 @@ from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import find, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import HalosInFlight
-from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, missing
 
 
 @dataclass(frozen=True, slots=True)

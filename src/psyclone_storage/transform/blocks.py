@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.aliases import aliases_in
@@ -19,7 +20,7 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import outer_loops, path_to, place_near, replaced
 from psyclone_storage.transform.halos import may_be_written, without_halos
-from psyclone_storage.transform.step import CheckedStep, Reasons, missing, under_directive
+from psyclone_storage.transform.step import CheckedStep, missing, under_directive
 
 
 def block_between(schedule: Schedule, first: str, last: str) -> tuple[Statement, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import KnownBounds, Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
 from psyclone_storage.ir.walk import place_of
-from psyclone_storage.transform.step import Reasons, ReplacesLoop, part_of_a_split, under_directive
+from psyclone_storage.transform.step import ReplacesLoop, part_of_a_split, under_directive
 
 
 @dataclass(frozen=True, slots=True)

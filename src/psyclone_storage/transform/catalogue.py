@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from psyclone_storage.analysis.footprints import Reasons
+from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import MISSING, dataclass, fields, replace
@@ -56,7 +58,7 @@ from psyclone_storage.transform.outline import OutlineLoop
 from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.simd import VectoriseLoop
-from psyclone_storage.transform.step import Reasons, Step, missing
+from psyclone_storage.transform.step import Step, missing
 from psyclone_storage.transform.swap import SwapInKernel, SwapLoops
 from psyclone_storage.transform.tile import (
     StripMineInKernel,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import changes_shared_dofs
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Reach, Schedule, Statement
 from psyclone_storage.ir.walk import outer_loops, place_of
-from psyclone_storage.transform.step import Reasons, ReplacesLoop, part_of_a_split, under_directive
+from psyclone_storage.transform.step import ReplacesLoop, part_of_a_split, under_directive
 
 
 @dataclass(frozen=True, slots=True)

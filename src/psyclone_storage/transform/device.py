@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import dependences, takes_random_numbers
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
@@ -20,7 +21,6 @@ from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Sche
 from psyclone_storage.ir.transfer import EnterData, TaskWait
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of, statements
 from psyclone_storage.transform.kernel.routine import may_run_on_device
-from psyclone_storage.transform.step import Reasons
 
 
 def may_follow(schedule: Schedule, block: Sequence[Statement]) -> Reasons:

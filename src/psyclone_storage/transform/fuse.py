@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
-from psyclone_storage.analysis.footprints import UserAssertions, check_fuse
+from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_fuse
 from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
 from psyclone_storage.analysis.schedules.order import bounds_agree, dofs_agree
 from psyclone_storage.base.records import dataclass, replace
@@ -18,14 +18,7 @@ from psyclone_storage.ir.walk import kernel_calls, replaced
 from psyclone_storage.passes.loops import fuse, fuse_loops
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.nests import OnKernelNest
-from psyclone_storage.transform.step import (
-    CheckedStep,
-    Place,
-    Reasons,
-    loop_named,
-    loops_in,
-    missing,
-)
+from psyclone_storage.transform.step import CheckedStep, Place, loop_named, loops_in, missing
 
 
 @dataclass(frozen=True, slots=True)

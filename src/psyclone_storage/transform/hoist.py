@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
 from psyclone_storage.passes.scratch import nothing_to_do
 from psyclone_storage.transform.kernel.code import ChangesCode
-from psyclone_storage.transform.step import Reasons
 
 
 @dataclass(frozen=True, slots=True)

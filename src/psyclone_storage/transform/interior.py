@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.analysis.schedules.grid import check_points_split
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -31,13 +32,7 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.walk import outer_loops, path_to, place_of
-from psyclone_storage.transform.step import (
-    OnLoop,
-    Reasons,
-    loop_named,
-    part_of_a_split,
-    under_directive,
-)
+from psyclone_storage.transform.step import OnLoop, loop_named, part_of_a_split, under_directive
 
 
 @dataclass(frozen=True, slots=True)

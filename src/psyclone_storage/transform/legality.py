@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
 from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
@@ -25,7 +26,6 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import in_sequence, outer_loops, path_to, place_of, statements
 from psyclone_storage.transform.device import check_devices
-from psyclone_storage.transform.step import Reasons
 
 
 def check_flights(schedule: Schedule, rules: Rules) -> Reasons:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.rounding import against_one_level, counts_levels, gathered
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
@@ -17,7 +18,7 @@ from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.unit import Blank, Comment
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, place_of
 from psyclone_storage.transform.outline import is_in_place
-from psyclone_storage.transform.step import Reasons, ReplacesLoop
+from psyclone_storage.transform.step import ReplacesLoop
 
 _MOST_LINES = 60
 """Loops with more statements are not written twice."""

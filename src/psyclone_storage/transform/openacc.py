@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -23,13 +24,7 @@ from psyclone_storage.ir.walk import path_to, place_near, place_of, statements
 from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
 from psyclone_storage.transform.device import may_follow, reasons_for_host
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-    SharesIterations,
-    calls_inside,
-    under_directive,
-)
+from psyclone_storage.transform.step import Place, SharesIterations, calls_inside, under_directive
 
 _DATA = (Directive.ACC_DATA,)
 _LOOPS = (Directive.ACC_LOOP,)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
+from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -20,7 +22,7 @@ from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import component_text
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, missing
 
 _SIDES = {side.value: side for side in Side}
 

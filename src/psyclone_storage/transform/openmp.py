@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -24,7 +25,7 @@ from psyclone_storage.transform.blocks import (
     check_block,
     runs_between_exchanges,
 )
-from psyclone_storage.transform.step import Place, Reasons, SharesIterations, under_directive
+from psyclone_storage.transform.step import Place, SharesIterations, under_directive
 
 _IN_A_TEAM = (
     Directive.OMP_DO,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -16,7 +17,7 @@ from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, statements
 from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
 from psyclone_storage.transform.device import reasons_for_host
-from psyclone_storage.transform.step import Place, Reasons, SharesIterations, under_directive
+from psyclone_storage.transform.step import Place, SharesIterations, under_directive
 
 _TEAMS = (Directive.OMP_TEAMS_DO,)
 _TARGET = (Directive.OMP_TARGET,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import dependences
 from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
@@ -26,7 +27,6 @@ from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     CheckedStep,
     Place,
-    Reasons,
     SharesIterations,
     missing,
     under_directive,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.reduction import against_plain_sums
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
@@ -30,7 +31,7 @@ from psyclone_storage.ir.walk import (
     replaced,
     statements,
 )
-from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop
+from psyclone_storage.transform.step import Place, loop_named, not_a_loop
 
 _PASSED = (ArgKind.FIELD, ArgKind.GRID_PROPERTY, ArgKind.SCALAR)
 

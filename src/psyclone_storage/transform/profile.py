@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.keys import key_of
@@ -21,7 +22,7 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, missing
 
 
 class ProfileGranularity(Enum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
@@ -13,7 +14,7 @@ from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule, Statement
 from psyclone_storage.ir.walk import calls_in, path_to, place_of, replaced
-from psyclone_storage.transform.step import OnLoop, Reasons, part_of_a_split, under_directive
+from psyclone_storage.transform.step import OnLoop, part_of_a_split, under_directive
 
 _LARGER = (Iteration.CELL_COLUMN, Iteration.DOF)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import against_plain_sums, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -13,7 +14,7 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_of, replaced
-from psyclone_storage.transform.step import OnLoop, Reasons, loop_named, loops_in, under_directive
+from psyclone_storage.transform.step import OnLoop, loop_named, loops_in, under_directive
 
 _OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
 

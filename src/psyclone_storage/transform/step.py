@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import ClassVar, Protocol, TypeGuard
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass
@@ -27,7 +28,6 @@ from psyclone_storage.ir.walk import (
     statements,
 )
 
-Reasons = tuple[Diagnostic, ...]
 Place = Mapping[str, str]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
@@ -23,7 +24,6 @@ from psyclone_storage.transform.halos import keeps_plan
 from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import (
-    Reasons,
     Step,
     merges_procedures,
     missing,

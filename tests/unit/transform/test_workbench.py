@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
@@ -11,7 +12,6 @@ from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.openmp import ParallelDo
 from psyclone_storage.transform.redundant import ComputeRedundantly
-from psyclone_storage.transform.step import Reasons
 from unit.analysis.small import cells, dofs, uids
 from unit.transform.benches import bench, codes, message_of, refused
 

@@ -17,7 +17,7 @@ A scalar that a kernel changes holds all points in the order in which they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
@@ -146,36 +146,31 @@ def _used(schedule: Schedule, calls: Sequence[KernelCall]) -> frozenset[str]:
 
 def check_points_order(schedule: Schedule, loop: Loop) -> Reasons:
     """Return why the rows and columns inside `loop` must stay in their order (S014)."""
-    calls = kernel_calls(loop)
-    ordered = f"The points of '{loop.uid}' must stay in order"
-    crossed = {
-        meeting.key: Diagnostic(
-            "S014",
-            f"{ordered}: '{meeting.other.kernel.name}' looks to the north-west or south-east in"
-            f" '{meeting.datum}', which '{meeting.writer.kernel.name}' writes.",
-            meeting.other.span,
-        )
-        for meeting in point_dependences(schedule, calls, calls)
-        if meeting.i * meeting.j < 0
-    }
-    return (*crossed.values(), *_changed_scalars(calls, "S014", ordered))
+    where = "to the north-west or south-east"
+    return _check_order(schedule, loop, lambda meeting: meeting.i * meeting.j < 0, where)
 
 
 def check_points_split(schedule: Schedule, loop: Loop) -> Reasons:
     """Return why the points inside `loop` cannot be computed in any order, part by part (S014)."""
+    return _check_order(schedule, loop, lambda one: (one.i, one.j) != _HERE, "at neighbours")
+
+
+def _check_order(
+    schedule: Schedule, loop: Loop, prevents: Callable[[PointDependence], bool], where: str
+) -> Reasons:
     calls = kernel_calls(loop)
     ordered = f"The points of '{loop.uid}' must stay in order"
-    met = {
+    found = {
         meeting.key: Diagnostic(
             "S014",
-            f"{ordered}: '{meeting.other.kernel.name}' looks at neighbours in"
-            f" '{meeting.datum}', which '{meeting.writer.kernel.name}' writes.",
+            f"{ordered}: '{meeting.other.kernel.name}' looks {where} in '{meeting.datum}', which"
+            f" '{meeting.writer.kernel.name}' writes.",
             meeting.other.span,
         )
         for meeting in point_dependences(schedule, calls, calls)
-        if (meeting.i, meeting.j) != _HERE
+        if prevents(meeting)
     }
-    return (*met.values(), *_changed_scalars(calls, "S014", ordered))
+    return (*found.values(), *_changed_scalars(calls, "S014", ordered))
 
 
 def _while_others_stand(

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.views import Body, FillHalo, MarkHalo, Place, Schedule
-from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import Workbench
 
 Nodes = Node | Sequence[Node]

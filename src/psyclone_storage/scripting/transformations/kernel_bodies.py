@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.scripting.transformations.base import Options, Transformation
 from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
@@ -9,7 +10,7 @@ from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRang
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
-from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.step import Step
 
 
 class WriteOut(Transformation):

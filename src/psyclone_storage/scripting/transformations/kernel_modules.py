@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.transformations.base import (
     Nodes,
@@ -21,7 +22,7 @@ from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
-from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.step import Step
 
 
 class OnKernels(Transformation):

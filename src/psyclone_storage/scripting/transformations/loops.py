@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.infrastructures.lfric import Continuity, continuity_of
 from psyclone_storage.ir.walk import kernel_calls
@@ -21,7 +22,7 @@ from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.redundant import ComputeRedundantly
-from psyclone_storage.transform.step import Reasons, Step, loop_named
+from psyclone_storage.transform.step import Step, loop_named
 from psyclone_storage.transform.swap import SwapLoops
 from psyclone_storage.transform.tile import StripMineLoop, TileLoops
 from psyclone_storage.transform.workbench import Workbench

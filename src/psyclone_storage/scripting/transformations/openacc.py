@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.transformations.base import (
     Options,
@@ -14,7 +15,7 @@ from psyclone_storage.scripting.transformations.base import (
 from psyclone_storage.scripting.views import Loop, Place, Schedule
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
-from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.step import Step
 
 _NO_QUEUE = -1
 

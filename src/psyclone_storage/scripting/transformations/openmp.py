@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.transformations.base import (
     Options,
@@ -21,7 +22,7 @@ from psyclone_storage.transform.openmp_tasks import (
     OpenSingle,
     TaskLoop,
 )
-from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.step import Step
 
 _DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo", "teamsloop", "loop")
 

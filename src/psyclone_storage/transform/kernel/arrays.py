@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.shapes import declaration_of
+from psyclone_storage.analysis.bodies.shapes import (
+    declaration_of,
+)
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
@@ -28,7 +31,7 @@ from psyclone_storage.transform.kernel.code import (
     check_each,
     with_each,
 )
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Place
 
 KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present"})
 """Functions whose value is another one for a section of an array than for the array."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
@@ -18,7 +19,6 @@ from psyclone_storage.ir.unit import Branch, Declare, If
 from psyclone_storage.ir.walk import find, path_to, place_of, replaced
 from psyclone_storage.passes.scratch import INTEGER, Scratch
 from psyclone_storage.transform.kernel.code import OnCall, check_call, check_callers
-from psyclone_storage.transform.step import Reasons
 
 _BOUNDS = (
     (Role.FIRST_COLUMN, "xstart", 0, Operator.GREATER_EQUAL),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
@@ -31,7 +32,7 @@ from psyclone_storage.transform.kernel.code import (
     with_codes,
 )
 from psyclone_storage.transform.kernel.inline_module import against_leaving, on_its_own
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Place
 
 MOST_STATEMENTS = 400
 """How many statements a kernel may have with all the procedures in it."""

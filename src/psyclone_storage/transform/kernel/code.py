@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
@@ -30,7 +31,7 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
-from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, missing
 
 _DECLARES_NO_VARIABLE = regex(
     r"type\b(?!\s*\()|(?:abstract\s+)?interface\b|procedure\b|private\b|public\b|implicit\b",

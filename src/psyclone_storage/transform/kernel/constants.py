@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
@@ -22,7 +23,6 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import find, place_near
 from psyclone_storage.transform.kernel.code import OnCall, check_called, check_each, with_each
-from psyclone_storage.transform.step import Reasons
 
 _UNSET = -1
 

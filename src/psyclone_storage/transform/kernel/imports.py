@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures, written_names
 from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.base.records import dataclass, replace
@@ -40,7 +41,6 @@ from psyclone_storage.transform.kernel.code import (
     codes_of,
     place_of_name,
 )
-from psyclone_storage.transform.step import Reasons
 
 _HARMLESS = frozenset({"save", "public", "target"})
 """What a variable may be declared as besides its type and shape."""

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -79,7 +80,7 @@ from psyclone_storage.transform.kernel.code import (
     with_codes,
 )
 from psyclone_storage.transform.kernel.returns import without_returns
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Place
 
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 _JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})

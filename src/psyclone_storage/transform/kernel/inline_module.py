@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.names import listed
@@ -31,7 +32,7 @@ from psyclone_storage.transform.kernel.code import (
     with_each,
 )
 from psyclone_storage.transform.kernel.state import changed_and_saved, saved_inside
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Place
 
 _ForDevices = AccRoutineDirective | DeclareTargetDirective
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.shapes import rank_of
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -49,7 +50,6 @@ from psyclone_storage.transform.kernel.expansions import (
     UnexpandableError,
     matmul_in_place,
 )
-from psyclone_storage.transform.step import Reasons
 
 FUNCTIONS = frozenset(EXPANSIONS)
 """The functions that can be written out."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.rules import Rules
@@ -21,7 +22,7 @@ from psyclone_storage.transform.kernel.code import (
     merged_of,
     with_codes,
 )
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Place
 
 
 @dataclass(frozen=True, slots=True)

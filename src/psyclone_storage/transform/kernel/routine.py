@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -39,7 +40,6 @@ from psyclone_storage.transform.kernel.code import (
     with_each,
 )
 from psyclone_storage.transform.kernel.state import changed_and_saved, variables_around
-from psyclone_storage.transform.step import Reasons
 
 _LEVELS = tuple(level.value for level in DeviceLevel)
 _ON_THE_HOST = frozenset({"call", "write", "print", "read", "open", "close", "stop"})

@@ -9,7 +9,7 @@ from typing import ClassVar
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import independence_of
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, counter
-from psyclone_storage.analysis.footprints import UserAssertions, check_parallel
+from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_parallel
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
@@ -33,7 +33,6 @@ from psyclone_storage.transform.kernel.code import (
     place_in_algorithm,
 )
 from psyclone_storage.transform.nests import OnKernelNest
-from psyclone_storage.transform.step import Reasons
 
 _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 _LEVELS = tuple(level.value for level in DeviceLevel if level is not DeviceLevel.SEQ)

@@ -12,7 +12,7 @@ from typing import ClassVar
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.nests import CodeFootprint, counter, footprints_of, inner_node
 from psyclone_storage.analysis.bodies.rounding import is_product
-from psyclone_storage.analysis.footprints import UserAssertions, check_jam, check_swap
+from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_jam, check_swap
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass
@@ -41,7 +41,7 @@ from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, 
 from psyclone_storage.transform.kernel.levels import changes_target, heads_and_last, over_levels
 from psyclone_storage.transform.kernel.sizes import Sizes, full_sizes, with_versions
 from psyclone_storage.transform.outline import about_names
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Place
 
 _TOGETHER = 4
 """How many iterations run together where it is not known how many there are."""

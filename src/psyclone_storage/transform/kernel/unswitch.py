@@ -12,6 +12,7 @@ from psyclone_storage.analysis.bodies.hot_path import (
     work_of,
     work_on,
 )
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -23,7 +24,7 @@ from psyclone_storage.ir.strips import ALONG_ROWS, changed_in_strips
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of, replaced
 from psyclone_storage.transform.kernel.code import OnCall, calls_for, check_call, codes_of
 from psyclone_storage.transform.outline import is_in_place
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Place
 
 _LEAST_WORK = 16
 """Fewer operations are done sooner than it is found out which way points take."""

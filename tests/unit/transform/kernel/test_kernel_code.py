@@ -8,6 +8,7 @@ from typing import ClassVar
 import pytest
 
 from psyclone_storage.analysis.bodies.accesses import irregular_lines
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
@@ -24,7 +25,7 @@ from psyclone_storage.transform.kernel.code import (
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
-from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.swap import SwapInKernel
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import RULES, cells, dofs, scalar, schedule
