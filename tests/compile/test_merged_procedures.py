@@ -10,12 +10,12 @@ import pytest
 
 from kernel_bodies import KINDS, compare, samples, text_of
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.merged import CalledProcedures
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode, MergedCode
+from psyclone_storage.pipeline.merged import CalledProcedures
 from random_calls import DECLARATIONS, DUMMIES, LOCALS, OWN, body, helpers
 
 pytestmark = pytest.mark.fortran

@@ -37,7 +37,7 @@ from psyclone_storage.cli.kernel_users import Layer, is_unused, record_of, remov
 from psyclone_storage.cli.write import Output, cannot_write, decoded, differs
 
 if TYPE_CHECKING:
-    from psyclone_storage.driver.numbering import KernelText
+    from psyclone_storage.pipeline.kernel_naming import KernelText
 
 
 _NUMBERS = 10**9

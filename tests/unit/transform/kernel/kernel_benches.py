@@ -5,7 +5,6 @@ from __future__ import annotations
 from kernel_bodies import NO_MODULES
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.merged import CalledProcedures
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.fortran.state import read_state
@@ -13,6 +12,7 @@ from psyclone_storage.ir.code import KernelCode, MergedCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.pipeline.merged import CalledProcedures
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import Workbench
