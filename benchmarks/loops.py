@@ -30,10 +30,9 @@ from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.offers import structures_in
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.fortran.units import UnitReader
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode, Structure
-from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import place_of_line
 from psyclone_storage.ir.unit import Do
 
@@ -143,14 +142,9 @@ class Offers:
     def __init__(self, paths: Iterable[Path], macros: Iterable[str]) -> None:
         self._types: dict[str, tuple[Structure, ...]] = {}
         for path in paths:
-            reader = UnitReader(SourceText(str(path), preprocessed(path, macros)))
-            try:
-                list(reader.others())
-            except CompileError:
-                continue
-            for scope in reader.opened:
-                if scope.kind is ScopeKind.MODULE:
-                    self._types[scope.name.lower()] = tuple(structures_in(reader, scope))
+            file = read_scopes(SourceText(str(path), preprocessed(path, macros)))
+            for scope in file.modules:
+                self._types[scope.key] = tuple(structures_in(scope))
 
     def known(self, code: KernelCode) -> KernelCode:
         """Return `code` with what it imports of the modules that were read."""

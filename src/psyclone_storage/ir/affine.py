@@ -104,7 +104,7 @@ class Polynomial:
         return total
 
 
-def constant(value: int) -> Polynomial:
+def constant_polynomial(value: int) -> Polynomial:
     """Return the polynomial that is `value`."""
     return Polynomial({(): value} if value else {})
 
@@ -123,10 +123,10 @@ def polynomial_of(
     """
     value = whole_number(expr)
     if value is not None:
-        return constant(value)
+        return constant_polynomial(value)
     match expr:
         case Unary(Operator.MINUS, operand):
-            return constant(0).minus(polynomial_of(operand, note, degree))
+            return constant_polynomial(0).minus(polynomial_of(operand, note, degree))
         case Unary(Operator.PLUS, operand) | Parenthesised(operand):
             return polynomial_of(operand, note, degree)
         case Binary(Operator.PLUS | Operator.MINUS as op, left, right):
@@ -137,7 +137,7 @@ def polynomial_of(
             if len(found.factors) <= _MOST_TERMS and (degree is None or found.degree <= degree):
                 return found
         case Binary() if (value := integer_value(expr)) is not None:
-            return constant(value)
+            return constant_polynomial(value)
     key = expr.key if isinstance(expr, Name) else canonical(expr)
     note(key, expr)
     return symbol(key)
@@ -196,7 +196,7 @@ class AffineForm:
 
     def shifted(self, by: int) -> AffineForm:
         """Return the form with `by` added to the constant."""
-        return AffineForm(self.polynomial.plus(constant(by)), self.symbols)
+        return AffineForm(self.polynomial.plus(constant_polynomial(by)), self.symbols)
 
     def without(self, term: Expr) -> AffineForm:
         """Return the form without one of its terms."""

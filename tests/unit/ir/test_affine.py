@@ -11,7 +11,7 @@ from psyclone_storage.ir.affine import (
     AffineForm,
     Polynomial,
     affine_form,
-    constant,
+    constant_polynomial,
     difference,
     polynomial_of,
     simplified,
@@ -70,7 +70,7 @@ def test_sums_differences_and_replaced_symbols_have_their_values() -> None:
         assert difference(one, other) in (None, value - by)
         found: dict[str, Expr] = {}
         polynomial = polynomial_of(one, found.setdefault)
-        known = {key: constant(value_of(term, values)) for key, term in found.items()}
+        known = {key: constant_polynomial(value_of(term, values)) for key, term in found.items()}
         assert polynomial.replaced(known).known == value
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from psyclone_storage.analysis.bodies.dependence_tests import CounterRange, Symbols, counter_of
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.inequalities import NonNegativePolynomials
-from psyclone_storage.ir.affine import Polynomial, constant
+from psyclone_storage.ir.affine import Polynomial, constant_polynomial
 from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
 from psyclone_storage.ir.rewrite import names_in
@@ -162,7 +162,7 @@ class _Box:
         if counter.first is None or counter.last is None or not counter.step:
             return False
         apart = self._marked(counter.last.minus(counter.first), _WRITE)
-        return self._facts.imply(apart if counter.step > 0 else constant(0).minus(apart))
+        return self._facts.imply(apart if counter.step > 0 else constant_polynomial(0).minus(apart))
 
     def _subscripts(self, item: Item, variable: Variable) -> tuple[Expr, ...]:
         """Return the subscripts of a path with one set of brackets; plain `:` without any."""
@@ -228,7 +228,7 @@ class _Box:
         parts = (extent.lower, extent.upper) if isinstance(extent, Range) else (None, extent)
         if parts[1] is None or isinstance(parts[1], Star | Verbatim) or self._is_changed(parts):
             return None, None
-        low = constant(1) if parts[0] is None else self._symbols.polynomial(parts[0])
+        low = constant_polynomial(1) if parts[0] is None else self._symbols.polynomial(parts[0])
         return low, self._symbols.polynomial(parts[1])
 
     def _is_changed(self, parts: tuple[Expr | None, ...]) -> bool:

@@ -17,7 +17,7 @@ from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.ir.affine import Polynomial, constant, polynomial_of, symbol
+from psyclone_storage.ir.affine import Polynomial, constant_polynomial, polynomial_of, symbol
 from psyclone_storage.ir.expr import (
     CallFunction,
     Expr,
@@ -113,7 +113,7 @@ class CounterRange:
 
 
 def _signed(value: Polynomial, step: int) -> Polynomial:
-    return value if step > 0 else constant(0).minus(value)
+    return value if step > 0 else constant_polynomial(0).minus(value)
 
 
 def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
@@ -121,7 +121,9 @@ def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
     line = loop.line
     assert isinstance(line, Do)
     written = flow.written(loop)
-    step = constant(1) if line.step is None else symbols.polynomial(loop.clear(line.step))
+    step = (
+        constant_polynomial(1) if line.step is None else symbols.polynomial(loop.clear(line.step))
+    )
     known = step.known or None
     upward = known is None or known > 0
 
@@ -308,7 +310,7 @@ class _AccessPair:
         return len(factors) == 2 and ahead is not None and behind == -ahead
 
     def _excluded(self, facts: NonNegativePolynomials) -> bool:
-        one = constant(1)
+        one = constant_polynomial(1)
         told = facts.and_zero(self._equal)
         if any(told.imply(apart.minus(one)) for apart in self._ranges):
             return True
@@ -329,7 +331,7 @@ class _AccessPair:
                 if counter.step in (None, 1, -1):
                     continue
                 first = self._tests.first_value(loop, mark)
-                steps = symbol(f"{loop.number}{mark}").times(constant(counter.step or 1))
+                steps = symbol(f"{loop.number}{mark}").times(constant_polynomial(counter.step or 1))
                 value = value.replaced({counter.name + mark: first.plus(steps)})
         return value
 
@@ -359,16 +361,19 @@ class _AccessPair:
         one, other = map(self._tests.counter, (order.first, order.second))
         ahead = symbol(other.name + _SECOND).minus(symbol(one.name + _FIRST))
         if order.earlier:
-            ahead = constant(0).minus(ahead)
-        step, least = one.symbolic, constant(1)
+            ahead = constant_polynomial(0).minus(ahead)
+        step, least = one.symbolic, constant_polynomial(1)
         if step is not None:
-            back = constant(0).minus(step)
+            back = constant_polynomial(0).minus(step)
             return [
                 (ahead.minus(step), step.minus(least)),
                 (step.minus(ahead), back.minus(least)),
             ]
-        least = constant(abs(one.step or 1))
-        forward, backward = (ahead.minus(least),), (constant(0).minus(ahead).minus(least),)
+        least = constant_polynomial(abs(one.step or 1))
+        forward, backward = (
+            (ahead.minus(least),),
+            (constant_polynomial(0).minus(ahead).minus(least),),
+        )
         if one.step is None:
             return [forward, backward]
         return [forward] if one.step > 0 else [backward]

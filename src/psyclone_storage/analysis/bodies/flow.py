@@ -30,7 +30,7 @@ from psyclone_storage.analysis.bodies.summaries import (
 )
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.affine import constant, polynomial_of
+from psyclone_storage.ir.affine import constant_polynomial, polynomial_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.keys import key_of
@@ -415,7 +415,7 @@ def _runs(node: FlowNode) -> bool:
         return False
     parts = (line.start, line.stop, line.step)
     start, stop, step = (
-        constant(1) if part is None else polynomial_of(node.clear(part), lambda *_: None)
+        constant_polynomial(1) if part is None else polynomial_of(node.clear(part), lambda *_: None)
         for part in parts
     )
     if not step.known:

@@ -1,4 +1,4 @@
-"""What follows from inequalities between integer polynomials.
+"""Implications of inequalities between integer polynomials.
 
 `NonNegativePolynomials` are polynomials whose values are not negative, as `stop - i` in a loop up
 to `stop`. Whether another follows from them is found by cancelling its terms, one after the other,
@@ -12,7 +12,7 @@ from functools import reduce
 from math import gcd
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.affine import Monomial, Polynomial, constant
+from psyclone_storage.ir.affine import Monomial, Polynomial, constant_polynomial
 
 _MOST_FACTS_USED = 7
 _MOST_TRIALS = 400
@@ -30,7 +30,7 @@ class NonNegativePolynomials:
 
     def and_zero(self, zeros: Iterable[Polynomial]) -> NonNegativePolynomials:
         """Return these facts and that `zeros` are 0."""
-        both = ((zero, constant(0).minus(zero)) for zero in zeros)
+        both = ((zero, constant_polynomial(0).minus(zero)) for zero in zeros)
         return self.and_these(one for pair in both for one in pair)
 
     def imply(self, wanted: Polynomial) -> bool:
@@ -43,8 +43,8 @@ class NonNegativePolynomials:
             return value.known != 0
         if not may_be_zero(value):
             return True
-        one = constant(1)
-        return self.imply(value.minus(one)) or self.imply(constant(-1).minus(value))
+        one = constant_polynomial(1)
+        return self.imply(value.minus(one)) or self.imply(constant_polynomial(-1).minus(value))
 
 
 def may_be_zero(value: Polynomial) -> bool:

@@ -1,4 +1,4 @@
-"""Whether the file of a kernel is Fortran, as far as a look at its form tells.
+"""Check of the form of a kernel's file: statements that are no Fortran, undeclared arguments.
 
 A kernel's statements are read when a step asks for them. What no compiler takes is said before:
 statements that are no Fortran, and arguments that nothing declares.

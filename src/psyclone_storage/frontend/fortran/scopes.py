@@ -104,7 +104,7 @@ class ScopeNode:
 
     @property
     def is_procedure(self) -> bool:
-        """Whether it is a subroutine or a function."""
+        """True for a subroutine or a function."""
         return self.kind in (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 
     @property
@@ -144,7 +144,7 @@ class ScopeNode:
 
     @property
     def parsed(self) -> Scope:
-        """What it declares, as a record; derived types have the modules that they come from."""
+        """Its declarations as a record; derived types have the modules that they come from."""
         if self._parsed is None:
             self._parsed = _frozen(self)
         return self._parsed

@@ -118,7 +118,7 @@ class ProcedureHead:
 
     @property
     def is_pure(self) -> bool:
-        """Whether it is declared to change nothing but its arguments."""
+        """True if it is declared to change nothing but its arguments."""
         return "pure" in self.words or ("elemental" in self.words and "impure" not in self.words)
 
     def read_result(self) -> Declaration | None:

@@ -150,7 +150,7 @@ def test_scopes_around_invokes() -> None:
         [("function", "g"), ("subroutine", "s"), module],
         [("block", ""), ("function", "h"), module],
         [("subroutine", "t"), module],
-        [("associate", ""), ("module procedure", "p"), submodule],
+        [("associate", ""), ("procedure", "p"), submodule],
         [("subroutine", "alone")],
     ]
     assert algorithm.unit.name == "m"
