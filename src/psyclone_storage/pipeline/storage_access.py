@@ -1,4 +1,4 @@
-"""What the invokes of a program ask of storages, where a target has some."""
+"""Storage accesses of the invokes of a program, for targets with storages."""
 
 from __future__ import annotations
 
