@@ -107,11 +107,10 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
     calls, label, site, options = invoke
     compiler = session.once(_make_compiler, session, options)
     kernels = [_kernel(session, call.kernel, compiler, options.api) for call in calls]
-    source, parsed = _parsed_calls(site, calls, _DIALECTS[options.api])
+    text = _parsed_calls(site, calls, _DIALECTS[options.api])
     names = _ArgumentNames(apart)
-    passed = [_parameters_of(kernel, compiler) for kernel in kernels]
-    named = _named(calls, passed, (parsed, source), names)
-    algorithm = _algorithm(source, tuple(call for _, call in named), label)
+    named = _named(calls, [_parameters_of(one, compiler) for one in kernels], text, names)
+    algorithm = _algorithm(text[0], tuple(call for _, call in named), label)
     called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
     build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
     (made,) = build.program.invokes
@@ -312,14 +311,14 @@ class _ArgumentNames:
 def _named(
     calls: Sequence[LiveCall],
     kernels: Sequence[_Parameters],
-    text: tuple[tuple[ParsedCall, ...], SourceText],
+    text: tuple[SourceText, tuple[ParsedCall, ...]],
     names: _ArgumentNames,
 ) -> list[tuple[str, ParsedCall]]:
     """Return each call as in the text, or with new names.
 
     Two kernels with one name get different names.
     """
-    (parsed, source), position = text, 0
+    (source, parsed), position = text, 0
     names.parts.update(_parts(calls, kernels, parsed))
     kernel_names: dict[object, str] = {}
     found: list[tuple[str, ParsedCall]] = []
