@@ -15,6 +15,7 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccLoopDirective
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
@@ -29,9 +30,16 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, walk_lines, with_parts
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    expressions_of,
+    names_in,
+    rewritten,
+    walk_lines,
+    with_parts,
+)
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare, Imported, Line, ScopedBlock, Use
+from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Line, ScopedBlock, Use
 
 _ONE = whole(1)
 
@@ -61,7 +69,7 @@ def in_place_lines(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) 
     def change(expr: Expr) -> Expr:
         return _changed(expr, names)
 
-    body = everywhere(code.body, change)
+    body = rewritten(everywhere(code.body, change), lambda line: (_directive(line, names),))
     own = tuple(_declared(item, names, change) for item in _locals(code))
     uses = tuple(used for use in code.uses if (used := _used(use, names)).names)
     return (ScopedBlock(uses, own, body),) if own or uses else body
@@ -188,6 +196,20 @@ def _shifted(item: Expr, lower: Expr) -> Expr:
         )
         return Range(low, high, item.step)
     return Binary(Operator.PLUS, Binary(Operator.MINUS, item, lower), _ONE)
+
+
+def _directive(line: Line, names: _Names) -> Line:
+    """Return a directive of a step with the names that variables have here."""
+    match line:
+        case DirectiveLine(meaning=AccLoopDirective() as shared):
+            private = tuple(names.renamed.get(key_of(one), one) for one in shared.private)
+            reductions = tuple(
+                (operator, names.renamed.get(key_of(one), one))
+                for operator, one in shared.reductions
+            )
+            meaning = replace(shared, private=private, reductions=reductions)
+            return replace(line, meaning=meaning)
+    return line
 
 
 def _declared(item: Declare, names: _Names, change: Callable[[Expr], Expr]) -> Declare:

@@ -283,7 +283,7 @@ def _kernels(file: Path, options: Options, turn: Turn) -> Iterator[KernelFolder 
         yield None
         return
     scheme = Scheme(options.kernel_renaming)
-    together = owners_in_folder(options)
+    together = partial(owners_in_folder, options)
     kernels = KernelFolder(folder, layer_file(file, options), scheme, turn, together)
     with deferred():
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.backend.meshes.on_device import SHARED_LOOPS, on_device
 from psyclone_storage.backend.native.columns import emit_cuda_beside, emit_python_of_device
@@ -37,7 +37,7 @@ def _check_loops(program: Program, rules: Rules) -> tuple[Diagnostic, ...]:
 
 
 def _races(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Diagnostic]:
-    for reason in may_run_parallel(schedule, rules, loop):
+    for reason in check_races(schedule, rules, loop):
         hint = _COLOUR if loop.over is Over.CELLS and reason.hint else reason.hint
         message = f"{reason.message} So they have no threads of their own on a device."
         yield replace(reason, code="G005", message=message, hint=hint)

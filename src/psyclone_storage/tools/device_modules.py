@@ -26,7 +26,8 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Origin, Sort, Symbol, spell
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.keys import key_of, keys_of
-from psyclone_storage.ir.program_units import DeclarationStatement, ProgramUnit, UnitKind
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.program_units import DeclarationStatement, ProgramUnit
 from psyclone_storage.ir.rewrite import place_of_line, walk_lines
 from psyclone_storage.ir.scopes import imports_of
 from psyclone_storage.ir.symbols import ModuleSymbols, Procedure
@@ -145,7 +146,7 @@ class DeviceModules:
     ) -> ProgramUnit:
         key = key_of(unit.name)
         known = self.finder.module(key)
-        if unit.kind is not UnitKind.MODULE or key not in names or known is None:
+        if unit.kind is not ScopeKind.MODULE or key not in names or known is None:
             return unit
         procedures, variables = (
             frozenset(name for module, name in items if module == key) - {*known.on_device}
@@ -220,7 +221,7 @@ class DeviceModules:
     def _found_obstacles(self, module: ModuleCode) -> Iterator[tuple[str, Diagnostic]]:
         units = (one for one in read_file(module.source).units if isinstance(one, ProgramUnit))
         unit = next((one for one in units if key_of(one.name) == module.name), None)
-        if unit is None or unit.kind is not UnitKind.MODULE:
+        if unit is None or unit.kind is not ScopeKind.MODULE:
             return
         stated = (one for one in unit.specification if isinstance(one, DeclarationStatement))
         own = frozenset(one.key for item in stated for one in item.declares)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.affine import affine_form, difference, simplified
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -57,10 +57,10 @@ class _Axis:
 
     def moved(self, index: Expr) -> Expr:
         """Return an index of the procedure as one of the array."""
-        if summed(self.begins).key == summed(self.lower).key:
+        if difference(self.begins, self.lower) == 0:
             return index
         back = Binary(Operator.MINUS, index, self.begins)
-        return summed(Binary(Operator.PLUS, back, self.lower)).expr
+        return simplified(Binary(Operator.PLUS, back, self.lower))
 
     def triplet(self, item: Range) -> Range:
         """Return a triplet of the procedure as one of the array."""
@@ -74,7 +74,7 @@ class _Axis:
     def _last(self) -> Expr | None:
         if self.extent is None:
             return self.upper
-        return summed(Binary(Operator.PLUS, self.lower, self.extent)).plus(-1).expr
+        return affine_form(Binary(Operator.PLUS, self.lower, self.extent)).shifted(-1).expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +183,13 @@ def _axis(base: Name, item: Range, own: Expr, declared: Expr, *, is_last: bool) 
     begins, ends = bounds(declared)
     if ends is None:
         # The argument has the array's extent.
-        is_full = item == Range() and summed(begins).key == summed(first).key
+        is_full = item == Range() and difference(begins, first) == 0
         return _Axis(begins, lower, upper, None, is_full)
     extent = extent_of(begins, ends)
-    is_equal = upper is not None and summed(extent_of(lower, upper)).key == summed(extent).key
+    is_equal = upper is not None and difference(extent_of(lower, upper), extent) == 0
     if not is_last and not is_equal:
         raise NotInPlaceError(f"'{base.text}' may have other extents than the argument")
-    same = summed(begins).key == summed(first).key
+    same = difference(begins, first) == 0
     return _Axis(begins, lower, upper, extent, is_equal and same and item == Range())
 
 
@@ -237,4 +237,4 @@ def _has_value(extent: Expr) -> bool:
 
 def extent_of(lower: Expr, upper: Expr) -> Expr:
     """Return how many elements there are from `lower` to `upper`."""
-    return summed(Binary(Operator.MINUS, upper, lower)).plus(1).expr
+    return affine_form(Binary(Operator.MINUS, upper, lower)).shifted(1).expr

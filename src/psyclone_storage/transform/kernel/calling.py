@@ -20,7 +20,8 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Blank, Call, Comment, Do, Line, While
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.kernel.code import (
-    calls_for_columns,
+    COLUMN_ITERATIONS,
+    calls_for,
     calls_that_stay,
     check_body,
     check_called,
@@ -59,7 +60,7 @@ class InlineCallingKernel:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a column of cells."""
-        return calls_for_columns(schedule)
+        return calls_for(schedule, COLUMN_ITERATIONS)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""

@@ -13,10 +13,10 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.transform.kernel.code import (
+    calls_for,
     calls_that_stay,
     check_body,
     check_called,
-    coded_calls,
     codes_of,
     merged_of,
     with_codes,
@@ -55,7 +55,7 @@ class InlineProcedures:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel that is no built-in."""
-        return coded_calls(schedule)
+        return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from collections.abc import Iterable
 
 from psyclone_storage.analysis.bodies.accesses import (
     accesses,
@@ -13,97 +12,19 @@ from psyclone_storage.analysis.bodies.accesses import (
 )
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
-from psyclone_storage.base.diagnostic import raise_if_any
-from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.affine import difference, sum_of
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.affine import affine_form, difference
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, rewritten
-from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
-from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
-from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch, nothing_to_do
-from psyclone_storage.transform.step import Place, Reasons
-
-
-@dataclass(frozen=True, slots=True)
-class MoveInvariantAssignments:
-    """Move assignments out of loops in a kernel whose outcome is the same in all iterations.
-
-    They stand under the condition that there is an iteration, so that nothing is computed that was
-    not. An assignment stays that reads what its loop changes, whose target is changed elsewhere in
-    the loop or read before, or that may share data with a pointer.
-
-    before: do k = 1, n; area = dx * dy; f(k) = area * g(k); end do
-    after:  if (1 <= n) area = dx * dy; do k = 1, n; f(k) = area * g(k); end do
-    """
-
-    name: ClassVar[str] = "hoist"
-
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against moving assignments."""
-        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_hoisted)
-
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the changed kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, with_hoisted)
-
-
-@dataclass(frozen=True, slots=True)
-class MoveInvariantBounds:
-    """Compute the bounds of loops in a kernel in front of them, where they are no plain values.
-
-    before: do k = 2 * n, size(f); ...
-    after:  loop_start = 2 * n; loop_stop = size(f); do k = loop_start, loop_stop; ...
-    """
-
-    name: ClassVar[str] = "hoist-bounds"
-
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against new variables."""
-        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_bounds)
-
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the changed kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, with_plain_bounds)
-
+from psyclone_storage.passes.scratch import INTEGER, Scratch
 
 # ---------------------------------------------------------------------------- assignments
 
 
-def _check_hoisted(code: KernelCode) -> Reasons:
-    if with_hoisted(code) == code:
-        return (nothing_to_do(code, "has no assignment that could leave its loop"),)
-    return ()
-
-
-def with_hoisted(code: KernelCode) -> KernelCode:
+def hoist_assignments(code: KernelCode) -> KernelCode:
     """Return `code` with invariant assignments in front of their loops, inner loops first."""
     return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code)))
 
@@ -122,7 +43,7 @@ def _hoisted(line: Line, code: KernelCode) -> Iterable[Line]:
 
 def _runs(loop: Do) -> Expr | bool | None:
     """Return the condition that `loop` has an iteration; None if its direction is not known."""
-    step = 1 if loop.step is None else sum_of(loop.step).known
+    step = 1 if loop.step is None else affine_form(loop.step).known
     if not step:
         return None
     low, high = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
@@ -158,13 +79,7 @@ def _may_share(name: str, code: KernelCode) -> bool:
 # ---------------------------------------------------------------------------- bounds
 
 
-def _check_bounds(code: KernelCode) -> Reasons:
-    if with_plain_bounds(code) == code:
-        return (nothing_to_do(code, "has no loop whose bounds are computed"),)
-    return ()
-
-
-def with_plain_bounds(code: KernelCode) -> KernelCode:
+def hoist_bounds(code: KernelCode) -> KernelCode:
     """Return `code` with the bounds of its loops in variables, if they are not plain already."""
     scratch = Scratch(code)
     body = rewritten(code.body, lambda line: _with_bounds(line, scratch))

@@ -27,7 +27,7 @@ INTEGER = ScalarType(Intrinsic.INTEGER)
 class Scratch:
     """The code that one function works on, with the variables added so far.
 
-    It changes as variables are asked for, so it belongs to the one call that rewrites a kernel.
+    It changes when a variable is added, so it belongs to the one call that rewrites a kernel.
     """
 
     def __init__(self, code: KernelCode) -> None:

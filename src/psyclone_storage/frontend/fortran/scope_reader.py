@@ -1,8 +1,6 @@
-"""Program units, procedures and constructs: which scope each statement of a file belongs to.
+"""Reader of the scopes of a file: what opens and closes them, and what they specify.
 
-Reads all specification statements into scopes and hands on the other statements one by one.
-Interface blocks are passed over: what they declare belongs to no scope of the file. Of
-preprocessor conditionals all branches are read, so that a unit may seem to be opened twice there.
+Only specification statements are read here; all others are listed with the scope that they are in.
 """
 
 from __future__ import annotations
@@ -12,31 +10,30 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
 from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.frontend.fortran.scopes import (
+    INDENT,
+    FileScopes,
+    InterfaceBlock,
+    ScopeNode,
+    Standing,
+)
 from psyclone_storage.frontend.fortran.specification import (
-    ProcedureHead,
-    TypeDefinition,
     read_declarations,
     read_procedure,
     read_structure,
     read_use,
 )
-from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Verbatim
 from psyclone_storage.ir.parsed import (
     Association,
-    Declaration,
-    ParsedStructure,
-    ParsedUse,
-    Scope,
     ScopeKind,
 )
-from psyclone_storage.ir.types import DerivedType
 
 _INCLUDED = regex(r"include\s*(['\"])(?P<name>[^'\"]+)\1", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
@@ -66,11 +63,10 @@ _END = regex(
 )
 _REST_OF_LINE = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
-_CLOSED_BY = {
-    "procedure": ScopeKind.SEPARATE,
-    **{kind.value: kind for kind in ScopeKind if kind is not ScopeKind.SEPARATE},
-}
-_PREFIXES = ("pure", "impure", "elemental", "recursive", "non_recursive", "subroutine", "function")
+_PREFIXES = (
+    "pure", "impure", "elemental", "recursive", "non_recursive", "attributes", "subroutine",
+    "function",
+)  # fmt: skip
 _TYPES = (
     "real", "integer", "logical", "character", "complex", "class", "double", "doubleprecision",
 )  # fmt: skip
@@ -78,81 +74,24 @@ _ATTRIBUTES = (
     "parameter", "dimension", "common", "external", "allocatable", "pointer", "target", "data",
     "save", "equivalence", "codimension", "volatile", "asynchronous", "namelist",
 )  # fmt: skip
-_STEP = 2
-_REMEMBERED = 4
-
-
-@dataclass(slots=True)
-class InterfaceBlock:
-    """An interface block: its name in lower case, empty without one, and what it holds.
-
-    `procedures` are the names, in lower case, of procedures that are declared elsewhere, `bodies`
-    those that it declares itself, as written, each with the word `function` or `subroutine`.
-    """
-
-    name: str
-    abstract: bool = False
-    procedures: list[str] = field(default_factory=list)
-    bodies: list[tuple[str, str]] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class OpenScope:
-    """A scope while its statements are read.
-
-    `result` is the name of a function's result. `named` are the texts of enumerators and of
-    declarations of procedures. `untyped` are the names in attribute statements such as `parameter`.
-    """
-
-    kind: ScopeKind
-    name: str
-    opening: SourceStatement
-    parent: OpenScope | None
-    end_of_uses: int
-    indent: int = -1
-    stop: int = -1
-    dummies: tuple[str, ...] = ()
-    uses: list[ParsedUse] = field(default_factory=list)
-    declarations: list[Declaration] = field(default_factory=list)
-    associations: list[Association] = field(default_factory=list)
-    definitions: list[TypeDefinition] = field(default_factory=list)
-    implicit: str = ""
-    others: set[str] = field(default_factory=set)
-    untyped: set[str] = field(default_factory=set)
-    included: list[str] = field(default_factory=list)
-    result: str = ""
-    generics: list[InterfaceBlock] = field(default_factory=list)
-    named: list[str] = field(default_factory=list)
-
-
-Standing = tuple[SourceStatement, OpenScope | None]
-"""A statement that specifies nothing, with the scope that it stands in."""
+_REMEMBERED = 16
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def read_units(source: SourceText) -> tuple[UnitReader, tuple[Standing, ...]]:
-    """Return a reader that has read all statements, and those that specify nothing.
-
-    Its scopes are complete. A file is asked for its bodies and then for what its modules declare.
-    """
-    reader = UnitReader(source)
-    return reader, tuple(reader.others())
+def read_scopes(source: SourceText) -> FileScopes:
+    """Return the scopes of a file, which is read once for all queries."""
+    file = FileScopes(source)
+    file.others.extend(_ScopeReader(file).others())
+    return file
 
 
-class UnitReader:
-    """A reader of the units of one file; its state is the stack of scopes that are open.
+class _ScopeReader:
+    """A reader of the scopes of one file; its state is the stack of scopes that are open."""
 
-    After `others` has been exhausted, `opened` holds every scope in the order of their first
-    statements and `problems` what could not be read.
-    """
-
-    def __init__(self, source: SourceText) -> None:
-        self._source = source
-        self._statements = scan(source)
-        self._scope: OpenScope | None = None
-        self._frozen: dict[OpenScope, Scope] = {}
-        self.opened: list[OpenScope] = []
-        self.problems: list[Diagnostic] = []
+    def __init__(self, file: FileScopes) -> None:
+        self._file = file
+        self._statements = iter(file.statements)
+        self._scope: ScopeNode | None = None
         self._rules: dict[str, Callable[[SourceStatement], bool]] = {
             "use": self._use,
             "program": self._unit,
@@ -186,34 +125,14 @@ class UnitReader:
             if rule is None or not self._try(rule, statement):
                 yield statement, self._scope
         while self._scope is not None:
-            self._close(self._scope, len(self._source.text), complete=False)
-
-    def scope(self, opened: OpenScope) -> Scope:
-        """Return `opened` as the parsed form; only after all statements have been read."""
-        known = self._frozen.get(opened)
-        if known is None:
-            known = _frozen(opened, self._source)
-            self._frozen[opened] = known
-        return known
-
-    def structures(self) -> tuple[ParsedStructure, ...]:
-        """Return the derived types of the file, with what they inherit from one another."""
-        own = [(definition, scope) for scope in self.opened for definition in scope.definitions]
-        by_name = {definition.structure.name: definition for definition, _ in own}
-        return tuple(
-            replace(
-                definition.structure,
-                components=_with_origins(_inherited(definition, by_name), scope),
-            )
-            for definition, scope in own
-        )
+            self._close(self._scope, len(self._file.source.text), complete=False)
 
     def _try(self, rule: Callable[[SourceStatement], bool], statement: SourceStatement) -> bool:
         """Apply `rule`; a problem is kept and the statement counts as read."""
         try:
             return rule(statement)
         except CompileError as error:
-            self.problems.extend(error.problems)
+            self._file.problems.extend(error.problems)
             return True
 
     def _named_construct(
@@ -258,16 +177,17 @@ class UnitReader:
         if head is None:
             return False
         scope = self._open(ScopeKind(head.kind), head.name, statement)
-        scope.dummies = head.dummies
-        scope.result = head.result
-        scope.declarations += _result(head)
+        scope.head = head
+        if (result := head.read_result()) is not None:
+            scope.declarations.append(result)
         return True
 
     def _interface(self, statement: SourceStatement) -> bool:
         head = _INTERFACE.match(statement.text)
         if head is None:
             return False
-        generic = InterfaceBlock((head["name"] or "").lower(), head["abstract"] is not None)
+        is_abstract = head["abstract"] is not None
+        generic = InterfaceBlock((head["name"] or "").lower(), statement, is_abstract)
         if self._scope is not None:
             self._scope.generics.append(generic)
         self._note_names(statement)
@@ -330,6 +250,7 @@ class UnitReader:
         definition = read_structure(statement, self._statements)
         if definition is None:
             return self._declaration(statement)
+        self._file.problems.extend(definition.problems)
         if self._scope is not None:
             self._scope.definitions.append(definition)
         return True
@@ -348,18 +269,24 @@ class UnitReader:
         """Pass over the statements up to the one that `end` matches; `generic` gets what it is."""
         depth = 0
         for statement in self._statements:
+            if generic is not None:
+                generic.stop = statement.whole().stop
             if end.match(statement.text):
                 return
             self._note_names(statement)
             if generic is not None:
+                generic.statements.append(statement)
                 depth += _note_procedures(generic, statement, depth)
-        self.problems.append(_not_closed(opening))
+        self._file.problems.append(_not_closed(opening))
 
     # ------------------------------------------------------------------------ the stack
 
-    def _open(self, kind: ScopeKind, name: str, statement: SourceStatement) -> OpenScope:
-        scope = OpenScope(kind, name, statement, self._scope, _behind(statement))
-        self.opened.append(scope)
+    def _open(self, kind: ScopeKind, name: str, statement: SourceStatement) -> ScopeNode:
+        parent, file = self._scope, self._file
+        scope = ScopeNode(kind, name, statement, parent, file, _behind(statement))
+        file.scopes.append(scope)
+        if parent is not None:
+            parent.children.append(scope)
         self._scope = scope
         return scope
 
@@ -379,17 +306,17 @@ class UnitReader:
             self._close(self._scope, stop, complete=self._scope is scope)
         return True
 
-    def _close(self, scope: OpenScope | None, stop: int, *, complete: bool) -> None:
+    def _close(self, scope: ScopeNode | None, stop: int, *, complete: bool) -> None:
         if scope is None:
             return
         scope.stop = stop
         if not complete and scope.opening.conditional == 0:
-            self.problems.append(_not_closed(scope.opening))
+            self._file.problems.append(_not_closed(scope.opening))
         self._scope = scope.parent
 
     def _stray(self, statement: SourceStatement) -> None:
         if statement.conditional == 0:
-            self.problems.append(
+            self._file.problems.append(
                 Diagnostic(
                     "P006",
                     f"'{statement.text}' closes nothing that is open here.",
@@ -413,11 +340,11 @@ def _note_procedures(generic: InterfaceBlock, statement: SourceStatement, depth:
     return 1
 
 
-def _closes(named: str, scope: OpenScope) -> bool:
+def _closes(named: str, scope: ScopeNode) -> bool:
     """Return whether `end <named>` ends `scope`; a bare `end` ends a unit or a procedure."""
     if not named:
         return scope.kind not in _CONSTRUCTS
-    return scope.kind is _CLOSED_BY[named]
+    return scope.kind is ScopeKind(named)
 
 
 def _not_closed(opening: SourceStatement) -> Diagnostic:
@@ -436,10 +363,10 @@ def _behind(statement: SourceStatement) -> int:
     return rest.end() if rest else stop
 
 
-def _indent_in(scope: OpenScope, statement: SourceStatement, word: str) -> int:
+def _indent_in(scope: ScopeNode, statement: SourceStatement, word: str) -> int:
     """Return the indentation of `scope`'s statements, of which `statement` is the first."""
     if word == "contains" or word.startswith("end"):
-        return _indent(scope.opening) + _STEP
+        return _indent(scope.opening) + INDENT
     return _indent(statement)
 
 
@@ -447,14 +374,6 @@ def _indent(statement: SourceStatement) -> int:
     start = statement.offset(0)
     line = statement.source.text[statement.source.text.rfind("\n", 0, start) + 1 : start]
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _result(head: ProcedureHead) -> list[Declaration]:
-    """Return the declaration of a function's result that its head contains, if it does."""
-    if head.type is None or not head.result:
-        return []
-    place = head.statement.whole()
-    return [Declaration(head.result, head.type.type, (), head.type.details, None, place)]
 
 
 def _association(statement: SourceStatement, start: int, stop: int) -> list[Association]:
@@ -469,72 +388,3 @@ def _association(statement: SourceStatement, start: int, stop: int) -> list[Asso
         expr = Verbatim(selector)
     name = statement.text[start:arrow].rstrip()
     return [Association(name, expr, statement.span(start, start + len(name)))]
-
-
-# ---------------------------------------------------------------------------- parsed forms
-
-
-def _frozen(opened: OpenScope, source: SourceText) -> Scope:
-    return Scope(
-        opened.kind,
-        opened.name,
-        tuple(opened.uses),
-        _with_origins(tuple(opened.declarations), opened),
-        opened.end_of_uses,
-        opened.indent if opened.indent >= 0 else _STEP,
-        source.span(opened.opening.offset(0), opened.stop),
-        tuple(opened.associations),
-        opened.implicit,
-        frozenset(opened.others),
-        bool(opened.included),
-        frozenset(opened.untyped | {name.lower() for name in (*opened.dummies, opened.result)}),
-    )
-
-
-def _with_origins(
-    declarations: tuple[Declaration, ...], scope: OpenScope
-) -> tuple[Declaration, ...]:
-    """Return the declarations with the derived types named as in the modules they come from."""
-    origins: dict[str, DerivedType] = {}
-    return tuple(_with_origin(declaration, scope, origins) for declaration in declarations)
-
-
-def _with_origin(
-    declaration: Declaration, scope: OpenScope, origins: dict[str, DerivedType]
-) -> Declaration:
-    if not isinstance(declaration.type, DerivedType):
-        return declaration
-    name = declaration.type.name
-    if name not in origins:
-        origins[name] = _origin(name, scope)
-    origin = origins[name]
-    return declaration if origin == declaration.type else replace(declaration, type=origin)
-
-
-def _origin(name: str, scope: OpenScope) -> DerivedType:
-    """Return where the type called `name` in `scope` comes from, as far as the file tells."""
-    inner: OpenScope | None = scope
-    while inner is not None:
-        if any(definition.structure.name == name for definition in inner.definitions):
-            module = inner.name.lower() if inner.kind is ScopeKind.MODULE else None
-            return DerivedType(name, module)
-        for use in inner.uses:
-            for used in (*(use.only or ()), *use.renames):
-                if used.local.lower() == name:
-                    return DerivedType(used.original.lower(), use.module.lower())
-        inner = inner.parent
-    return DerivedType(name)
-
-
-def _inherited(
-    definition: TypeDefinition, by_name: dict[str, TypeDefinition]
-) -> tuple[Declaration, ...]:
-    """Return the components of a type behind those of the types it extends, of the same file."""
-    components = definition.structure.components
-    seen = {definition.structure.name}
-    parent = by_name.get(definition.parent)
-    while parent is not None and parent.structure.name not in seen:
-        seen.add(parent.structure.name)
-        components = (*parent.structure.components, *components)
-        parent = by_name.get(parent.parent)
-    return components
