@@ -60,7 +60,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.pipeline.effects.SharedEffects",
         "psyclone_storage.pipeline.merged.CalledProcedures",
     },
-    "targets/python.py": {"psyclone_storage.targets.transpile.in_python"},
+    "targets/python.py": {"psyclone_storage.targets.transpile.transpile"},
     "targets/gocean.py": {
         f"psyclone_storage.targets.gocean_{name}.TARGET" for name in ("c", "numpy", "cuda")
     },

@@ -1,4 +1,4 @@
-"""What programs in Python are written with: kernels that are kept and read, words of metadata.
+"""The vocabulary of Python programs: kernels, invokes, metadata words and annotations.
 
-Nothing here compiles. A program that only imports its kernels needs no compiler.
+This package compiles nothing. A program that only imports its kernels needs no compiler.
 """

@@ -1,9 +1,8 @@
-"""One column of cells as a kernel sees it that is run by Python itself, for tests of kernels.
+"""One column of cells for a kernel that Python executes, for tests of kernels.
 
-A field is an array with a row for each dof of the cell and a value for each layer; where a stencil
-is looked at, its third dimension has the neighbours. A columnwise operator is the matrix of the
-column, (band, row). Dofs that several rows have in common, as the
-top of a layer and the bottom of the next, are not: each row is on its own.
+A field is an array with a row for each dof of the cell and a value for each layer; with a stencil
+its third dimension has the neighbours. A columnwise operator is the matrix of the column, (band,
+row). Rows do not share dofs, although the top of a layer is the bottom of the next one in a model.
 """
 
 from __future__ import annotations
@@ -51,22 +50,22 @@ def _taken(values: Any, index: Any) -> tuple[Any, Any]:
 
 
 def _own(values: Any, index: Any) -> Any:
-    """Return an index with the cell itself in the place of neighbours that are not named."""
+    """Return an index, completed with the cell itself for the neighbours."""
     missing = len(values.shape) - (len(index) if isinstance(index, tuple) else 1)
     return index if missing < 1 else (*index, *[0] * missing)
 
 
 _PAIR = 2
 _OF_BANDS = {"bands": 0, "rows": 1}
-"""The dimension of a columnwise operator that has as many elements as a word counts."""
+"""The dimension of a columnwise operator that a word counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a kernel may loop over and look at, besides its arguments.
+    """The loop bounds and data of a column that are not arguments of a kernel.
 
-    `dofs` are the numbers of dofs by the names of spaces. What else the kernel asks
-    for is in `given`, by its words, as in `{"points_xy": 4, "basis(W0)": array}`.
+    `dofs` are the numbers of dofs by function space. `given` has all other data by the words of the
+    kernel, as in `{"points_xy": 4, "basis(W0)": array}`.
     """
 
     layers: int
@@ -74,10 +73,10 @@ class Column:
     given: Mapping[str, Any]
 
     def look_up(self, word: str, said: tuple[Any, ...]) -> Any:
-        """Return what a word of a body stands for.
+        """Return the value of a word in a kernel body.
 
         Raises:
-            KeyError: nothing of the kind is given.
+            KeyError: it is not given.
         """
         given = {key.replace(" ", ""): value for key, value in self.given.items()}
         names = [str(one) for one in said if not isinstance(one, ColumnArray)]

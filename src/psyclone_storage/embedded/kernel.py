@@ -1,7 +1,7 @@
-"""`@kernel`: a function that is kept to be read, and is run for one point at a time in tests alone.
+"""`@kernel`: a function that is parsed, and is called only by tests, for one point at a time.
 
-Owns what a kernel is to the program that defines it. The compiler reads its text; `at` runs the
-function itself, so that what it computes is what Python computes.
+The compiler reads the text of a kernel. `at` calls the function itself, so its result is that of
+Python.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from psyclone_storage.embedded.words import Annotation, MetadataWord
 
 
 class RequestedCall(NamedTuple):
-    """A kernel with what it is called for, as an invoke takes it."""
+    """A kernel with the arguments of a call, as an invoke takes it."""
 
     kernel: PythonKernel | FortranKernel | BuiltIn
     args: tuple[Any, ...]
 
 
 _made = tuple.__new__
-"""Makes a call, without a step in Python: one is made for each kernel of an invoke, each time."""
+"""Makes a call without Python code: each execution of an invoke makes one for each kernel."""
 
 
 _MOST_PLACES = 10_000
@@ -92,7 +92,7 @@ class PythonKernel:
         return self.function.__name__
 
     def __call__(self, *args: Any, **named: Any) -> RequestedCall:
-        """Return a call, for an invoke to do: nothing happens before.
+        """Return a call, which an invoke executes.
 
         Raises:
             TypeError: another number of arguments is given than the function takes, but for
@@ -155,9 +155,9 @@ class PythonKernel:
 
     @cached_property
     def _count(self) -> int:
-        """How many arguments a call is given; -1 for a kernel of columns.
+        """The number of arguments of a call; -1 for a kernel of columns.
 
-        Extents of stencils and rules are passed there, too: the compiler counts what metadata ask.
+        The compiler counts those, because extents of stencils and quadrature rules are arguments.
         """
         return -1 if _OF_COLUMNS in self.metadata else len(self._passed)
 
@@ -184,7 +184,7 @@ class BuiltIn:
     name: str
 
     def __call__(self, *args: Any) -> RequestedCall:
-        """Return a call, for an invoke to do: nothing happens before."""
+        """Return a call, which an invoke executes."""
         frame = _caller(1)
         if (id(frame.f_code), frame.f_lasti) not in _CHECKED:
             _check_use(frame, self, self.name)
@@ -199,7 +199,7 @@ class FortranKernel:
     name: str
 
     def __call__(self, *args: Any) -> RequestedCall:
-        """Return a call, for an invoke to do: nothing happens before."""
+        """Return a call, which an invoke executes."""
         frame = _caller(1)
         if (id(frame.f_code), frame.f_lasti) not in _CHECKED:
             _check_use(frame, self, self.name)
@@ -217,10 +217,10 @@ def fortran_kernel(file: str | Path, name: str) -> FortranKernel:
 
 
 def kernel(*given: Any, **metadata: Any) -> Callable[[Callable[..., Any]], PythonKernel]:
-    """Keep a function as a kernel: `metadata` say what it is called for.
+    """Declare a function as a kernel: `metadata` define its iteration space.
 
     Raises:
-        TypeError: something is given that is no keyword, as the function itself without brackets.
+        TypeError: there is a positional argument, for example the function itself.
     """
     if given:
         raise TypeError(

@@ -53,7 +53,7 @@ class _Real(float):
 
 
 class _Integer(int):
-    """A whole number that is the same wherever it is looked at."""
+    """An integer that is the same at each point."""
 
     def __getitem__(self, offset: Offset) -> int:
         return int(self)

@@ -1,4 +1,4 @@
-"""Words of metadata and annotations, as objects that say what was written and mean nothing."""
+"""Words of metadata and annotations, as objects that only represent the text."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ class MetadataWord:
         return MetadataWord(self.name, items)
 
     def __repr__(self) -> str:
-        """Return the word as it is written."""
+        """Return the word in source form."""
         return f"{self.name}({', '.join(map(repr, self.items))})" if self.items else self.name
 
 
 LookUp = Callable[[str, tuple[Any, ...]], Any]
 AROUND: ContextVar[LookUp] = ContextVar("AROUND")
-"""What `layers()` and its like are while a kernel is run for one column."""
+"""The values of `layers()` and similar words while a kernel runs for one column."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnWord:
-    """A word of bodies of kernels: what they loop over, arrays that are no arguments, and numbers.
+    """A word of kernel bodies: loop ranges, arrays that are not arguments, and numbers.
 
-    A number of turns is what is looped over, unless the word is that of a number itself.
+    A number is the length of a loop range, unless the word `is_number`.
     """
 
     name: str
     is_number: bool = False
 
     def __call__(self, *said: Any) -> Any:
-        """Return what the word stands for in the column that a kernel is run for.
+        """Return the value of the word in the column that a kernel runs for.
 
         Raises:
-            RuntimeError: no kernel is run: compiled kernels are read.
+            RuntimeError: no kernel runs: compiled kernels are only parsed.
         """
         look_up = AROUND.get(None)
         if look_up is None:
@@ -53,28 +53,28 @@ class ColumnWord:
         return range(found) if isinstance(found, int) and not self.is_number else found
 
     def __repr__(self) -> str:
-        """Return the word as it is written."""
+        """Return the word in source form."""
         return self.name
 
 
 @dataclass(frozen=True, slots=True)
 class TypeWord:
-    """A type by which a program says what a variable is; brackets behind it hold extents."""
+    """A type in the declaration of a variable; brackets after it contain extents."""
 
     name: str
 
     def __getitem__(self, extents: Any) -> TypeWord:
-        """Return the type, which is that of an array: what it says is read and not run."""
+        """Return the type of an array; the declaration is only parsed."""
         return self
 
     def __repr__(self) -> str:
-        """Return the word as it is written."""
+        """Return the word in source form."""
         return self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What an argument of a kernel is: a word such as `field`, and its items in brackets."""
+    """The annotation of a kernel argument: a word such as `field`, and its items in brackets."""
 
     name: str
     items: tuple[Any, ...] = ()
@@ -84,5 +84,5 @@ class Annotation:
         return Annotation(self.name, items if isinstance(items, tuple) else (items,))
 
     def __repr__(self) -> str:
-        """Return the annotation as it is written."""
+        """Return the annotation in source form."""
         return f"{self.name}[{', '.join(map(repr, self.items))}]" if self.items else self.name

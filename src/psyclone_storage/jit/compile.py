@@ -107,11 +107,10 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
     calls, label, site, options = invoke
     compiler = session.once(_make_compiler, session, options)
     kernels = [_kernel(session, call.kernel, compiler, options.api) for call in calls]
-    source, parsed = _parsed_calls(site, calls, _DIALECTS[options.api])
+    text = _parsed_calls(site, calls, _DIALECTS[options.api])
     names = _ArgumentNames(apart)
-    passed = [_passed(kernel, compiler) for kernel in kernels]
-    named = _named(calls, passed, (parsed, source), names)
-    algorithm = _algorithm(source, tuple(call for _, call in named), label)
+    named = _named(calls, [_parameters_of(one, compiler) for one in kernels], text, names)
+    algorithm = _algorithm(text[0], tuple(call for _, call in named), label)
     called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
     build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
     (made,) = build.program.invokes
@@ -198,12 +197,12 @@ def _scope(source: SourceText) -> Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class _TakenPositions:
-    """What a call of a kernel is given, one for each position: whether it is a number, or several.
+class _Parameters:
+    """The arguments that a kernel requires, one for each position.
 
-    What is no number is an object, of which `several` are passed as one sequence. Some numbers are
-    `conditions`, and some `wholes`. `types` are those of what nobody declares, None where they are
-    not known, and `ranks` the numbers of dimensions, of a sequence 1.
+    An argument is one of `numbers`, or an object; `several` is the length of a sequence of objects.
+    Numbers in `conditions` are Boolean, those in `integers` have an integer type. `types` are the
+    declared types, None if unknown, and `ranks` the numbers of dimensions, 1 for a sequence.
     """
 
     kernel: Kernel
@@ -212,26 +211,26 @@ class _TakenPositions:
     types: tuple[DataType | None, ...]
     ranks: tuple[int, ...]
     conditions: tuple[bool, ...] = ()
-    wholes: tuple[bool, ...] = ()
+    integers: tuple[bool, ...] = ()
 
-    def finds(self, at: int) -> bool:
-        """Return whether a built-in puts the number at a position there."""
+    def is_result(self, at: int) -> bool:
+        """Return whether a built-in writes the number at a position."""
         args = self.kernel.args
         return self.numbers[at] and len(args) == len(self.numbers) and args[at].access.writes
 
-    def exact(self, at: int) -> bool:
-        """Return whether a position takes a whole number or a condition."""
-        return any(which and which[at] for which in (self.conditions, self.wholes))
+    def is_exact(self, at: int) -> bool:
+        """Return whether a position requires an integer or a condition."""
+        return any(which and which[at] for which in (self.conditions, self.integers))
 
 
-def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
-    """Return what a call of a kernel is given."""
+def _parameters_of(kernel: Kernel, compiler: Compiler) -> _Parameters:
+    """Return the arguments that a kernel requires."""
     if compiler.api.passed is None:
         args = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
         numbers = tuple(arg.kind is not ArgKind.FIELD for arg in args)
-        wholes = tuple(arg.intrinsic is Intrinsic.INTEGER for arg in args)
-        return _TakenPositions(
-            kernel, numbers, (1,) * len(args), (None,) * len(args), (), wholes=wholes
+        integers = tuple(arg.intrinsic is Intrinsic.INTEGER for arg in args)
+        return _Parameters(
+            kernel, numbers, (1,) * len(args), (None,) * len(args), (), integers=integers
         )
     items = compiler.api.passed(kernel)
     numbers = tuple(isinstance(item.type, ScalarType) and not item.shape for item in items)
@@ -246,22 +245,21 @@ def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
         for item, length in zip(items, several, strict=True)
     )
     types = tuple(item.type for item in items)
-    wholes = tuple(
+    integers = tuple(
         is_number and isinstance(type_, ScalarType) and type_.intrinsic is Intrinsic.INTEGER
         for is_number, type_ in zip(numbers, types, strict=True)
     )
-    return _TakenPositions(kernel, numbers, several, types, ranks, conditions, wholes)
+    return _Parameters(kernel, numbers, several, types, ranks, conditions, integers)
 
 
 @dataclass(slots=True)
 class _ArgumentNames:
-    """What arguments are called: an object by one name, numbers by one where the text has one.
+    """The names of arguments: an object has one name, numbers share one if the text has one.
 
-    `apart` says that each number has a name of its own. `owners` are by canonical name the number
-    that has it and its position, None for an object. `constants` are numbers that stand in what is
-    compiled, `equal` positions of which the second has the name of the first. `parts` are objects
-    that are in a sequence which is passed, too: the sequence, its number there, and what it is
-    called.
+    With `apart` each number has its own name. `owners` are, by canonical name, the number and its
+    position, None for an object. `constants` are numbers that are compiled in, and in each pair of
+    `equal` positions the second has the name of the first. `parts` are objects in a sequence that
+    is an argument as well: the sequence, the index in it, and its name.
     """
 
     apart: bool
@@ -272,9 +270,9 @@ class _ArgumentNames:
     parts: dict[int, tuple[Any, int, Expr]] = field(default_factory=dict)
 
     def of_object(self, value: Any, written: Expr) -> Expr:
-        """Return the name of an object, which is `written` where nothing else has that name.
+        """Return the name of an object, which is `written` unless another object has that name.
 
-        What is in a sequence that is passed, too, is a part of that.
+        An item of a sequence that is an argument as well is an element of it.
         """
         if id(value) in self.parts:
             several, number, called = self.parts[id(value)]
@@ -285,7 +283,7 @@ class _ArgumentNames:
         return self.objects[id(value)]
 
     def of_number(self, value: Any, position: int, written: Expr | None, own: str) -> Expr:
-        """Return the number itself where it is what is written, or a name that no other has."""
+        """Return the literal in the text if the number has that value, or a unique name."""
         if written is not None and not self.apart:
             if is_constant(written):
                 if are_identical(constant_of(written), value):
@@ -302,7 +300,7 @@ class _ArgumentNames:
         return expr
 
     def _fresh(self, expr: Expr) -> Expr:
-        """Return `expr`, or a name like it where something else has it already."""
+        """Return `expr`, or a similar name if it is taken."""
         if canonical(expr) not in self.owners and not is_constant(expr):
             return expr
         base = "".join(one if one.isalnum() else "_" for one in canonical(expr))
@@ -312,15 +310,15 @@ class _ArgumentNames:
 
 def _named(
     calls: Sequence[LiveCall],
-    kernels: Sequence[_TakenPositions],
-    text: tuple[tuple[ParsedCall, ...], SourceText],
+    kernels: Sequence[_Parameters],
+    text: tuple[SourceText, tuple[ParsedCall, ...]],
     names: _ArgumentNames,
 ) -> list[tuple[str, ParsedCall]]:
-    """Return each call as it is written, or with names of its own.
+    """Return each call as in the text, or with new names.
 
-    A kernel that has the name of another one gets another.
+    Two kernels with one name get different names.
     """
-    (parsed, source), position = text, 0
+    (source, parsed), position = text, 0
     names.parts.update(_parts(calls, kernels, parsed))
     kernel_names: dict[object, str] = {}
     found: list[tuple[str, ParsedCall]] = []
@@ -351,22 +349,22 @@ def _named(
     return found
 
 
-def _kernel_name(passed: _TakenPositions, taken: Mapping[object, str]) -> str:
-    """Return the name of a kernel, or one like it where another kernel has it."""
+def _kernel_name(passed: _Parameters, taken: Mapping[object, str]) -> str:
+    """Return the name of a kernel, or a similar one if another kernel has it."""
     return NameTable(taken.values()).fresh(passed.kernel.name)
 
 
-def _own(passed: _TakenPositions, number: int, at: int) -> str:
-    """Return a name for what a call takes at a position, where nothing else names it."""
+def _own(passed: _Parameters, number: int, at: int) -> str:
+    """Return a name for the argument at a position that has none in the text."""
     return f"{passed.kernel.name}_{number + 1}_{at + 1}"
 
 
 def _parts(
     calls: Sequence[LiveCall],
-    kernels: Sequence[_TakenPositions],
+    kernels: Sequence[_Parameters],
     parsed: tuple[ParsedCall, ...],
 ) -> Iterator[tuple[int, tuple[Any, int, Expr]]]:
-    """Yield what is in sequences, by identity: the sequence, its number from 1, and a name."""
+    """Yield the items of sequences by identity: the sequence, the index from 1, and its name."""
     for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
         for at, (value, several) in enumerate(zip(call.args, passed.several, strict=False)):
             if several > 1 and argument_kind(value.__class__) is ArgumentKind.SEQUENCE:
@@ -377,9 +375,9 @@ def _parts(
 
 
 def _called(value: Any, written: Expr | None, own: str) -> Expr:
-    """Return what an object of a column's API, or a sequence of some, is called.
+    """Return the name of an object, or of a sequence of objects, of the API for columns.
 
-    What is in a sequence is an object of its own, and what is computed has no name.
+    An item of a sequence has its own name, and the value of an expression has none.
     """
     if written is None or isinstance(written, Index | Verbatim):
         return _own_name(value, own)
@@ -390,12 +388,12 @@ def _expr(
     value: Any,
     about: tuple[int, int, str],
     text: ParsedCall | None,
-    passed: _TakenPositions,
+    passed: _Parameters,
     names: _ArgumentNames,
 ) -> Expr:
-    """Return what an argument is called.
+    """Return the name of an argument.
 
-    What is known `about` it are its numbers in its call and among all, and a name of its own.
+    `about` are its positions in the call and among all arguments, and a unique name.
     """
     kernel, (at, position, own) = passed.kernel, about
     is_number = passed.numbers[at]
@@ -407,12 +405,12 @@ def _expr(
             _check_array(value, kernel)
         else:
             _check_object(value, kernel, passed.several[at])
-    elif passed.finds(at) and not isinstance(value, Result):
+    elif passed.is_result(at) and not isinstance(value, Result):
         raise TypeError(
             f"The kernel '{kernel.name}' puts a number into its argument {at + 1}, which has to be "
             f"a Result(), not {value!r}: its 'value' is the number, behind the invoke."
         )
-    elif isinstance(value, Result) and not passed.finds(at) and passed.exact(at):
+    elif isinstance(value, Result) and not passed.is_result(at) and passed.is_exact(at):
         raise TypeError(
             f"The kernel '{kernel.name}' takes no real number as its argument {at + 1}, and is "
             f"given {value!r}: pass 'int(...)' or 'bool(...)' of its 'value'."
@@ -427,7 +425,7 @@ def _expr(
             raise TypeError(f"The kernel '{kernel.name}' takes True or False, not {value!r}.")
         message = f"The kernel '{kernel.name}' takes a number, not {_said(value)}."
         raise TypeError(message)
-    if passed.wholes and passed.wholes[at] and not isinstance(value, Integral):
+    if passed.integers and passed.integers[at] and not isinstance(value, Integral):
         raise TypeError(
             f"The kernel '{kernel.name}' takes a whole number, not {value!r}, as its argument "
             f"{at + 1}: say which is meant, as in int(...)."
@@ -441,7 +439,7 @@ def _expr(
 
 
 def _type_of(value: Any, usual: DataType | None) -> DataType | None:
-    """Return the type of what is passed, None for the usual one."""
+    """Return the type of an argument, None for the default one."""
     if isinstance(value, Result):
         return ScalarType(Intrinsic.REAL, value.dtype) if value.dtype else None
     one = (
@@ -462,7 +460,7 @@ _SINGLE = "float32"
 
 
 def _typed(expr: Expr, type_: DataType | None, rank: int) -> Expr:
-    """Return the name of an argument with what is known of its type."""
+    """Return the name of an argument with its type."""
     if type_ is None:
         return expr
     match expr:
@@ -482,15 +480,15 @@ def _own_name(value: Any, otherwise: str) -> Expr:
 
 
 def _is_usual(dtype: Any) -> bool:
-    """Return whether a whole number is one of Python, or has 32 bits or more and a sign."""
-    return dtype is None or (getattr(dtype, "kind", "") == "i" and dtype.itemsize >= _WHOLE_BYTES)
+    """Return whether an integer is a Python int, or a signed one of 32 bits or more."""
+    return dtype is None or (getattr(dtype, "kind", "") == "i" and dtype.itemsize >= _INTEGER_BYTES)
 
 
-_WHOLE_BYTES = 4
+_INTEGER_BYTES = 4
 
 
 def _said(value: Any) -> str:
-    """Return what messages call a value that is of the wrong kind."""
+    """Return the description of a value of a wrong type for messages."""
     if isinstance(value, LiveCall) and hasattr(value.kernel, "name"):
         return f"a call of '{value.kernel.name}'"
     describe = getattr(value, "describe", None)
@@ -498,15 +496,15 @@ def _said(value: Any) -> str:
 
 
 def _check_array(value: Any, kernel: Kernel) -> None:
-    """Raise if what is passed for an array of numbers is none that knows the type of its values."""
+    """Raise if the argument for an array of numbers has no `dtype` or no `shape`."""
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
         raise TypeError(f"The kernel '{kernel.name}' takes an array of NumPy, not {_said(value)}.")
 
 
 def _check_object(value: Any, kernel: Kernel, several: int) -> None:
-    """Raise if what is passed is no object of the runtime, or no sequence of so many.
+    """Raise if an argument is not an object of the runtime, or not a sequence of this length.
 
-    What exactly it has to be is for the runtime to say, which knows it.
+    The runtime checks the exact type.
     """
     if isinstance(value, str | bytes | Real | LiveCall):
         message = f"The kernel '{kernel.name}' takes a field, not {_said(value)}."

@@ -53,7 +53,7 @@ class DiskEntry:
     key: str
 
     def load(self, code: CodeType) -> CompiledInvoke | None:
-        """Return the invoke in `code` that an earlier program compiled, None if there is none."""
+        """Return the invoke in `code` that an earlier program compiled, None if it is missing."""
         data = self.cache.find(self.key)
         self._warn_of_ignored()
         if data is None:

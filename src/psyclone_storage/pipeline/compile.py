@@ -1,4 +1,4 @@
-"""The stages of a compilation, in order; nothing else."""
+"""The stages of a compilation, in order."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What a compilation gives: the final program, the texts, and the kernel files it read.
+    """The result of a compilation: the final program, the texts, and the kernel files it read.
 
     `rules` are those of the domain that planned it. `kernels` are the kernels that steps have
-    changed, each for a file of its own. `beside` are texts that belong beside the PSy layer's, each
-    with what its name ends in. `journal` has the steps that were asked for in each invoke.
+    changed, each for a separate file. `beside` are further texts of the PSy layer, each with the
+    suffix of its file. `journal` has the steps that were requested in each invoke.
     """
 
     program: Program
@@ -89,12 +89,12 @@ class Build:
 
 
 Notes = tuple[Diagnostic, ...]
-"""What is odd about an algorithm: warnings."""
+"""Warnings about an algorithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """What the compilations of many algorithms share."""
+    """The state that compilations of several algorithms share."""
 
     settings: Settings
     api: ApiParts
@@ -115,14 +115,14 @@ class Compiler:
         """Compile the algorithm file at `path`; `numbering` gives numbers to changed kernels.
 
         Raises:
-            CompileError: everything that a stage found wrong in the user's files.
-            InternalError: a stage broke its promise to the next.
+            CompileError: all errors that a stage found in the user's files.
+            InternalError: a stage violated an invariant.
         """
         source = read_checked(self.kernels.index, path, self.kernels.line_limit)
         return self.compile_text(source, numbering)
 
     def compile_text(self, source: SourceText, numbering: KernelNumbering | None = None) -> Build:
-        """Compile an algorithm that was read already, as `compile_algorithm` does."""
+        """Compile the source of an algorithm, as `compile_algorithm` does."""
         algorithm = self.kernels.read_algorithm(source)
         notes = _notes(algorithm, self.includes, self.kernels.index)
         try:
@@ -149,7 +149,7 @@ class Compiler:
         """Compile an algorithm with the kernels that it has `called`.
 
         Raises:
-            CompileError: everything that a stage found wrong.
+            CompileError: all errors that a stage found.
         """
         program, rules = self.planned(algorithm, called)
         journal: Journal = {}
@@ -191,7 +191,7 @@ class Compiler:
         return build
 
     def _check_schedules(self, program: Program) -> None:
-        """Raise `CompileError` for what steps made of schedules that no data can be used so."""
+        """Raise `CompileError` if steps have produced a schedule that no data can be used with."""
         check = self.api.domain(self.settings).check_schedule
         raise_if_any([one for invoke in program.invokes for one in check(invoke.schedule)])
 
@@ -199,7 +199,7 @@ class Compiler:
         """Return the schedules of an algorithm with their halo exchanges, and the rules for them.
 
         Raises:
-            CompileError: everything that does not fit in an invoke.
+            CompileError: all inconsistencies in the invokes.
         """
         domain = self.api.domain(self.settings)
         program = build_program(algorithm, called.by_name, domain, self._build_options())
@@ -210,18 +210,18 @@ class Compiler:
         return _with_each(program, lambda schedule: with_halos(schedule, rules)), rules
 
     def _build_options(self) -> BuildOptions:
-        """Return what schedules are built for."""
+        """Return the options of new schedules."""
         chosen = self.api.choices(self.settings)
         return BuildOptions(self.distributed, chosen.annexed_clean, chosen.fills_before_increment)
 
     def text_of(self, program: Program, routine: str | None = None) -> str:
-        """Return the PSy layer that `program` becomes as it is, or one of its routines in it.
+        """Return the PSy layer of the present `program`, or only one routine of it.
 
-        It is the text that is written, but for the numbers of changed kernels: those are given
-        when their files are.
+        It differs from the final text only in the numbers of changed kernels, which are allocated
+        when their files are written.
 
         Raises:
-            CompileError: a kernel has no form in the language, or storages cannot hold the data.
+            CompileError: the language cannot express a kernel, or storages cannot hold the data.
         """
         program = self._finished(program, self.api.domain(self.settings).rules)
         placed, unit = self._lowered(program, LocalNumbering())
@@ -232,13 +232,13 @@ class Compiler:
         return self._psy_texts(unit, placed)[0]
 
     def _shared(self, program: Program, rules: Rules) -> Program:
-        """Return `program` with loops of built-ins shared, unless settings say otherwise."""
+        """Return `program` with fused loops of built-ins, unless settings disable it."""
         if not self.api.choices(self.settings).fuses_built_ins:
             return program
         return _with_each(program, partial(with_shared_loops, rules=rules))
 
     def _finished(self, program: Program, rules: Rules, *, checks: bool = False) -> Program:
-        """Return `program` with what settings and target ask for once all steps are applied."""
+        """Return `program` after the passes that settings and target require at the end."""
         program = self._shared(program, rules)
         program = _with_each(program, partial(with_outlined_columns, rules=rules))
         contract = self.target.infrastructure(self.settings).holding
@@ -266,10 +266,10 @@ class Compiler:
         return program
 
     def _shares_device(self, program: Program) -> bool:
-        """Return whether an invoke may find on a device what another has left there.
+        """Return whether an invoke may find data on a device that another one has left there.
 
-        Steps that ask for a device are asked of all files of a model: if all of them are refused
-        in one, others may leave data there.
+        All files of a model are compiled with the same steps. If a device step is refused in all of
+        this file, other files may still leave data there.
         """
         asked = self.requested is not None and self.requested.asks_for_device
         return asked or any(has_device(invoke.schedule) for invoke in program.invokes)
@@ -277,7 +277,7 @@ class Compiler:
     def _lowered(
         self, program: Program, numbering: KernelNumbering
     ) -> tuple[NumberedProgram, Unit]:
-        """Return `program` with its changed kernels under their names, and the module of it."""
+        """Return `program` with the names of changed kernels, and its module."""
         placed = name_kernels(program, numbering, self.target.language)
         inlined = replace(placed.inlined, bounds_checks=self.settings.bounds_checks)
         placed = replace(placed, inlined=inlined)
@@ -300,7 +300,7 @@ class Compiler:
 
     @property
     def _wants_order(self) -> bool:
-        """Whether the parts of sums are to be added in an order, since they are rounded."""
+        """True if rounded partial sums must be added in a fixed order."""
         exact = self.api.choices(self.settings).exact_sums
         return self.settings.reproducible_reductions and not exact
 
@@ -313,12 +313,12 @@ def make_compiler(
 ) -> Compiler:
     """Prepare for compilations: choose the domain, index the kernels, read the script.
 
-    `index` is that of the directories, where somebody has made it already. `row` is an API that is
-    in no table, in place of the one that is asked for.
+    `index` is that of the directories, if the caller has one. `row` is an API that is not in the
+    table, instead of the requested one.
 
     Raises:
-        CompileError: a directory or the script is missing, a step does not exist, or what settings
-            ask for is missing in an infrastructure.
+        CompileError: a directory or the script is missing, a step does not exist, or an
+            infrastructure lacks an extension that settings require.
     """
     name = API_NAMES[request.api] if request.api else settings.api
     api, target = row or (
@@ -372,9 +372,9 @@ def _check_storage_plans(program: Program, policy: StoragePolicy, kernels: Kerne
 
 
 def _user_transforms(request: CompileRequest, made: Compiler, name: Api) -> UserTransforms | None:
-    """Return what `request` asks for beyond a translation, None if it is nothing.
+    """Return the transformations that a user requests, None if there are none.
 
-    Steps, and what scripts see of a program, are half of the compiler: most calls need none of it.
+    Steps and the views of scripts are half of the compiler; most compilations do not import them.
     """
     if not (request.script or request.steps or request.profile):
         return None
@@ -388,7 +388,7 @@ def _user_transforms(request: CompileRequest, made: Compiler, name: Api) -> User
 
 
 def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:
-    """Return `program` with every schedule changed, each verified afterwards."""
+    """Return `program` with every schedule changed and verified."""
     invokes = tuple(replace(invoke, schedule=change(invoke.schedule)) for invoke in program.invokes)
     for invoke in invokes:
         if problems := check_schedule(invoke.schedule):
@@ -409,11 +409,11 @@ def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: Source
 def check_output(build: Build, private: Mapping[str, tuple[str, ...]], language: Language) -> None:
     """Read the generated texts with our own front end, as a compiler would.
 
-    `private` are the dummy arguments of the other routines in the PSy layer, kernels among them, by
-    name. Behind the name of an argument there may be `_` or `_1`, where a module needs it.
+    `private` are the dummy arguments of the other routines in the PSy layer, including kernels, by
+    name. The name of an argument may have a suffix `_` or `_1` if a module requires it.
 
     Raises:
-        InternalError: an invoke is left in the algorithm, or a routine cannot be read back.
+        InternalError: the algorithm still has an invoke, or a routine cannot be read.
     """
     try:
         algorithm = language.read_algorithm(SourceText("generated algorithm", build.algorithm_text))

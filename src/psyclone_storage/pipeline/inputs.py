@@ -1,10 +1,11 @@
-"""What the translation of an algorithm depends on among files, as a digest of their contents.
+"""Digest of the files that the translation of an algorithm depends on.
 
-That are the algorithm, what it includes, and all files that a module which it may use could be in;
-for steps, which look at the code of kernels, what these use as well. Where the compiler would look
-for a file in vain is covered too: by the names that a text holds and the files that there are.
+These are the algorithm, its include files, and all files that may define a module which it may use.
+Steps read the code of kernels, so the modules of kernels count as well. A search that finds no file
+is covered too: the digest has the names in a text and the names of existing files.
 
-More files may count than the compiler reads, never less. Nothing of the compiler is imported here.
+The digest may have more files than the compiler reads, never fewer. This module imports nothing of
+the compiler.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from psyclone_storage.pipeline.request import CompileRequest, suffixes_of
 _OTHERS = "".join(chr(code) for code in range(128) if not (chr(code).isalnum() or chr(code) == "_"))
 _BLANKS = str.maketrans(_OTHERS, " " * len(_OTHERS))
 
-# A word that two lines share, and the name behind 'use', across blanks, comments and lines. Texts
-# are in lower case, and a pattern starts with plain letters: that is twenty times faster.
+# A word that is split between two lines, and the name after 'use', across blanks and comments.
+# Texts are in lower case, and a pattern starts with plain letters, which is twenty times faster.
 _SPLIT = regex(r"&[ \t]*(?:!.*)?\r?\n(?:[ \t]*(?:!.*)?\r?\n)*[ \t]*&")
 _NAME = r"\b(?=(?:[\s,:;&(]|[!#].*|\b(?:non_)?intrinsic\b)*([a-z]\w*))"
 _USED = (regex(f"use{_NAME}"), regex(f"submodule{_NAME}"))
@@ -36,9 +37,9 @@ _PYTHON = ".py"
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files below some directories, as far as translations depend on them.
+    """The files below some directories that translations may depend on.
 
-    With `deep` what kernels use counts, with `beside` where the algorithm is.
+    With `deep` the modules of kernels count, with `beside` the folder of the algorithm.
     """
 
     index: SourceIndex
@@ -54,9 +55,9 @@ class Inputs:
         return unreadable_folders(self.index)
 
     def digest(self, file: Path) -> str | None:
-        """Return the digest of all that the translation of `file` depends on.
+        """Return the digest of all inputs of the translation of `file`.
 
-        None if something cannot be read, which is the compiler's to report.
+        None if a file cannot be read, which the compiler reports.
         """
         try:
             facts = tuple(self._facts(file))

@@ -1,4 +1,4 @@
-"""The kernels that algorithms call: where they are, read once and kept."""
+"""The kernels that algorithms call: their files, read once and cached."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks w
 
 @dataclass(slots=True)
 class Kernels:
-    """The kernels below some directories. What was read once is kept for the next algorithm.
+    """The kernels below some directories, with a cache for several algorithms.
 
-    Where several files hold a kernel, the one `beside` the algorithm is taken, if asked for.
+    With `beside`, the file in the folder of the algorithm wins if several files define a kernel.
     `warnings` are those of the files that were read.
     """
 
@@ -147,7 +147,7 @@ class Kernels:
         return tuple(self._code(source, key_of(name), dummies) for name in names)
 
     def merged(self, code: KernelCode) -> MergedCode:
-        """Return `code` with procedures of modules in the place of their calls.
+        """Return `code` with inlined procedures of modules.
 
         What calls none is what it was, and what is in no Fortran.
         """
@@ -170,10 +170,10 @@ class Kernels:
     def shared_procedures(
         self, kernel: Kernel, codes: tuple[KernelCode, ...]
     ) -> tuple[SharedProcedure, ...]:
-        """Return what of `kernel` and all that it calls may change what threads share.
+        """Return the procedures, of `kernel` and all that it calls, that may change shared data.
 
-        What is not found or cannot be read is none of it. The texts are asked first, as reading
-        bodies costs more.
+        Procedures that are not found or cannot be read are not among them. The texts are searched
+        first, because reading bodies is expensive.
         """
         return self._effects_of(kernel, codes)[0]
 
@@ -208,10 +208,10 @@ class Kernels:
         return self._codes[key]
 
     def _modules_for(self, name: str, importing: SourceText) -> tuple[SourceText, ...]:
-        """Return the files that may be a module which a file imports, as that is named.
+        """Return the files that may define a module which a file imports by a name.
 
-        Each dot before a name is a folder from that file on. Of several files that differ the one
-        beside that file is taken.
+        Each leading dot is a parent folder of that file. If several files differ, the one in the
+        folder of that file wins.
         """
         folder, suffix = Path(importing.name).resolve().parent, self.language.suffixes[0]
         way = name.lstrip(".").split(".")
@@ -330,8 +330,8 @@ def _too_long(source: SourceText) -> list[Diagnostic]:
 def with_codes(program: Program, kernels: Kernels, sizes: Mapping[str, int]) -> Program:
     """Return `program` with the code of every kernel in its calls, for the module of the calls.
 
-    Kinds of numbers have the bytes that `sizes` say. What a step has put in the place of a call is
-    called, which means the same.
+    `sizes` are the bytes of kinds of numbers. Code that a step has inlined is called instead, which
+    is equivalent.
 
     Raises:
         CompileError: everything that is wrong with the code of kernels.

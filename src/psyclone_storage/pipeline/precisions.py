@@ -1,8 +1,7 @@
-"""Of which reals the data are that calls pass, where kernels are printed with what calls them.
+"""Real kinds of arguments, for targets that print kernels with their calls.
 
-Metadata say that an argument is real, an algorithm says how many bytes that has. A kernel in Python
-is read for the reals that it is called with; of several subroutines in Fortran the one is taken
-that has them.
+Metadata declare an argument as real, the algorithm declares its kind. A Python kernel is read for
+the kinds of its call; for Fortran the subroutine with these kinds is chosen.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ Sizes = Mapping[str, int]
 def with_precisions(
     program: Program, sizes: Sizes, dummies: Callable[[Kernel], tuple[Dummy, ...]]
 ) -> Program:
-    """Return `program` with kernels that know of which reals the data of their calls are.
+    """Return `program` with kernels that have the real kinds of their arguments.
 
-    A constant is of those of the call's other reals, where these are of one kind. `dummies` gives
-    those of a kernel's subroutine.
+    A literal has the kind of the other reals of the call, if they have one kind. `dummies` returns
+    the dummy arguments of a kernel's subroutine.
     """
     invokes = []
     for invoke in program.invokes:
@@ -68,7 +67,7 @@ def _with_precisions(call: KernelCall, schedule: Schedule, sizes: Sizes) -> Kern
 
 
 def _precision(arg: KernelArg, actual: Actual, schedule: Schedule, sizes: Sizes) -> str | None:
-    """Return the kind of an argument, empty for the usual one; None for what says nothing.
+    """Return the kind of an argument, empty for the default one; None if it has no real kind.
 
     The kind of columnwise operators is always the same.
     """
@@ -97,7 +96,7 @@ _DEFAULT = 4
 
 
 def _of_kind(value: Expr, kind: str) -> Expr:
-    """Return a constant as one of another kind."""
+    """Return a literal with another kind."""
     match value:
         case Literal(intrinsic=Intrinsic.REAL):
             return value.with_kind(kind)
@@ -112,10 +111,10 @@ def _of_kind(value: Expr, kind: str) -> Expr:
 def code_for(
     kernel: Kernel, codes: tuple[KernelCode, ...], dummies: tuple[Dummy, ...], sizes: Sizes
 ) -> KernelCode:
-    """Return the one of a kernel's subroutines that takes the data of its `dummies`.
+    """Return the subroutine of a kernel that accepts the data of its `dummies`.
 
     Raises:
-        CompileError: G010, there is none, or there are several.
+        CompileError: G010, no subroutine or several accept them.
     """
     if len(codes) == 1:
         return codes[0]

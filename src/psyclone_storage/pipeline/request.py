@@ -1,4 +1,4 @@
-"""What a user asks of a compilation. Nothing of the compiler is imported here."""
+"""The request of a compilation; this module imports nothing of the compiler."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _WORDS = regex(r"\bpsyclone_storage(?:\.|\s+import\s+)(\w+)")
 
 
 class LineLimit(Enum):
-    """Where lines are kept within 132 characters, beyond what is generated.
+    """The lines, in addition to generated ones, that are limited to 132 characters.
 
-    `ALL` refuses longer ones in what is read; `OUTPUT` breaks those of the algorithm's author.
+    `ALL` rejects longer ones in input files; `OUTPUT` breaks long lines of the algorithm.
     """
 
     OFF = "off"
@@ -28,21 +28,21 @@ class LineLimit(Enum):
 
 
 _IN_PYTHON = "gocean"
-"""The API of programs in Python that import the words of none: it alone can be one."""
+"""The API of a Python program that imports no API."""
 
 
 def for_file(request: CompileRequest, file: Path) -> CompileRequest:
-    """Return `request` for algorithms such as `file`; a program in Python tells its API."""
+    """Return `request` for algorithms such as `file`; a Python program determines its API."""
     return replace(request, api=request.api or _api_of(file), suffix=file.suffix)
 
 
 def suffixes_of(request: CompileRequest) -> tuple[str, ...]:
-    """Return what the names of files with kernels end in."""
+    """Return the suffixes of files with kernels."""
     return (_PYTHON, *SUFFIXES) if key_of(request.suffix) == _PYTHON else SUFFIXES
 
 
 def _api_of(file: Path) -> str | None:
-    """Return the API of a program in Python: whose words it imports, or the only one there is."""
+    """Return the API that a Python program imports, or the default one."""
     if key_of(file.suffix) != _PYTHON:
         return None
     found = _WORDS.findall(read_source(file).text) if file.is_file() else ()
@@ -51,18 +51,16 @@ def _api_of(file: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
-    """What a user asks for beyond the settings.
+    """The options of a compilation other than the settings.
 
-    `suffix` is what the names of algorithms end in, which chooses among what an API generates.
-    `api` and `distributed` are None where the settings decide. `steps` are transformations as text,
-    applied after those of the script. `profile` names what a profiler is to tell apart: `invokes`,
-    `kernels` or both, when all that is done.
-    `keywords` are what the script's `trans` is called with besides the program. `kernel_output` and
-    `includes` are folders that the script may ask for; included files are looked for in the latter,
-    and modules that are not below `directories`.
-    `target` names what is generated, the first of the API's if it is empty.
-    With `beside` the file beside an algorithm wins where `directories` hold several of one name.
-    With `checks` each final schedule is executed against the adversaries.
+    `suffix` is that of the algorithm's file, which selects among the targets of an API. `api` and
+    `distributed` are None if the settings decide. `steps` are transformations as text, applied
+    after the script. `profile` has `invokes`, `kernels` or both: regions for a profiler.
+    `keywords` are additional arguments of the script's `trans`. A script can read `kernel_output`
+    and `includes`; include files, and modules that are not below `directories`, are searched for in
+    the latter. An empty `target` is the first one of the API.
+    With `beside` the file in the folder of the algorithm wins if several have one name.
+    With `checks` each final schedule is executed against the worst-case models.
     """
 
     api: str | None = None

@@ -1,4 +1,4 @@
-"""Diagnostics and comments about threads: what is trusted, what is not known, sums that vary."""
+"""Thread safety: comments on trusted kernels, warnings about unknown effects and sums."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from psyclone_storage.pipeline.kernels import Kernels
 
 
 def add_thread_comments(unit: Unit, program: Program, kernels: Kernels) -> Unit:
-    """Return `unit` with a comment above each routine that trusts the settings.
+    """Return `unit` with a comment on each routine that relies on THREAD_SAFE_PROCEDURES.
 
-    It trusts them where threads share a kernel that changes what it keeps from call to call, and
-    that THREAD_SAFE_PROCEDURES names.
+    Such a routine shares a kernel with saved state among threads.
     """
     if not kernels.settings.thread_safe_procedures:
         return unit
@@ -35,10 +34,7 @@ def add_thread_comments(unit: Unit, program: Program, kernels: Kernels) -> Unit:
 
 
 def warn_of_unordered_sums(program: Program) -> Iterator[Diagnostic]:
-    """Yield each sum that is not reproducible, of those that are not exact (G003, a warning).
-
-    That is one on a device.
-    """
+    """Yield a warning for each sum that is not reproducible: those on a device (G003)."""
     for invoke in program.invokes:
         for item in statements(invoke.schedule):
             if not isinstance(item, DirectiveRegion) or not item.runs_on_device:
@@ -56,7 +52,7 @@ def warn_of_unordered_sums(program: Program) -> Iterator[Diagnostic]:
 
 
 def warn_of_unknown_effects(program: Program, kernels: Kernels) -> Iterator[Diagnostic]:
-    """Yield which procedures threads call whose effects are not known (S016, a warning)."""
+    """Yield a warning about procedures with unknown effects that threads call (S016)."""
     unknown: dict[str, KernelCall] = {}
     for invoke in program.invokes:
         for call in _shared_calls(invoke.schedule.body):
@@ -88,7 +84,7 @@ def _is_trusted(call: KernelCall, kernels: Kernels) -> bool:
 
 
 def _shared_calls(body: tuple[Statement, ...]) -> Iterator[KernelCall]:
-    """Yield the calls that threads share, on the host or on a device."""
+    """Yield the calls in parallel regions, on the host or on a device."""
     for item in body:
         if isinstance(item, DirectiveRegion) and not item.directive.holds_data:
             yield from kernel_calls(item)

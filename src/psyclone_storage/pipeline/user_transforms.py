@@ -43,9 +43,9 @@ _NOT_COMPILED = "T081"
 
 @dataclass(frozen=True, slots=True)
 class UserTransforms:
-    """A script, the steps after it, and what a profiler is to tell apart, in this order.
+    """A script, the steps after it, and regions for a profiler, in this order.
 
-    Nobody need bring to a device what is kept `in_storages`.
+    Steps need not enter data on a device if they are `in_storages`.
     """
 
     recipe: Recipe | None
@@ -56,37 +56,37 @@ class UserTransforms:
 
     @property
     def script_files(self) -> tuple[Path, ...]:
-        """The script, and the files that it has read so far: its modules, and what it opened."""
+        """The script and the files that it has read so far."""
         if self.recipe is None:
             return ()
         return tuple(dict.fromkeys((self.recipe.path, *self.recipe.reads.files)))
 
     @property
     def asks_for_device(self) -> bool:
-        """Whether steps are to put kernels on a device with a memory of its own."""
+        """True if steps offload kernels to a device with separate memory."""
         return any(request.step.name in TO_DEVICE for request in self.steps)
 
     @property
     def allows_shared_loops(self) -> bool:
-        """Whether steps may find built-ins in shared loops: nothing counts or names loops.
+        """True if built-ins may share loops before the steps: nothing counts or names loops.
 
-        A script counts them, a step may be given the place of one, a profiler tells calls apart.
+        A script counts loops, a step may have the place of one, a profiler separates calls.
         """
         counted = self.recipe is not None or bool(self.profile)
         return not counted and not any(one.has_place for one in self.steps)
 
     def without_moves(self) -> UserTransforms:
-        """Return this for storages that move data themselves: recipes do not enter them."""
+        """Return these without data entry, for storages that move data themselves."""
         context = replace(self.context, recipes_move=False)
         return replace(self, steps=without_moves(self.steps), context=context)
 
     def apply(
         self, program: Program, rules: Rules, kernels: KernelSource, journal: Journal | None = None
     ) -> tuple[Program, Refused]:
-        """Return `program` after all that, and which steps were refused where; `journal` has all.
+        """Return the transformed `program` and the refused steps; `journal` records all steps.
 
         Raises:
-            CompileError: something was begun and not finished, or refused where it was named.
+            CompileError: a transformation is incomplete, or a step with a place was refused.
         """
         if self.recipe is not None:
             context = replace(self.context, journal=journal)
@@ -98,10 +98,10 @@ class UserTransforms:
         return program, refused
 
     def warnings(self, program: Program, refused: Refused, rules: Rules) -> tuple[Diagnostic, ...]:
-        """Return which steps were `refused` everywhere, and which kernels stay on the host.
+        """Return warnings about steps that were refused everywhere, and kernels on the host.
 
-        And those that a script runs on a device without having compiled them for it: PSyclone lets
-        that pass, as compilers may find a way or say so; so does a script's recipe.
+        For a script, kernels that are not compiled for the device are warnings as well: PSyclone
+        accepts them, because compilers may support or reject them.
         """
         left = (*warn_of_useless_steps(refused), *warn_of_host_kernels(program, refused, rules))
         if self.recipe is None:
@@ -119,10 +119,10 @@ def read_user_transforms(
     distributed: bool,
     emitted: Callable[[Program, str | None], str],
 ) -> UserTransforms:
-    """Return what `request` asks for: a script, steps as text, and what to profile.
+    """Return the transformations of `request`: a script, steps as text, and profiled regions.
 
-    A script may ask for the settings and the name of the API, and whether data are `distributed`;
-    `emitted` gives the code of a program.
+    A script can read the settings, the name of the API, and whether data are `distributed`;
+    `emitted` returns the code of a program.
 
     Raises:
         CompileError: the script is missing, or a step does not exist.
@@ -137,7 +137,7 @@ def read_user_transforms(
 
 
 Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
-"""What was refused in each invoke, by the invoke's name."""
+"""The refused steps of each invoke, by its name."""
 
 
 def apply_steps(
@@ -147,13 +147,13 @@ def apply_steps(
     source: KernelSource,
     journal: Journal | None = None,
 ) -> tuple[Program, Refused]:
-    """Return `program` after the steps, and which of them were refused where; `journal` has all.
+    """Return `program` after the steps, and the refused ones; `journal` records all.
 
-    A step whose place is named is applied to the invokes that have that place. One that no invoke
-    has taken, and that no recipe tried, was tried in vain.
+    A step with a place is applied to the invokes that have this place. A refused step that no
+    invoke and no recipe accepted is marked as `in_vain`.
 
     Raises:
-        CompileError: a place that is named is in no invoke, or the step is refused there.
+        CompileError: no invoke has the place of a step, or the step is refused there.
     """
     benches = [Workbench(invoke.schedule, rules, source, journal) for invoke in program.invokes]
     refused: dict[str, list[Refusal]] = {}
@@ -186,10 +186,7 @@ def _asked_by_name(requests: tuple[StepRequest, ...]) -> set[str]:
 
 
 def with_profiles(program: Program, grains: frozenset[ProfileGranularity], rules: Rules) -> Program:
-    """Return `program` with the regions of a profiler that `grains` ask for.
-
-    Those of kernels lie in those of invokes.
-    """
+    """Return `program` with regions for a profiler, kernels inside invokes."""
     for grain in (ProfileGranularity.KERNELS, ProfileGranularity.INVOKES):
         if grain in grains:
             invokes = tuple(_profiled(invoke, grain, rules) for invoke in program.invokes)
@@ -207,10 +204,10 @@ def _profiled(invoke: Invoke, grain: ProfileGranularity, rules: Rules) -> Invoke
 def check_completion(
     program: Program, refused: Refused = (), *, in_storages: bool = False
 ) -> tuple[Diagnostic, ...]:
-    """Return what a recipe or the command line has begun and not finished.
+    """Return errors for transformations that a recipe or the command line left incomplete.
 
-    Where a step would have finished it and was `refused` there, the reasons come first; and before
-    them those for which a step was refused that would have mended one of these reasons.
+    If a step that completes it was `refused`, its reasons come first. Before them are the reasons
+    of refused steps that would have removed one of these.
     """
     refusals = dict(refused)
     found: dict[Diagnostic, None] = {}
@@ -229,20 +226,20 @@ def check_completion(
 
 
 def _would_help(refusal: Refusal, problem: Diagnostic, schedule: Schedule) -> bool:
-    """Return whether the step of `refusal` would mend `problem`, at the place of it."""
+    """Return whether the step of `refusal` is a remedy of `problem` at its place."""
     place = find(schedule, refusal.uid)
     is_there = place is not None and place_of(place) == problem.span
     return is_there and refusal.step.name in problem.remedies
 
 
 def _was_to_help(earlier: Refusal, refusal: Refusal) -> bool:
-    """Return whether a step was refused that would have mended a reason of `refusal`."""
+    """Return whether the `earlier` step is a remedy of a reason of `refusal`."""
     mends = any(earlier.step.name in reason.remedies for reason in refusal.reasons)
     return mends and earlier.uid == refusal.uid
 
 
 def _reason_beside(vain: frozenset[str], reason: Diagnostic) -> Diagnostic:
-    """Return `reason`; if steps that would mend it were tried in vain, it says so."""
+    """Return `reason`, with a hint if its remedies were refused."""
     names = [name for name in reason.remedies if name in vain]
     if not names:
         return reason
@@ -254,7 +251,7 @@ def _reason_beside(vain: frozenset[str], reason: Diagnostic) -> Diagnostic:
 def _after_refusals(
     problem: Diagnostic, tried: list[Refusal], reasons: list[Diagnostic]
 ) -> Diagnostic:
-    """Return `problem` with the hint that helps: what mends all `reasons`, if there is such."""
+    """Return `problem` with a hint that names a remedy of all `reasons`, if there is one."""
     if not tried:
         return problem
     names = listed(list(dict.fromkeys(refusal.step.name for refusal in tried)), "and")
@@ -268,13 +265,13 @@ def _after_refusals(
 NOTHING_TO_DO = frozenset({
     "T004", "T005", "T006", "T012", "T033", "T050", "T054", "T058", "T067", "T082", "T088",
 })  # fmt: skip
-"""Reasons that say that a step has no work at a place."""
+"""Codes of reasons why a step does not apply to a place."""
 
 
 def warn_of_useless_steps(refused: Refused) -> Iterator[Diagnostic]:
-    """Yield the steps that had work somewhere, and could be applied nowhere (T092, warnings).
+    """Yield a warning for each step that was refused everywhere it could apply (T092).
 
-    Steps that put loops on a device are left out: of them is said which kernels stay on the host.
+    For steps that offload loops, `warn_of_host_kernels` names the kernels instead.
     """
     reasons: dict[str, list[Diagnostic]] = {}
     for _, refusals in refused:
@@ -297,14 +294,14 @@ def warn_of_useless_steps(refused: Refused) -> Iterator[Diagnostic]:
 
 
 TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})
-"""The steps that put loops on a device with a memory of its own."""
+"""The steps that offload loops to a device with separate memory."""
 
 
 def warn_of_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iterator[Diagnostic]:
-    """Yield the kernels that stay on the host although a device was asked for (T090, warnings).
+    """Yield a warning for each kernel on the host that a step failed to offload (T090).
 
-    They are those where steps were tried in vain; what no step was tried for is meant to stay. What
-    they use may be on the device even if nothing else of their invoke, or of this program, is.
+    Kernels without such a step are on the host on purpose. Data of the others may be on the device
+    even if nothing else of the program is.
     """
     refusals = dict(refused)
     for invoke in program.invokes:
@@ -320,11 +317,11 @@ def warn_of_host_kernels(program: Program, refused: Refused, rules: Rules) -> It
             ]
             names = [call.kernel.name for call in kernel_calls(loop) if call.uid not in there]
             if names and reasons:
-                yield _left(loop, names, reasons[0], _against_kernels(schedule, loop, rules))
+                yield _left(loop, names, reasons[0], _check_kernels_region(schedule, loop, rules))
 
 
-def _against_kernels(schedule: Schedule, loop: Loop, rules: Rules) -> Reasons:
-    """Return what is against 'acc-kernels' around `loop`, or what it would leave unfinished."""
+def _check_kernels_region(schedule: Schedule, loop: Loop, rules: Rules) -> Reasons:
+    """Return reasons against 'acc-kernels' around `loop`, or what it would leave incomplete."""
     step = AccKernels(loop.uid, loop.uid)
     if reasons := step.check(schedule, rules):
         return reasons

@@ -2,8 +2,8 @@
 
 To add a target is to write a folder below `backend` and a row of the API's part in this folder
 (`TARGETS` of `gocean.py`, `lfric.py`). To add an API is to write its folders, its part in this
-folder, a row here and its name in `config/settings.py`. The part of an API is imported when it is
-asked for: no run waits for the others'.
+folder, a row here and its name in `config/settings.py`. The part of an API is imported on
+first use: a run does not import the others.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _APIS: Mapping[Api, Callable[[], _ApiRows]] = {
 
 
 def parts_of(api: Api) -> ApiParts:
-    """Return what the stages of a compilation need to know of `api`."""
+    """Return the parts of an API that the stages of a compilation use."""
     return _APIS[api]()[0]
 
 

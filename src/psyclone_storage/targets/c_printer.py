@@ -28,7 +28,7 @@ class CPrinter:
         """Return the subroutine `name` of a module in `source`, and its form in C.
 
         Raises:
-            CompileError: there is none, or it has no form in C (G004).
+            CompileError: it does not exist, or cannot be expressed in C (G004).
         """
         code = self.read(source, name)
         return code, print_c(code, self.around)
@@ -67,7 +67,7 @@ class CPrinter:
         return tuple(Callee(resolve_code(code, self._finder), result) for code, result in found)
 
     def _source(self, module: str) -> SourceText | None:
-        """Return the file that defines a module, None if there is none."""
+        """Return the file that defines a module, None if it is not found."""
         if module not in self._sources:
             self._sources[module] = None
             for path in self._finder.index.candidates(module):

@@ -1,8 +1,7 @@
-"""Whether the infrastructure at hand has what generated code is going to ask it for.
+"""Check that an infrastructure has the extensions that generated code will use.
 
-Our own infrastructures have more than those that models come with. Settings ask for it, and code
-that is generated so compiles against no other. Where the sources of an infrastructure are among the
-directories that are searched, that is found out here.
+Only the infrastructures of this project have these extensions, which settings enable. The check
+needs the sources of the infrastructure in the searched directories.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ from psyclone_storage.targets.spec import AskedExtension
 
 
 def check_extensions(asked: Iterable[AskedExtension], index: SourceIndex) -> Iterator[Diagnostic]:
-    """Yield what is asked for and missing in the sources of the module that should have it (S117).
+    """Yield an error for each extension that the sources of its module lack (S117).
 
-    Modules whose sources are not there are taken to have it, but for those of another
-    infrastructure.
+    A module without sources is assumed to have it, unless another infrastructure is recognised.
     """
     for extension in asked:
         hint = f"{extension.instead}, or generate for the infrastructure of this project."
@@ -30,7 +28,7 @@ def check_extensions(asked: Iterable[AskedExtension], index: SourceIndex) -> Ite
 
 
 def _lacking(extension: AskedExtension, index: SourceIndex) -> Iterator[tuple[Path, str]]:
-    """Yield the file of an infrastructure that lacks an extension, and what that is."""
+    """Yield the file of an infrastructure that lacks an extension, and its description."""
     module, name = extension.module, extension.name
     if not index.module_candidates(module) and extension.mark is not None:
         beside, only_ours = extension.mark
@@ -42,7 +40,7 @@ def _lacking(extension: AskedExtension, index: SourceIndex) -> Iterator[tuple[Pa
 
 
 def _without(module: str, name: str, index: SourceIndex) -> Iterator[Path]:
-    """Yield the file of a module that does not have a name, if there is one such module."""
+    """Yield the file of a module if it is unique and lacks a name."""
     found = index.module_candidates(module)
     if len(found) == 1 and not _has(index.read(found[0]).text, name):
         yield found[0]

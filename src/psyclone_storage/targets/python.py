@@ -98,9 +98,9 @@ def _resolve(
 ) -> KernelCode:
     """Return `code` with a symbol for each name; translate Fortran to Python before."""
     if _is_fortran(code.module.source):
-        from psyclone_storage.targets.transpile import in_python  # noqa: PLC0415
+        from psyclone_storage.targets.transpile import transpile  # noqa: PLC0415
 
-        code = in_python(dialect, code, finder, dummies)
+        code = transpile(dialect, code, finder, dummies)
     return linked(code)
 
 

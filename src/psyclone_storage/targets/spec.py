@@ -64,7 +64,7 @@ class ReadsCode(Protocol):
         beside: Callable[[str, SourceText], tuple[SourceText, ...]] = ...,
         /,
     ) -> KernelCode:
-        """Return the code; `beside` has the files that may be a module which a file imports."""
+        """Return the code; `beside` returns the files that may define an imported module."""
 
 
 NativeTexts = tuple[str, tuple[tuple[str, str], ...]]
@@ -73,23 +73,22 @@ NativeTexts = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How files of one language are read, and printed.
+    """The reader and the printer of a language.
 
-    `read_algorithm`, `read_kernel` and `kernel_types`, `read_routine` and `read_code` give an
-    algorithm, the metadata of kernels, the head and all of a subroutine, whose names `resolve`
-    looks up where modules are found; `link_algorithm` looks up those in invokes, where some derived
-    types are known anyway and imported constants may be. `state` tells from the text of a procedure
-    whether it may change what outlives its calls, `check_syntax` what of a file is none of the
-    language. `emit_unit` prints a module, with procedures that are printed already,
-    `emit_algorithm` an algorithm with its invokes replaced, `emit_kernel` a module of changed
-    subroutines under new names, `emit_code` one of them, and `emit_interface` a name for several.
-    `within_limit` breaks long lines, `without_indentation` leaves out the blanks before them.
-    `heads` are the subroutines of a text and their arguments, by which what was printed is read
-    back. `read_code` is told what metadata say of the arguments, and may be told where files are
-    that a file imports. Files of the language end in one of `suffixes`; an algorithm imports the
-    module `words`, where a language has one for an API. One that `prints_kernels` has the code of
-    all kernels in the module that calls them, or in the files that `emit_native` prints with it.
-    `import_form` is how it imports a name, `{}`.
+    Reading: `read_algorithm` returns an algorithm, `read_kernel` and `kernel_types` the metadata of
+    kernels, `read_routine` the head and `read_code` all of a subroutine. `resolve` looks up the
+    names of a subroutine in modules, `link_algorithm` those in invokes. `state` finds saved state
+    in the text of a procedure, `check_syntax` returns syntax errors of a file. `heads` returns the
+    subroutines of a generated text with their arguments. Files have one of `suffixes`; an algorithm
+    imports the module `words`, if the language has one for an API.
+
+    Printing: `emit_unit` prints a module with procedures that are printed already, `emit_algorithm`
+    an algorithm with its invokes replaced, `emit_kernel` a module of changed subroutines under new
+    names, `emit_code` one of them, and `emit_interface` a generic name. `within_limit` breaks long
+    lines, `without_indentation` removes leading blanks. `import_form` is an import of a name, `{}`.
+
+    A language that `prints_kernels` has the code of all kernels in the module that calls them, or
+    in the files that `emit_native` prints with it.
     """
 
     name: str
@@ -126,10 +125,10 @@ def _refuses_nothing(_program: Program, _rules: Rules) -> tuple[Diagnostic, ...]
 
 
 class AskedExtension(NamedTuple):
-    """What only infrastructures of this project have: a name in a module, and who asks for it.
+    """An extension of this project's infrastructures: a name in a module, and what requires it.
 
-    `instead` says what to do with others. A module that others lack is missed by a `mark`: a
-    module that all of them have, and a name that only ours has there.
+    `instead` is the advice for other infrastructures. If they lack the module itself, `mark`
+    recognises them: a module that all of them have, and a name that only ours has there.
     """
 
     by: str
@@ -140,7 +139,7 @@ class AskedExtension(NamedTuple):
 
 
 OTHERS_FIELDS = "Choose '--target registry', which is for fields that have no storages"
-"""What to do with the fields of LFRic and dl_esm_inf themselves."""
+"""Advice for the fields of LFRic and dl_esm_inf themselves."""
 
 
 def _nothing_more(_settings: Settings) -> tuple[AskedExtension, ...]:
@@ -149,11 +148,11 @@ def _nothing_more(_settings: Settings) -> tuple[AskedExtension, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is generated: a language, and the infrastructure that it calls.
+    """A target of the compilation: a host language, and the infrastructure that it calls.
 
-    `adapted` gives the settings as they are for it: what an infrastructure always has, no user need
-    choose. `asks` tells which extensions of an infrastructure the settings as they were ask for.
-    `refuses` says what of a program that is ready has no form for it.
+    `adapted` returns the settings for it: features that the infrastructure always has are enabled.
+    `asks` returns the extensions of an infrastructure that the original settings require. `refuses`
+    returns errors for parts of a final program that the target does not support.
     """
 
     language: Language
@@ -165,11 +164,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleDefaults:
-    """What the settings of an API choose for its schedules.
+    """Defaults for schedules from the settings of an API.
 
-    Loops over dofs compute annexed ones if they are `annexed_clean`; neighbouring built-ins
-    share loops if it `fuses_built_ins`; with `exact_sums` reals are summed without rounding.
-    What a loop adds to is filled before if it `fills_before_increment`.
+    With `annexed_clean` loops over dofs compute annexed ones; with `fuses_built_ins` neighbouring
+    built-ins share loops; with `exact_sums` reals are summed without rounding. With
+    `fills_before_increment` halos that a loop increments are initialised before.
     """
 
     annexed_clean: bool = False
@@ -180,15 +179,15 @@ class ScheduleDefaults:
 
 @dataclass(frozen=True, slots=True)
 class ApiParts:
-    """What the stages of a compilation need to know of an API.
+    """The parts of an API that the stages of a compilation use.
 
-    `builtins` are the names of the built-ins, `builtin` gives the kernel behind one.
+    `builtins` are the names of the built-ins, `builtin` returns the kernel of a name.
     `infrastructure` is the folder, below `external`, of the interfaces to compile against.
-    `dummies` are those of a kernel's subroutine, whose kinds are in `kinds_module`; `check_kernel`
-    compares a written subroutine with them. With `checks_syntax` the whole file of a kernel is
-    looked at for what is no Fortran: kernels for grids are short. `structures` are derived types
-    of the infrastructure, by name, whose components an algorithm passes. `passed` is what an
-    algorithm declares to call a kernel, None where that is not known.
+    `dummies` returns the dummy arguments of a kernel's subroutine, whose kinds are in
+    `kinds_module`; `check_kernel` compares a subroutine with them. With `checks_syntax` the syntax
+    of the whole kernel file is checked, which is short for grids. `structures` are derived types of
+    the infrastructure, by name, whose components an algorithm passes. `passed` returns what an
+    algorithm declares to call a kernel; None if unknown.
     """
 
     domain: Callable[[Settings], Domain]

@@ -1,7 +1,7 @@
-"""The code of kernels in Fortran as that of kernels in Python, for programs that call both.
+"""Translation of Fortran kernels to Python kernels, for programs that call both.
 
-What Python's kernels have no words for is refused at its line; places in messages of later stages
-are those of the text in Python.
+Statements that Python kernels do not support are rejected at their lines. Later messages have
+places in the Python text.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.targets.c_printer import CPrinter
 
 
-def in_python(
+def transpile(
     dialect: Dialect, code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
 ) -> KernelCode:
-    """Return the code of a kernel in Fortran as that of one in Python.
+    """Translate the code of a Fortran kernel to that of a Python kernel.
 
-    Where there are no folders to look for modules in, they are beside the file of the kernel.
+    Without directories, modules are searched for in the folder of the kernel.
 
     Raises:
-        CompileError: G006, it has no form in Python; or something is wrong with it as a kernel.
+        CompileError: G006, Python cannot express it; or it is not a valid kernel.
     """
     parsed = _kernel_of(code)
     source = code.module.source

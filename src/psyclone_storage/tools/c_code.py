@@ -1,4 +1,4 @@
-"""Kernels as C, as CUDA, and as loops of C: what is asked of a file."""
+"""Kernels as C functions, as loops in C, and as CUDA kernels."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _no_loop(name: str, span: Span) -> Diagnostic:
 
 
 class CForm(Enum):
-    """What is printed of a kernel: its function, or a loop over points around it, as C or CUDA."""
+    """The form of a kernel: its function, or a loop over points around it, in C or CUDA."""
 
     FUNCTION = "c"
     LOOPS = "c-loops"
@@ -79,7 +79,7 @@ class CForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KernelRequest:
-    """Which kernel of a file is meant, if not all, and where the modules are that it uses."""
+    """A kernel of a file, or all of them, and the directories of its modules."""
 
     type_name: str | None
     directories: tuple[Path, ...]

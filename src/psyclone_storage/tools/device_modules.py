@@ -1,9 +1,9 @@
-"""Modules that kernels use, as a device needs them: with directives of OpenACC.
+"""OpenACC directives for the modules that kernels use.
 
-A kernel on a device may call procedures that have `acc routine` in their module, and look at
-variables that have `acc declare` there. Followed are all calls from a kernel on, from module to
-module; a procedure that a device cannot run keeps its callers off. The modules keep their names and
-all else that is in them: they are compiled in the place of those that they are made of.
+A kernel on a device may call procedures that have `acc routine` in their module, and read variables
+that have `acc declare` there. The call graph is followed from the kernel through all modules; a
+procedure that a device cannot run excludes its callers. The annotated modules keep their names and
+all other content: they replace the originals in the build.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _FORCE = "'acc-routine' with 'force' takes it for something that is on the devic
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What has to be on a device: procedures and variables, by the keys of module and name."""
+    """The procedures and variables that a device requires, by keys of module and name."""
 
     procedures: frozenset[tuple[str, str]] = frozenset()
     variables: frozenset[tuple[str, str]] = frozenset()
@@ -89,9 +89,9 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a procedure needs on a device, or why a device cannot run it.
+    """The requirements of a procedure on a device, or the reasons why a device cannot run it.
 
-    `there` are the names that it knows of what it needs, and `known` the procedures among them.
+    `there` are the local names of its requirements, and `known` the procedures among them.
     """
 
     needs: Needs = Needs()
@@ -110,9 +110,9 @@ class DeviceModules:
     _obstacles: dict[str, dict[str, Diagnostic]] = field(default_factory=dict)
 
     def judge(self, code: KernelCode, *, variables: bool) -> tuple[KernelCode, Judged]:
-        """Return a kernel's subroutine as it is known if modules are as a device needs them.
+        """Return a kernel's subroutine for annotated modules, and the verdict.
 
-        With it comes what has to be in these modules, or what keeps that off a device: procedures,
+        The verdict has the requirements of these modules, or the reasons against them: procedures,
         and on request `variables`. The subroutine's own statements are not judged.
         """
         ready: list[KernelCode] = []
@@ -240,14 +240,14 @@ class DeviceModules:
     # ------------------------------------------------------------------------ procedures
 
     def _used(
-        self, code: KernelCode, behind: tuple[tuple[str, str], ...], *, variables: bool = True
+        self, code: KernelCode, callers: tuple[tuple[str, str], ...], *, variables: bool = True
     ) -> Judged:
-        """Return what the names in `code` need, called by the procedures `behind` it."""
+        """Return the verdict on the names in `code`, which `callers` call."""
         needs, reasons = Needs(), list[Diagnostic]()
         there, known = set[str](), list[Procedure]()
         symbols = {key: code.symbol(key) for key in sorted(values_of(code) - code.used_kinds)}
-        reasons += _no_tables(code, symbols) if behind else ()
-        for key, reason in _not_found(code, symbols, behind == ()):
+        reasons += _no_tables(code, symbols) if callers else ()
+        for key, reason in _not_found(code, symbols, callers == ()):
             there.add(key)
             reasons.append(reason)
         of_modules = {
@@ -255,11 +255,11 @@ class DeviceModules:
             for key, symbol in symbols.items()
             if symbol.module and key not in there
             # A kernel is copied with its module: what is of that is judged with its statements.
-            if symbol.origin is Origin.IMPORTED or (symbol.origin is Origin.HOST and behind)
+            if symbol.origin is Origin.IMPORTED or (symbol.origin is Origin.HOST and callers)
         }
         for key, symbol in of_modules.items():
             if symbol.is_called:
-                found = self._called((symbol.module_key, key_of(symbol.name)), behind)
+                found = self._called((symbol.module_key, key_of(symbol.name)), callers)
                 needs = needs.with_all(found.needs)
                 there.add(key)
                 known += (replace(one, name=key) for one in found.known)
@@ -284,8 +284,8 @@ class DeviceModules:
             judged.known,
         )
 
-    def _called(self, place: tuple[str, str], behind: tuple[tuple[str, str], ...]) -> Judged:
-        """Return what all procedures need that the name `place` may stand for."""
+    def _called(self, place: tuple[str, str], callers: tuple[tuple[str, str], ...]) -> Judged:
+        """Return the verdict on all procedures that the name `place` may refer to."""
         name, key = place
         module = self._module(name)
         if module is None:
@@ -298,27 +298,27 @@ class DeviceModules:
             return Judged(known=known)
         needs, reasons = Needs(), list[Diagnostic]()
         for specific in module.generics.get(key, (key,)):
-            is_caller = specific != key and behind[-1:] == ((name, specific),)
+            is_caller = specific != key and callers[-1:] == ((name, specific),)
             if is_caller and not module.is_recursive(specific):
                 continue  # It must not call itself, so it means another one of the name.
-            found = self._procedure(module, specific, behind)
+            found = self._procedure(module, specific, callers)
             needs = needs.with_all(found.needs)
             reasons += found.reasons
         return Judged(needs, tuple(dict.fromkeys(reasons)), known=known)
 
     def _procedure(
-        self, module: ModuleCode, key: str, behind: tuple[tuple[str, str], ...]
+        self, module: ModuleCode, key: str, callers: tuple[tuple[str, str], ...]
     ) -> Judged:
         place = (module.name, key)
-        if place in behind:
+        if place in callers:
             text = f"'{key}' of the module '{module.name}' calls itself."
             return Judged(reasons=(Diagnostic("T055", text, module.source.whole()),))
         if place not in self._judged:
-            self._judged[place] = self._newly_judged(module, key, (*behind, place))
+            self._judged[place] = self._newly_judged(module, key, (*callers, place))
         return self._judged[place]
 
     def _newly_judged(
-        self, module: ModuleCode, key: str, behind: tuple[tuple[str, str], ...]
+        self, module: ModuleCode, key: str, callers: tuple[tuple[str, str], ...]
     ) -> Judged:
         try:
             code = module.code(key)
@@ -328,13 +328,13 @@ class DeviceModules:
         if code is None:
             text = f"'{key}' is no one procedure of the module '{module.name}'."
             return Judged(reasons=(Diagnostic("T055", text, file=module.source.name),))
-        used = self._used(code, behind)
+        used = self._used(code, callers)
         there = used.there | ({code.key} - values_of(code))
         reasons = (*may_run_on_device(code, there), *used.reasons)
         if has_preprocessed_head(code):
             text = f"The declarations of '{code.name}' depend on the preprocessor."
             reasons = (*reasons, Diagnostic("T055", text, code.module.routine))
-        needs = used.needs.with_all(Needs(procedures=frozenset({behind[-1]})))
+        needs = used.needs.with_all(Needs(procedures=frozenset({callers[-1]})))
         return Judged(needs, tuple(dict.fromkeys(reasons)))
 
     def _module(self, name: str) -> ModuleCode | None:
@@ -376,7 +376,7 @@ class DeviceModules:
 
 
 def _is_table(symbol: Symbol) -> bool:
-    """Return whether a name stands for a constant array of numbers of a module."""
+    """Return whether a name is a constant array of numbers in a module."""
     of_numbers = isinstance(symbol.type, ScalarType) and symbol.type.intrinsic in _NUMBERS
     around = symbol.origin in (Origin.IMPORTED, Origin.HOST)
     return around and symbol.sort is Sort.CONSTANT and symbol.rank > 0 and of_numbers
@@ -429,7 +429,7 @@ def _is_changed_at_home(home: ModuleSymbols, module: ModuleCode, symbol: Symbol)
 
 
 def _with_modules(code: KernelCode, judged: Judged) -> KernelCode:
-    """Return `code` as it is known if modules are as a device needs them."""
+    """Return `code` for annotated modules."""
     on_device = code.module.on_device | judged.there
     known = (*code.module.known, *judged.known)
     return replace(code, module=replace(code.module, on_device=on_device, known=known))
@@ -438,9 +438,9 @@ def _with_modules(code: KernelCode, judged: Judged) -> KernelCode:
 def _not_found(
     code: KernelCode, symbols: Mapping[str, Symbol], called_only: bool
 ) -> Iterator[tuple[str, Diagnostic]]:
-    """Yield the names from modules that are not found, which may be anything (T055).
+    """Yield an error for each name of a module that is not found (T055).
 
-    Of kernels these are subroutines alone: the steps tell of the others.
+    For kernels these are only subroutines: the steps report the others.
     """
     missing = {item.key: use for use, item in imports_of(code)}
     calls = (spell(line.procedure) for line in walk_lines(code.body) if isinstance(line, Call))

@@ -1,8 +1,8 @@
 """The stages of a compilation under PSyclone's names: `parse`, `KernelTypeFactory`, `PSyFactory`.
 
-A program in Python that reads an algorithm, looks at its schedules or changes them, and prints
-what they become, uses these in this order; a script finds them in PSyclone's modules. Nothing is
-done here that `pipeline.compile` does not do: the words are cut out of its stages.
+A Python program uses these in this order to read an algorithm, to inspect or transform its
+schedules, and to print the result; a script finds them in PSyclone's modules. They only expose the
+stages of `pipeline.compile`.
 """
 
 from __future__ import annotations
@@ -41,50 +41,50 @@ class Descriptor:
 
     def __init__(self, described: KernelArg, metadata_index: int) -> None:
         self.described = described
-        """All that is known of it."""
+        """The record of the compiler."""
         self.metadata_index = metadata_index
         """The number of its entry, from 0."""
 
     @property
     def access(self) -> str:
-        """What is done with it: `read`, `write`, `readwrite`, `inc`, `readinc`, `reduction`."""
+        """The access: `read`, `write`, `readwrite`, `inc`, `readinc` or `reduction`."""
         return self.described.access.value
 
     @property
     def argument_type(self) -> str:
-        """What it is: `field`, `operator`, `scalar` and so on."""
+        """The kind of argument: `field`, `operator`, `scalar` and so on."""
         return self.described.kind.value
 
     @property
     def function_space(self) -> FieldSpace | None:
-        """The function space, or the points of a grid; None where there is none."""
+        """The function space, or the points of a grid; None for other arguments."""
         return FieldSpace(self.described.space) if self.described.space else None
 
     @property
     def vector_size(self) -> int:
-        """The number of components of a field vector, 1 of what is none."""
+        """The number of components of a field vector, 1 for other arguments."""
         return self.described.vector
 
     @property
     def stencil(self) -> str | None:
-        """The shape of the neighbours that are looked at, or None."""
+        """The shape of the stencil, or None."""
         shape = self.described.stencil
         return None if shape is None else str(shape.value)
 
     @property
     def mesh(self) -> str | None:
-        """On which of two meshes it lives, `coarse` or `fine`, or None."""
+        """The mesh of an inter-grid kernel: `coarse`, `fine`, or None."""
         return self.described.mesh.value if self.described.mesh else None
 
 
 class KernelType:
-    """What metadata say of a kernel, once they have a meaning."""
+    """The interpreted metadata of a kernel."""
 
     __slots__ = ("kernel",)
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        """All that is known of it."""
+        """The record of the compiler."""
 
     @property
     def name(self) -> str:
@@ -93,7 +93,7 @@ class KernelType:
 
     @property
     def iterates_over(self) -> str:
-        """What it is called for: `cell_column`, `dof`, `domain`, or a set of grid points."""
+        """The iteration space: `cell_column`, `dof`, `domain`, or a set of grid points."""
         points = self.kernel.points
         return points.name if points else self.kernel.iteration.value
 
@@ -104,7 +104,7 @@ class KernelType:
 
     @property
     def nargs(self) -> int:
-        """How many arguments metadata list."""
+        """The number of arguments in the metadata."""
         return len(self.kernel.args)
 
     @property
@@ -114,7 +114,7 @@ class KernelType:
 
 
 class KernelTypeFactory:
-    """What reads the metadata of kernels of one API, by any of its names."""
+    """Reader of the metadata of kernels of one API, by any of its names."""
 
     settings: Settings | None = None
     """The settings of whoever asks, those of the package by default."""
@@ -163,7 +163,7 @@ def _source(given: Path | SourceText | str) -> SourceText:
 
 
 class ActualArgument:
-    """What an algorithm passes to a kernel, as it is written."""
+    """An argument of a kernel call in an algorithm."""
 
     __slots__ = ("_parsed",)
 
@@ -217,7 +217,7 @@ class CallInfo:
 
     @property
     def args(self) -> list[ActualArgument]:
-        """What is passed, as it is written."""
+        """The arguments as written."""
         return [ActualArgument(one) for one in self._parsed.args]
 
 
@@ -232,7 +232,7 @@ class InvokeInfo:
 
     @property
     def name(self) -> str | None:
-        """What the algorithm calls it, None if it gives no name."""
+        """The label in the algorithm, None without one."""
         return self._parsed.label
 
     @property
@@ -331,9 +331,9 @@ def _others(given: Mapping[str, object]) -> tuple[tuple[str, ...], LineLimit]:
 
 
 class PSyFactory:
-    """What makes schedules of an algorithm that was parsed, for distributed memory or without.
+    """Builder of schedules for a parsed algorithm, with or without distributed memory.
 
-    `distributed_memory` is None where the settings decide.
+    The settings decide if `distributed_memory` is None.
     """
 
     def __init__(self, api: str | ApiRow = "", distributed_memory: bool | None = None) -> None:
@@ -397,9 +397,9 @@ def make_scripted_compiler(
 
 
 def _script_words(settings: Settings, target: str) -> Mapping[str, Mapping[str, object]]:
-    """Return what PSyclone's modules hold besides, for whoever compiles with `settings`.
+    """Return the additional names of PSyclone's modules for scripts with these `settings`.
 
-    `target` is what is generated for their API; that of another one is another.
+    `target` is that of their API; other APIs have their own.
     """
     targets = {settings.api: target}
 

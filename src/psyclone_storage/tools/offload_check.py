@@ -1,7 +1,7 @@
-"""Which kernels can run on a device, after which steps, and what keeps the others off.
+"""Offload check: kernels that a device can run, the steps they need, and reasons against others.
 
-A kernel is judged alone, without the algorithm that calls it: by its metadata, and by its
-subroutines with the modules that they use. Steps are those that `--apply` knows.
+A kernel is judged without the algorithm that calls it: by its metadata, and by its subroutines with
+the modules that they use. Steps are those of `--apply`.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 
 @dataclass(frozen=True, slots=True)
 class KernelOnDevice:
-    """What is known of one kernel type: the `steps` after which a device runs it, or `reasons`.
+    """The verdict on a kernel type: the `steps` after which a device can run it, or `reasons`.
 
-    `codes` are its subroutines after these steps, and empty where nothing puts it on a device.
-    `needs` are the procedures and variables of modules that have to be there, too.
+    `codes` are its subroutines after these steps, empty if no steps suffice. `needs` are the
+    procedures and variables of modules that it requires on the device.
     """
 
     name: str
@@ -52,7 +52,7 @@ class KernelOnDevice:
 
     @property
     def runs_there(self) -> bool:
-        """Whether a device can run it."""
+        """True if a device can run it."""
         return bool(self.codes)
 
     @property

@@ -1,4 +1,4 @@
-"""What a page about a compilation shows, as values that JSON can hold (`cli.page` lays it out)."""
+"""The content of the report page of a compilation, as JSON values (`cli.page` formats it)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _merged(row: DiagramRow) -> Iterator[Any]:
 
 
 def _with_gaps(cells: list[tuple[int, Any]], width: int) -> Iterator[dict[str, Any]]:
-    """Yield the cells of a row from left to right, and how many empty ones stand between them."""
+    """Yield the cells of a row from left to right, and the sizes of the gaps between them."""
     after = 0
     for column, cell in cells:
         if column > after:
@@ -138,7 +138,7 @@ def _steps(journal: list[JournalEntry]) -> Iterator[dict[str, Any]]:
 
 
 def _refusals(refused: tuple[Refusal, ...]) -> Iterator[dict[str, Any]]:
-    """Yield what the command line asked for everywhere, and what was not to be had somewhere."""
+    """Yield the refused steps of the command line."""
     for refusal in refused:
         reasons = [f"{one.code}: {one.message}" for one in refusal.reasons]
         yield {"text": step_text(refusal.step), "outcome": "refused", "lines": reasons}
@@ -154,14 +154,14 @@ def _changes(before: Schedule, after: Schedule) -> list[str]:
 
 
 _UNKNOWN = ANY_W2_MEMBERS[0]
-"""What a space that kernels leave open counts as."""
+"""The assumed space where kernels leave it open."""
 
 
 def exchange_costs(schedule: Schedule) -> list[dict[str, Any]]:
     """Return, for each exchange, its field, levels and values on a column.
 
-    `levels` is 0 where they depend on run time. A space that the kernels leave open counts as W2,
-    the largest of the usual ones, and `assumed` tells so.
+    `levels` is 0 where they depend on run time. A space that the kernels leave open is assumed
+    to be W2, the largest of the usual ones; `assumed` is true then.
     """
     spaces = _spaces(schedule)
     grid = any(call.kernel.points for call in kernel_calls(schedule))

@@ -1,4 +1,4 @@
-"""What can be said about a compilation besides the code."""
+"""Reports about a compilation: schedules, dependences and explanations."""
 
 from __future__ import annotations
 
@@ -38,11 +38,10 @@ def dag_text(build: Build) -> str:
 
 
 def explanation(build: Build) -> str:
-    """Return why each exchange, test and transfer is there, and which steps were refused.
+    """Return the reasons for each exchange, test and transfer, and the refused steps.
 
-    Where cells are visited in tiles of colours, it says what that asks of the mesh, and
-    for how many columns in a stencil, and for which loops over one level, there are statements of
-    their own; and which procedures stand in the place of calls in kernels.
+    It also reports requirements of tiled colouring on the mesh, specialised stencil sizes and
+    single-level loops, and inlined procedures of kernels.
     """
     halos = [
         explain.explain_halos(without_halos(item.schedule), build.rules)

@@ -1,4 +1,4 @@
-"""What can be asked of a kernel alone: a stub of its subroutine, and whether that fits."""
+"""Tools for a single kernel: a stub of its subroutine, a caller, and a consistency check."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def generate_caller(path: Path, type_name: str | None, api: Api, settings: Setti
     """Return an algorithm that invokes the kernel in `path`, which is one of `api`.
 
     Raises:
-        CompileError: as `generate_stub`; or the API tells nothing of what is passed, `L001`.
+        CompileError: as `generate_stub`; or the arguments of the API are not known, `L001`.
     """
     parts, language = parts_of(api), target_of(api).language
     if parts.passed is None:
@@ -51,9 +51,9 @@ def check_kernel_file(
 ) -> tuple[Diagnostic, ...]:
     """Return where the subroutines of the kernels in `path` differ from their metadata.
 
-    The statements are compared once the arguments are what they should be.
+    The statements are compared if the arguments are correct.
 
-    With `type_name` only that kernel is looked at. A file without kernels is all right.
+    With `type_name` only that kernel is checked. A file without kernels has no errors.
     """
     parts, source = parts_of(api), read_source(path)
     language = target_of(api, suffix=path.suffix).language

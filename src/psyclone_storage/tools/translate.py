@@ -1,4 +1,4 @@
-"""Programs in Fortran as programs in Python: kernels, with what their names stand for."""
+"""Translation of Fortran programs to Python: kernels, and the declarations that they use."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _home_of(
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """What is wrong with a kernel that was written, by the names of that text."""
+    """An error in a translated kernel, with the names of the Python text."""
 
     kernel: str
     error: CompileError

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import MISSING, dataclass, fields, replace

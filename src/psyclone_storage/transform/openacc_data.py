@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
