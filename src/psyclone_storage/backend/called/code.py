@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.called.arrays import NotInPlaceError, PassedArray
-from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
@@ -36,7 +36,6 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
-    Branch,
     Comment,
     Continue,
     Cycle,
@@ -170,47 +169,6 @@ def written_in(body: tuple[Line, ...]) -> set[str]:
             case Assign():
                 raise NotInPlaceError("it is not known what an assignment changes")
     return found
-
-
-def without_returns(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Return statements that end where a `return` stood.
-
-    before: if (a) return; b
-    after:  if (a) then; else; b; end if
-    """
-    found: list[Line] = []
-    for place, line in enumerate(lines):
-        if isinstance(line, Return):
-            break
-        if not any(isinstance(one, Return) for one in walk_lines([line])):
-            found.append(line)
-            continue
-        if not isinstance(line, If):
-            raise NotInPlaceError("a procedure returns from within a loop")
-        found.append(_going_on(line, lines[place + 1 :]))
-        break
-    return tuple(found)
-
-
-def _going_on(line: If, rest: tuple[Line, ...]) -> If:
-    """Return a choice with what follows it where a branch does not return."""
-    ways = [branch.body for branch in line.branches] + [line.otherwise]
-    if sum(not _returns(way) for way in ways) > 1 and any(map(_does, rest)):
-        raise NotInPlaceError("a procedure returns from one of several branches")
-    bodies = [without_returns(way if _returns(way) else (*way, *rest)) for way in ways]
-    branches: tuple[Branch, ...] = tuple(
-        replace(branch, body=body) for branch, body in zip(line.branches, bodies, strict=False)
-    )
-    return replace(line, branches=branches, otherwise=bodies[-1])
-
-
-def _returns(body: tuple[Line, ...]) -> bool:
-    done = [line for line in body if _does(line)]
-    return bool(done) and isinstance(done[-1], Return)
-
-
-def _does(line: Line) -> bool:
-    return not isinstance(line, Blank | Comment | Continue)
 
 
 def may_be_folded(body: tuple[Line, ...], key: str) -> bool:

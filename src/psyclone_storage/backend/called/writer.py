@@ -26,7 +26,6 @@ from psyclone_storage.backend.called.code import (
     check_understood,
     may_be_folded,
     sets_first,
-    without_returns,
     written_in,
 )
 from psyclone_storage.backend.called.fortran import FortranModules, have_same_kinds
@@ -78,6 +77,7 @@ from psyclone_storage.ir.unit import (
     Use,
     While,
 )
+from psyclone_storage.passes.structured_returns import reason_for_returns, without_returns
 
 _GUARDS = (Operator.AND, Operator.OR)
 _MOST_DEEP = 12
@@ -449,8 +449,10 @@ class _Spliced:
         for item in code.declarations:
             if isinstance(item, Declare) and item.key not in code.dummy_keys:
                 self._local(names, item)
-        body = everywhere(without_returns(code.body), names.changed)
-        return [*self.before, *body, *self.behind]
+        body = without_returns(code.body, negate=False)
+        if reason := reason_for_returns(body):
+            raise NotInPlaceError(reason)
+        return [*self.before, *everywhere(body, names.changed), *self.behind]
 
     def _check_bounds(self, written: set[str]) -> None:
         """Refuse extents that are computed from what is changed behind."""

@@ -67,6 +67,7 @@ from psyclone_storage.ir.walk import (
     find,
     place_of,
 )
+from psyclone_storage.passes.structured_returns import without_returns
 from psyclone_storage.transform.kernel.code import (
     calls_for_points,
     calls_that_stay,
@@ -78,7 +79,6 @@ from psyclone_storage.transform.kernel.code import (
     preprocessed,
     with_codes,
 )
-from psyclone_storage.transform.kernel.returns import without_returns
 from psyclone_storage.transform.step import Place, Reasons
 
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
