@@ -59,8 +59,8 @@ LATE: dict[str, set[str]] = {
     },
     "driver/kernels.py": {
         "psyclone_storage.driver.effects.SharedEffects",
-        "psyclone_storage.driver.merged.CalledProcedures",
     },
+    "driver/module_context.py": {"psyclone_storage.driver.c_printer.CPrinter"},
     "driver/lfric_python.py": {
         "psyclone_storage.backend.meshes.on_device.on_device",
         "psyclone_storage.backend.meshes.table.meshes_in_c",

@@ -10,18 +10,11 @@ from collections.abc import Callable
 from psyclone_storage.backend.c import bounds
 from psyclone_storage.backend.c.helpers import RANDOM
 from psyclone_storage.backend.c.operators import ELEMENTAL, WITH_KIND, binary, elemental, unary
-from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
-    DOUBLE,
     EQUALITY,
-    INTEGER,
-    LOGICAL,
     PREFIX,
-    REAL,
     SUM,
     ArrayValue,
-    CType,
-    PrintError,
     Value,
     is_number,
     minus,
@@ -52,6 +45,7 @@ from psyclone_storage.ir.expr import (
     spell,
 )
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, REAL, CScope, CType, PrintError
 
 Transforming = Callable[[str, tuple[Expr, ...], CScope], Value | ArrayValue | None]
 """Prints a function of whole arrays, None for one that it does not know."""

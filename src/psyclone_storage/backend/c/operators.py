@@ -11,23 +11,18 @@ from collections.abc import Callable, Sequence
 from psyclone_storage.backend.c.types import (
     AND,
     CHOICE,
-    DOUBLE,
     EQUALITY,
-    INTEGER,
-    LOGICAL,
     OR,
     PREFIX,
     PRIMARY,
     PRODUCT,
-    REAL,
     RELATION,
     SUM,
-    CType,
-    PrintError,
     Value,
     common_type,
     is_number,
 )
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, REAL, CType, PrintError
 
 Helper = Callable[[str], str]
 """Notes that a function is called, and returns its name."""

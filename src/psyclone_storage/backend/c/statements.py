@@ -19,16 +19,12 @@ from psyclone_storage.backend.c.pragmas import (
     clauses_of,
     words_of,
 )
-from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     AND,
-    LOGICAL,
     PREFIX,
     RELATION,
     SUM,
     ArrayValue,
-    CType,
-    PrintError,
     Value,
     is_number,
 )
@@ -41,6 +37,7 @@ from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.intrinsics import SUBROUTINES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
+from psyclone_storage.ir.typing import LOGICAL, CScope, CType, PrintError
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,

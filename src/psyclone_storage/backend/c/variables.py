@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
-    LONG,
     PREFIX,
     SUM,
     ArrayValue,
-    CType,
-    PrintError,
     Value,
     is_number,
     minus,
@@ -36,6 +32,7 @@ from psyclone_storage.ir.expr import (
     Symbol,
 )
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.typing import LONG, CScope, CType, PrintError
 
 Evaluate = Callable[[Expr, CScope], Value | ArrayValue]
 """Prints an expression whose names a scope knows."""

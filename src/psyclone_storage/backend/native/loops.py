@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.pragmas import OF_LOOPS, clauses_of, words_of
 from psyclone_storage.backend.c.printer import CUnit
-from psyclone_storage.backend.c.types import CType
 from psyclone_storage.backend.c.variables import Parameter
 from psyclone_storage.backend.c.writer import RESERVED
 from psyclone_storage.backend.numpy.kernel import offset_of
@@ -40,6 +39,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import CType
 from psyclone_storage.ir.unit import (
     Blank,
     Call,

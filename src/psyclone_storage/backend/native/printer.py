@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.backend.c.helpers import preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, print_c
-from psyclone_storage.backend.c.scope import ModuleContext
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.native.device import device_preamble, points_function
@@ -42,7 +41,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalE
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.expr import (
     CallFunction,
     Expr,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.backend.python.values import DOUBLE, INTEGER
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import (
@@ -30,6 +28,7 @@ from psyclone_storage.ir.intrinsics import LIKE_FIRST
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.symbols import declared_symbol
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.ir.unit import Declare
 
 ONE = Literal("1", Intrinsic.INTEGER)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.backend.c.types import CType
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.values import (
@@ -41,6 +40,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.rewrite import names_of_line, walk_lines
+from psyclone_storage.ir.typing import CType
 from psyclone_storage.ir.unit import Declare, Do
 
 _STEP = "    "

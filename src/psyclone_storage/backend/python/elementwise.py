@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.backend.python.array_names import (
     ONE,
     ArrayNames,
@@ -59,6 +57,7 @@ from psyclone_storage.ir.rewrite import (
     with_parts,
 )
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.ir.unit import Assign, Branch, Declare, Do, If, Line
 
 _ZERO = Literal("0", Intrinsic.INTEGER)

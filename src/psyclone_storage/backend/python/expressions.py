@@ -10,8 +10,6 @@ from __future__ import annotations
 import sys
 from typing import Protocol
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import CType, PrintError
 from psyclone_storage.backend.python.values import (
     AND,
     ATOM,
@@ -50,6 +48,7 @@ from psyclone_storage.ir.expr import (
     spell,
 )
 from psyclone_storage.ir.operators import Operator, OperatorKind
+from psyclone_storage.ir.typing import CScope, CType, PrintError
 
 _SIGNS = {Operator.PLUS: SUM, Operator.MINUS: SUM, Operator.TIMES: PRODUCT,
           Operator.DIVIDE: PRODUCT}  # fmt: skip

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import struct
 
-from psyclone_storage.backend.c.types import CType
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import CType
 
 CHOICE, OR, AND, NOT, COMPARED, SUM, PRODUCT, SIGN, POWER, ATOM = range(10)
 """How strongly operators bind, as Python has it."""

@@ -12,7 +12,7 @@ from typing import ClassVar
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode, MergedCode, PlacedProcedure
+from psyclone_storage.ir.code import InlinedCode, KernelCode, PlacedProcedure
 from psyclone_storage.ir.expr import CallFunction, Name, Origin, Sort, Unresolved, walk
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
@@ -21,10 +21,10 @@ from psyclone_storage.ir.unit import Blank, Call, Comment, Do, Line, While
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.kernel.code import (
     calls_for_columns,
-    calls_that_stay,
+    calls_that_remain,
     check_body,
     check_called,
-    merged_of,
+    inlined_codes,
     place_of_name,
     placed,
     with_codes,
@@ -65,39 +65,38 @@ class InlineCallingKernel:
         """Return the call."""
         return (self.call,)
 
-    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call, unless nothing can be gained: reading what is called takes long."""
-        call = find(schedule, self.call)
-        codes = call.known_codes if isinstance(call, KernelCall) else ()
-        return (self.call,) if any(map(_may_gain, codes)) else ()
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the kernel in the PSy layer."""
-        merged = _merged(schedule, self.call)
-        if merged and not any(map(_in_loops, merged)):
-            return tuple(_nothing_gained(merged))
+        inlined = _inlined(schedule, self.call)
+        if inlined and not any(map(_in_loops, inlined)):
+            return tuple(_nothing_gained(inlined))
         if problems := check_body(schedule, self.call) or check_called(schedule, self.call):
             return problems
-        long = [one.code for one in merged if _length(one.code) > MOST_STATEMENTS]
+        long = [one.code for one in inlined if _length(one.code) > MOST_STATEMENTS]
         return tuple(map(_too_long, long)) or tuple(
             placed(reason, one.code.module.routine)
-            for one in merged
+            for one in inlined
             for reason in against_leaving(one.code)
         )
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the kernel, and what it calls, in the PSy layer."""
         raise_if_any(self.check(schedule, rules))
-        codes = tuple(on_its_own(one.code) for one in _merged(schedule, self.call))
+        codes = tuple(on_its_own(one.code) for one in _inlined(schedule, self.call))
         return with_codes(schedule, self.call, codes)
 
 
-def _merged(schedule: Schedule, uid: str) -> tuple[MergedCode, ...]:
-    """Return what may come to the layer of the call `uid`, nothing if it calls no subroutine."""
+def _inlined(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
+    """Return what may come to the layer of the call `uid`, nothing if it calls no subroutine.
+
+    Nothing is inlined where that cannot gain anything: reading procedures takes long.
+    """
     call = find(schedule, uid)
     if not isinstance(call, KernelCall) or any(code.in_place for code in call.known_codes):
         return ()
-    return merged_of(schedule, uid)
+    if not any(map(_may_gain, call.known_codes)):
+        return tuple(map(InlinedCode, call.known_codes))
+    return inlined_codes(schedule, uid)
 
 
 def _may_gain(code: KernelCode) -> bool:
@@ -152,28 +151,28 @@ def _unknown(code: KernelCode) -> Iterator[str]:
                         yield part.base.text
 
 
-def _in_loops(merged: MergedCode) -> tuple[PlacedProcedure, ...]:
+def _in_loops(inlined: InlinedCode) -> tuple[PlacedProcedure, ...]:
     """Return what took the place of calls in loops, of other modules than the kernel's."""
-    return tuple(one for one in _elsewhere(merged) if one.in_loop)
+    return tuple(one for one in _elsewhere(inlined) if one.in_loop)
 
 
-def _elsewhere(merged: MergedCode) -> Iterator[PlacedProcedure]:
-    code = merged.code
+def _elsewhere(inlined: InlinedCode) -> Iterator[PlacedProcedure]:
+    code = inlined.code
     return (one for one in code.placed if one.module != code.module.key)
 
 
-def _nothing_gained(merged: tuple[MergedCode, ...]) -> Iterator[Diagnostic]:
+def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
     """Yield why no call in a loop has become statements (T067, T070)."""
-    code = merged[0].code
-    for one in merged:
-        yield from calls_that_stay(one)
-    if names := dict.fromkeys(item.name for one in merged for item in _elsewhere(one)):
+    code = inlined[0].code
+    for one in inlined:
+        yield from calls_that_remain(one)
+    if names := dict.fromkeys(item.name for one in inlined for item in _elsewhere(one)):
         message = f"'{code.name}' calls {listed(list(names), 'and')} outside of loops alone."
         hint = "There a call costs little; 'inline-procedures' puts it in place all the same."
         yield Diagnostic("T067", message, code.module.routine, hint=hint)
-    elif any(one.left for one in merged):
+    elif any(one.remaining for one in inlined):
         return
-    elif unknown := sorted({name for one in merged for name in _unknown(one.code)}):
+    elif unknown := sorted({name for one in inlined for name in _unknown(one.code)}):
         hint = "Give the folder of its module by '-d'."
         for name in unknown:
             message = f"A call in '{code.name}' stays: what '{name}' stands for was not found."

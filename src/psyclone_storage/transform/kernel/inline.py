@@ -67,16 +67,16 @@ from psyclone_storage.ir.walk import (
     find,
     place_of,
 )
+from psyclone_storage.passes.inline.legality import preprocessor_line
 from psyclone_storage.passes.structured_returns import without_returns
 from psyclone_storage.transform.kernel.code import (
     calls_for_points,
-    calls_that_stay,
+    calls_that_remain,
     check_body,
     coded_calls,
     codes_of,
-    merged_of,
+    inlined_codes,
     not_understood,
-    preprocessed,
     with_codes,
 )
 from psyclone_storage.transform.step import Place, Reasons
@@ -123,10 +123,6 @@ class InlineCall:
         """Return the call."""
         return (self.call,)
 
-    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the statements for the call."""
         if problems := check_body(schedule, self.call):
@@ -148,12 +144,12 @@ class InlineCall:
         assert isinstance(call, KernelCall)
         if len(codes) > 1:
             return codes[0], (_ambiguous(call, codes),)
-        own, (merged,) = codes[0], merged_of(schedule, self.call)
+        own, (inlined,) = codes[0], inlined_codes(schedule, self.call)
         reasons = tuple(_against(own, call, schedule))
-        if merged.code is not own and not tuple(_against(merged.code, call, schedule)):
-            return merged.code, ()
-        stay = calls_that_stay(merged) if reasons else ()
-        return own, (*reasons, *stay)
+        if inlined.code is not own and not tuple(_against(inlined.code, call, schedule)):
+            return inlined.code, ()
+        remaining = calls_that_remain(inlined) if reasons else ()
+        return own, (*reasons, *remaining)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +221,7 @@ def _is_called_by_name(line: Line) -> bool:
 def _about_scope(code: KernelCode) -> Iterator[str]:
     """Yield what the statements would not find outside of their module."""
     around = surroundings(code)
-    if line := preprocessed(code):
+    if line := preprocessor_line(code):
         yield f"it may depend on '{line}', and no preprocessor reads the PSy layer"
     if code.internal is not None:
         yield "it has internal procedures"

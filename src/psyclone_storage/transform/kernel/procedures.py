@@ -1,7 +1,4 @@
-"""Procedures of modules in the place of their calls in a kernel.
-
-What that takes is found where modules are (`ir.rules.KernelSource`); here it is asked for.
-"""
+"""The step that inlines the procedures which a kernel calls (`passes.inline`)."""
 
 from __future__ import annotations
 
@@ -13,12 +10,12 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.transform.kernel.code import (
-    calls_that_stay,
+    calls_that_remain,
     check_body,
     check_called,
     coded_calls,
     codes_of,
-    merged_of,
+    inlined_codes,
     with_codes,
 )
 from psyclone_storage.transform.step import Place, Reasons
@@ -61,23 +58,19 @@ class InlineProcedures:
         """Return the call."""
         return (self.call,)
 
-    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return why no procedure can take the place of its call."""
         if problems := check_body(schedule, self.call) or check_called(schedule, self.call):
             return problems
-        codes, merged = codes_of(schedule, self.call), merged_of(schedule, self.call)
-        if any(one.code is not code for one, code in zip(merged, codes, strict=True)):
+        codes, inlined = codes_of(schedule, self.call), inlined_codes(schedule, self.call)
+        if any(one.code is not code for one, code in zip(inlined, codes, strict=True)):
             return ()
-        stay = tuple(reason for one in merged for reason in calls_that_stay(one))
+        remaining = tuple(reason for one in inlined for reason in calls_that_remain(one))
         message = f"'{codes[0].name}' calls no procedure of a module."
-        return stay or (Diagnostic("T067", message, codes[0].module.routine),)
+        return remaining or (Diagnostic("T067", message, codes[0].module.routine),)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with procedures in the place of their calls."""
         raise_if_any(self.check(schedule, rules))
-        codes = tuple(one.code for one in merged_of(schedule, self.call))
+        codes = tuple(one.code for one in inlined_codes(schedule, self.call))
         return with_codes(schedule, self.call, codes)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.affine import difference, simplified
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -31,14 +31,11 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.passes.inline.legality import InlineError
 
 ONE = Literal("1", Intrinsic.INTEGER)
 _POINTS = ("pointer", "allocatable")
 _WHOLE = (Operator.PLUS, Operator.MINUS, Operator.TIMES)
-
-
-class NotInPlaceError(Exception):
-    """A call that cannot be exchanged for the statements of what it calls; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +54,10 @@ class _Axis:
 
     def moved(self, index: Expr) -> Expr:
         """Return an index of the procedure as one of the array."""
-        if summed(self.begins).key == summed(self.lower).key:
+        if difference(self.begins, self.lower) == 0:
             return index
         back = Binary(Operator.MINUS, index, self.begins)
-        return summed(Binary(Operator.PLUS, back, self.lower)).expr
+        return simplified(Binary(Operator.PLUS, back, self.lower))
 
     def triplet(self, item: Range) -> Range:
         """Return a triplet of the procedure as one of the array."""
@@ -74,7 +71,8 @@ class _Axis:
     def _last(self) -> Expr | None:
         if self.extent is None:
             return self.upper
-        return summed(Binary(Operator.PLUS, self.lower, self.extent)).plus(-1).expr
+        last = Binary(Operator.PLUS, self.lower, self.extent)
+        return simplified(Binary(Operator.MINUS, last, ONE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +100,11 @@ class PassedArray:
                 found.append(one)
                 continue
             if not rest:
-                raise NotInPlaceError(f"'{self.base.text}' is looked at with fewer indices")
+                raise InlineError(f"'{self.base.text}' is looked at with fewer indices")
             item = rest.pop(0)
             found.append(one.triplet(item) if isinstance(item, Range) else one.moved(item))
         if rest:
-            raise NotInPlaceError(f"'{self.base.text}' is looked at with more indices")
+            raise InlineError(f"'{self.base.text}' is looked at with more indices")
         return (Element if is_element else Section)(self.base, tuple(found))
 
     @property
@@ -138,34 +136,34 @@ def passed_array(
 ) -> PassedArray | None:
     """Return what the array `arg` is for a procedure that declares `shape`, in the caller's words.
 
-    None where it is no array that has a name. Raise `NotInPlaceError` where elements may be others.
+    None where it is no array that has a name. Raise `InlineError` where elements may be others.
     """
     base = arg.base if isinstance(arg, Section) else arg
     if not isinstance(base, Name):
         return None
     symbol = symbol_of(base.key)
     if set(symbol.attributes) & set(_POINTS):
-        raise NotInPlaceError(f"'{base.text}' is a pointer or allocatable, and is passed")
+        raise InlineError(f"'{base.text}' is a pointer or allocatable, and is passed")
     for name in sorted({name for one in symbol.shape for name in names_in(one)}):
         if not stays(symbol_of(name)):
-            raise NotInPlaceError(f"'{name}' gives an extent of '{base.text}' and may have changed")
+            raise InlineError(f"'{name}' gives an extent of '{base.text}' and may have changed")
     every: Sequence[Expr] = [Range()] * len(symbol.shape)
     given = arg.items if isinstance(arg, Section) else every
     if len(given) != len(symbol.shape):
-        raise NotInPlaceError(f"'{base.text}' is passed with other dimensions than it has")
+        raise InlineError(f"'{base.text}' is passed with other dimensions than it has")
     places: list[_Axis | Expr] = []
     rest = list(shape)
     for item, own in zip(given, symbol.shape, strict=True):
         if not isinstance(item, Range):
             if not is_scalar(item):
-                raise NotInPlaceError(f"elements of '{base.text}' are passed that need a copy")
+                raise InlineError(f"elements of '{base.text}' are passed that need a copy")
             places.append(item)
             continue
         if not rest:
-            raise NotInPlaceError(f"'{base.text}' has more dimensions than the argument")
+            raise InlineError(f"'{base.text}' has more dimensions than the argument")
         places.append(_axis(base, item, own, rest.pop(0), is_last=not rest))
     if rest:
-        raise NotInPlaceError(f"'{base.text}' has fewer dimensions than the argument")
+        raise InlineError(f"'{base.text}' has fewer dimensions than the argument")
     return PassedArray(base, tuple(places))
 
 
@@ -177,19 +175,19 @@ def stays(symbol: Symbol) -> bool:
 def _axis(base: Name, item: Range, own: Expr, declared: Expr, *, is_last: bool) -> _Axis:
     """Return a dimension of an array that stands for one that a procedure declares."""
     if item.step is not None and integer_value(item.step) != 1:
-        raise NotInPlaceError(f"a section of '{base.text}' with a step is passed")
+        raise InlineError(f"a section of '{base.text}' with a step is passed")
     first, last = bounds(own)
     lower, upper = item.lower or first, item.upper or last
     begins, ends = bounds(declared)
     if ends is None:
         # The argument has the array's extent.
-        is_full = item == Range() and summed(begins).key == summed(first).key
+        is_full = item == Range() and difference(begins, first) == 0
         return _Axis(begins, lower, upper, None, is_full)
     extent = extent_of(begins, ends)
-    is_equal = upper is not None and summed(extent_of(lower, upper)).key == summed(extent).key
+    is_equal = upper is not None and difference(extent_of(lower, upper), extent) == 0
     if not is_last and not is_equal:
-        raise NotInPlaceError(f"'{base.text}' may have other extents than the argument")
-    same = summed(begins).key == summed(first).key
+        raise InlineError(f"'{base.text}' may have other extents than the argument")
+    same = difference(begins, first) == 0
     return _Axis(begins, lower, upper, extent, is_equal and same and item == Range())
 
 
@@ -213,7 +211,7 @@ def check_extents(extents: Iterable[Expr], name: str) -> None:
     """
     for extent in extents:
         if not _has_value(extent):
-            raise NotInPlaceError(f"the extent '{spell(extent)}' of '{name}' might have no value")
+            raise InlineError(f"the extent '{spell(extent)}' of '{name}' might have no value")
 
 
 def _has_value(extent: Expr) -> bool:
@@ -237,4 +235,5 @@ def _has_value(extent: Expr) -> bool:
 
 def extent_of(lower: Expr, upper: Expr) -> Expr:
     """Return how many elements there are from `lower` to `upper`."""
-    return summed(Binary(Operator.MINUS, upper, lower)).plus(1).expr
+    span = Binary(Operator.MINUS, upper, lower)
+    return simplified(Binary(Operator.PLUS, span, ONE))

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import CType
-from psyclone_storage.backend.called.arrays import NotInPlaceError, bounds, extent_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -19,6 +16,7 @@ from psyclone_storage.ir.expr import (
     Keyword,
     Literal,
     Name,
+    Origin,
     Parenthesised,
     Range,
     Section,
@@ -27,13 +25,21 @@ from psyclone_storage.ir.expr import (
     integer_value,
 )
 from psyclone_storage.ir.intrinsics import ELEMENTAL, LIKE_FIRST, REDUCING
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import CScope, CType
+from psyclone_storage.passes.inline.array_arguments import bounds, extent_of
+from psyclone_storage.passes.inline.legality import InlineError
 
 _SIGNS = (Operator.PLUS, Operator.MINUS)
 _ARITHMETIC = (*_SIGNS, Operator.TIMES, Operator.DIVIDE, Operator.POWER)
 Extents = tuple[Expr | None, ...]
 """The extents of an array, None where one is not known; nothing for a scalar."""
+_Kind = tuple[str, str]
+"""A kind: the module that names it, and its name there; a number, or nothing, of no module."""
+
+_Type = tuple[Intrinsic, _Kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class CallArguments:
     symbol_of: Callable[[str], Symbol]
 
     def is_scalar(self, expr: Expr) -> bool:
-        """Return whether an expression is one value; raise `NotInPlaceError` if nobody knows."""
+        """Return whether an expression is one value; raise `InlineError` if nobody knows."""
         match expr:
             case Name():
                 return not self.symbol_of(expr.key).shape
@@ -64,7 +70,7 @@ class CallArguments:
                 return True
             case CallFunction(Name(key="matmul" | "transpose" | "reshape")):
                 return False
-        raise NotInPlaceError("it is not known whether an argument is an array")
+        raise InlineError("it is not known whether an argument is an array")
 
     # ------------------------------------------------------------------------ types
 
@@ -163,3 +169,52 @@ def in_order(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | Non
     if len(plain) > len(code.dummy_keys) or set(behind) != set(named):
         return None
     return (*plain, *(named[key] for key in behind))
+
+
+# ---------------------------------------------------------------------------- names of kinds
+
+
+def have_same_kinds(
+    scope: CScope, passed: CallArguments, within: CScope, given: tuple[Expr, ...]
+) -> bool:
+    """Return whether types, kinds and ranks of arguments are certainly those of a procedure."""
+    for key, arg in zip(within.code.dummy_keys, given, strict=True):
+        symbol = within.symbol(key)
+        wanted, known = _type_of(within, symbol), _passed_type(scope, passed, arg)
+        extents = passed.extents(arg)
+        if wanted is None or known != wanted or extents is None:
+            return False
+        if len(extents) != len(symbol.shape):
+            return False
+    return True
+
+
+def _passed_type(scope: CScope, passed: CallArguments, arg: Expr) -> _Type | None:
+    match arg:
+        case Name() | Element(Name()) | Section(Name()):
+            base = arg if isinstance(arg, Name) else arg.base
+            assert isinstance(base, Name)
+            return _type_of(scope, passed.symbol_of(base.key))
+        case Literal() if not arg.is_double:
+            kind = _home(scope, arg.kind)
+            return None if kind is None else (arg.intrinsic, kind)
+    return None
+
+
+def _type_of(scope: CScope, symbol: Symbol) -> _Type | None:
+    """Return the type and kind of a variable of a procedure, None if that is not known."""
+    if symbol.origin not in (Origin.LOCAL, Origin.DUMMY):
+        return None
+    if not isinstance(symbol.type, ScalarType):
+        return None
+    kind = _home(scope, symbol.type.kind)
+    return None if kind is None else (symbol.type.intrinsic, kind)
+
+
+def _home(scope: CScope, kind: str | None) -> _Kind | None:
+    if kind is None or kind.isdigit():
+        return "", kind or ""
+    symbol = scope.symbol(key_of(kind)) if kind.isidentifier() else None
+    if symbol is None or symbol.origin in (Origin.LOCAL, Origin.DUMMY):
+        return None
+    return symbol.module_key or scope.code.module.key, key_of(symbol.name)
