@@ -6,8 +6,9 @@ elsewhere. What is not certainly the same elements is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.affine import difference, simplified
 from psyclone_storage.ir.expr import (
@@ -15,6 +16,7 @@ from psyclone_storage.ir.expr import (
     CallFunction,
     Element,
     Expr,
+    Index,
     Literal,
     Name,
     Parenthesised,
@@ -27,6 +29,7 @@ from psyclone_storage.ir.expr import (
     integer_value,
     intrinsic_called,
     spell,
+    whole_number,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
@@ -75,11 +78,30 @@ class _Axis:
         return simplified(Binary(Operator.MINUS, last, ONE))
 
 
+class _ShiftedAxis(_Axis):
+    """A dimension that begins at 1 in the array; its indices keep their form."""
+
+    __slots__ = ()
+
+    def moved(self, index: Expr) -> Expr:
+        """Return an index of the procedure as one of the array."""
+        if whole_number(self.begins) == 1:
+            return index
+        return Binary(Operator.PLUS, Binary(Operator.MINUS, index, self.begins), ONE)
+
+    def triplet(self, item: Range) -> Range:
+        """Return a triplet of the procedure as one of the array."""
+        lower, upper = (
+            None if one is None else self.moved(one) for one in (item.lower, item.upper)
+        )
+        return replace(item, lower=lower, upper=upper)
+
+
 @dataclass(frozen=True, slots=True)
 class PassedArray:
     """The elements of an array that a procedure is passed: some dimensions, others at an index."""
 
-    base: Name
+    base: Expr
     places: tuple[_Axis | Expr, ...]
 
     @property
@@ -100,11 +122,11 @@ class PassedArray:
                 found.append(one)
                 continue
             if not rest:
-                raise InlineError(f"'{self.base.text}' is looked at with fewer indices")
+                raise InlineError(f"'{spell(self.base)}' is looked at with fewer indices")
             item = rest.pop(0)
             found.append(one.triplet(item) if isinstance(item, Range) else one.moved(item))
         if rest:
-            raise InlineError(f"'{self.base.text}' is looked at with more indices")
+            raise InlineError(f"'{spell(self.base)}' is looked at with more indices")
         return (Element if is_element else Section)(self.base, tuple(found))
 
     @property
@@ -165,6 +187,24 @@ def passed_array(
     if rest:
         raise InlineError(f"'{base.text}' has fewer dimensions than the argument")
     return PassedArray(base, tuple(places))
+
+
+def shifted_array(
+    arg: Expr, shape: tuple[Expr, ...], changed: Callable[[Expr], Expr]
+) -> PassedArray:
+    """Return what the array `arg`, which begins at 1, is for a procedure that declares `shape`.
+
+    `changed` returns a bound of the procedure as an expression of the caller.
+    """
+    axes: Iterator[_Axis] = (
+        _ShiftedAxis(changed(bounds(one)[0]), ONE, None, None, is_full=True) for one in shape
+    )
+    if not isinstance(arg, Index) or not any(isinstance(item, Range) for item in arg.items):
+        return PassedArray(arg, tuple(axes))
+    if any(isinstance(item, Range) and item != Range() for item in arg.items):
+        raise InternalError(f"A part of an array is passed: '{spell(arg)}'.")
+    places = tuple(next(axes) if isinstance(item, Range) else item for item in arg.items)
+    return PassedArray(arg.base, places)
 
 
 def stays(symbol: Symbol) -> bool:

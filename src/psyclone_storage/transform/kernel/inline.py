@@ -1,7 +1,7 @@
 """Calls of kernels replaced by the statements of the kernels.
 
 Here is decided whether that keeps the meaning, and what the statements take along. What is passed
-for the dummies is known to the back end alone, which puts it in (`backend.in_place`).
+for the dummies is known to the back end alone, which puts it in (`passes.inline.block`).
 """
 
 from __future__ import annotations
