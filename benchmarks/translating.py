@@ -11,7 +11,7 @@ says how many bits numbers of solvers have. It writes modules of namelists, too,
 Modules are looked for below the folders and those of `--modules`. A kernel with a subroutine for
 each kind of numbers has several bodies, one of which has a form in Python. With `--compare` each
 kernel that is translated is printed as C from its form in Python, and run beside what gfortran
-makes of the author's subroutine, on the same random input (`tests/printed_bodies.py`).
+makes of the author's subroutine, on the same random input (`tests/support/printed_bodies.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 import numpy as np
 from kernels_on_device import namelist_modules

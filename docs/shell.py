@@ -2,7 +2,7 @@
 
 `files` gives the text of each by its name in `config/shell`; `pyproject.toml` says where a wheel
 installs them. Completions come from shtab, which is needed here alone: who installs the package
-gets files, and no command starts slower for them (docs/adr/0075-libraries-judged-once.md).
+gets files, and no command starts slower for them (docs/design/layers-and-dependencies.md).
 """
 
 from __future__ import annotations

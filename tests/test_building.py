@@ -60,7 +60,7 @@ built_once(Path(sys.argv[1]), half)
 def test_a_process_that_is_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
     """Another session waits for it, and then builds."""
     words = [sys.executable, "-c", KILLED, str(tmp_path / "made")]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "support")}
     with (
         subprocess.Popen(words, stdin=PIPE, stdout=PIPE, env=environment) as process,
         ThreadPoolExecutor(1) as pool,

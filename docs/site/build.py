@@ -102,7 +102,6 @@ def lay_out(source: Path) -> None:
         place = source / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
-    (source / "adr" / "template.md").unlink()
     index = source / "index.md"
     index.write_text(index.read_text(encoding="utf-8") + contents(source), encoding="utf-8")
 
@@ -117,8 +116,6 @@ def inside(page: Path) -> str:
         return f"{link['text']} (`{target.relative_to(ROOT)}`)"
 
     text = LINK.sub(led, page.read_text(encoding="utf-8"))
-    if page.parent.name == "adr":
-        return ORPHAN + text
     # Headings are in the contents that each page carries: 250 of them would slow all pages.
     return CODE.sub(r"**[\1](../diagnostics/\1.md)**", text) if page == ALL_CODES else text
 

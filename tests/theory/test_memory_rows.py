@@ -74,7 +74,7 @@ def on(side: Side, changes: bool) -> Use:
 def prior(state: Holders, here: Side) -> list[Use]:
     """Return what leaves the current values where they are to be.
 
-    At entry the host's copy may be old (ADR 20): a look at it has it made equal to the device's.
+    At entry the host's copy may be old: a look at it has it made equal to the device's.
     """
     both = [on(Side.HOST, changes=False)]
     return (

@@ -7,8 +7,7 @@ def digest_of(content: str | bytes) -> str:
     """Return the SHA-256 of `content` in hexadecimal; a text counts as its bytes in UTF-8.
 
     What of a text was no UTF-8 when it was read counts as those bytes. The library loads OpenSSL,
-    which takes a fiftieth of a small translation, so that a call which keeps nothing does without
-    (docs/adr/0010-commands-import-late.md).
+    which takes a fiftieth of a small translation, so that a call which keeps nothing does without.
     """
     from hashlib import sha256  # noqa: PLC0415
 

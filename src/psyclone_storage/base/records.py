@@ -5,7 +5,7 @@ those of a few. The library writes six methods for each class at once, which tak
 small translation; here each method of a class is written by its first call. Apart from that
 `dataclass`, `field`, `fields` and `replace` are what they are in the library, whose functions take
 these classes as well, and a type checker sees the library's own. Options that no class here uses
-are refused (docs/adr/0010-commands-import-late.md).
+are refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Regular expressions that are compiled when they are first used.
 
 A small translation loads over 120 patterns of modules and matches 70 of them; to compile the rest
-takes one part in twenty of its time (docs/adr/0010-commands-import-late.md).
+takes one part in twenty of its time.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def _run(options: Options) -> tuple[Diagnostic, ...]:
     """Do what `options` ask for.
 
     The compiler is imported here and not at the top, because `--version` and `--help` must not
-    wait for it (docs/adr/0010-commands-import-late.md).
+    wait for it.
     """
     from psyclone_storage.cli.batch import run_batch  # noqa: PLC0415
 

@@ -4,7 +4,7 @@ A key is the digest of everything: the tool and its Python, settings, options, a
 could have been (`driver.inputs`). So whatever is found is what would be made, and nothing
 ever has to be declared old. What depends on more is not kept: scripts are programs that may look
 at anything, changed kernels get numbers that depend on other files, and the trial of a compiler is
-one. Failures are not kept either (docs/adr/0049-results-are-kept-by-content.md).
+one. Failures are not kept either.
 """
 
 from __future__ import annotations

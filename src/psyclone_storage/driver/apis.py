@@ -3,7 +3,7 @@
 To add a target is to write a folder below `backend` and a row of the API's part beside this file
 (`TARGETS` of `gocean.py`, `lfric.py`). To add an API is to write its folders, its part beside this
 file, a row here and its name in `config/settings.py`. The part of an API is imported when it is
-asked for: no run waits for the others' (docs/adr/0010-commands-import-late.md).
+asked for: no run waits for the others'.
 """
 
 from __future__ import annotations

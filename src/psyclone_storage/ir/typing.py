@@ -32,7 +32,7 @@ from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarTy
 
 
 class PrintError(Exception):
-    """What cannot be printed in C: why, and the name that it is about, if it is about one."""
+    """Code without a form in another language: the reason, and the name that causes it, if any."""
 
     def __init__(self, reason: str, name: str = "") -> None:
         super().__init__(reason)
@@ -49,24 +49,24 @@ class CType:
 
     @property
     def name(self) -> str:
-        """The type as C spells it; truth values are stored as whole numbers, 0 and 1."""
+        """The type as C spells it; logical values are stored as integers, 0 and 1."""
         if self.intrinsic is Intrinsic.REAL:
             return "float" if self.size == 4 else "double"
         return f"int{8 * self.size}_t"
 
     @property
     def is_real(self) -> bool:
-        """Whether values are floating-point numbers."""
+        """Return whether values are floating-point numbers."""
         return self.intrinsic is Intrinsic.REAL
 
     @property
     def is_integer(self) -> bool:
-        """Whether values are whole numbers."""
+        """Return whether values are integers."""
         return self.intrinsic is Intrinsic.INTEGER
 
     @property
     def is_logical(self) -> bool:
-        """Whether values are truth values."""
+        """Return whether values are logical."""
         return self.intrinsic is Intrinsic.LOGICAL
 
 
@@ -134,7 +134,7 @@ class CScope:
         return self.within(self.module or self.code.module.name)
 
     def symbol(self, key: str) -> Symbol:
-        """Return what a name stands for; raise `PrintError` where nobody knows."""
+        """Return the symbol of a name; raise `PrintError` if that is unknown."""
         found = None if self.module else self.code.symbol(key)
         if found is None or not found.is_resolved:
             found = self.around.symbol(self.module or self.code.module.key, key) or found
@@ -190,7 +190,7 @@ class CScope:
     # ------------------------------------------------------------------------ values
 
     def integer(self, expr: Expr) -> int | None:
-        """Return the value of a constant expression of whole numbers, None if it is none."""
+        """Return the value of a constant integer expression, None if it is not constant."""
         match expr:
             case Name():
                 return self._constant(expr.key)
@@ -260,5 +260,5 @@ def _selected(word: str, digits: int) -> int:
 
 
 def _whole(value: int) -> Expr:
-    """Return a whole number as a constant, whatever its sign."""
+    """Return an integer of any sign as a constant."""
     return Literal(str(value), Intrinsic.INTEGER)

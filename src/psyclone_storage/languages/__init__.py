@@ -1,1 +1,1 @@
-"""What is specific to a language: tables of operators and intrinsics, and the writers of expressions."""
+"""Facts of a language: tables of operators and intrinsics, and the writer of expressions."""

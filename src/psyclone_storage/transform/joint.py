@@ -1,7 +1,7 @@
 """Halo exchanges with nothing between them become one, with one message for each neighbour.
 
 This is done to every schedule after its recipe, where the settings say that the infrastructure can
-do it (ADR 0021). It changes no answer: each field is exchanged where it was, as deep as it was, and
+do it. It changes no answer: each field is exchanged where it was, as deep as it was, and
 if its halo may be clean, the infrastructure asks. Owns which exchanges go together; how one call of
 the infrastructure says so is for the back end.
 """

@@ -1,7 +1,7 @@
 """Leave out the marks of halos that nobody comes to hear of.
 
 This is done to every schedule after its recipe and after exchanges are joined, since it is only
-then that all who ask are known (ADR 0024). It changes no answer and no exchange.
+then that all who ask are known. It changes no answer and no exchange.
 """
 
 from __future__ import annotations

@@ -29,5 +29,5 @@ def test_the_order_is_kept_between_processes() -> None:
         process.join()
 
 
-def test_the_first_waits_for_nobody() -> None:
+def test_the_first_does_not_block() -> None:
     Turns(1).of(0)()

@@ -218,7 +218,7 @@ def test_a_call_that_interrupts_another_one_leaves_its_error(outer: int, inner: 
     assert errors == [f"index {index} is out of bounds" for index in (inner, outer) if index]
 
 
-def test_the_lock_of_a_library_is_reentrant_and_taken_before_a_fork(
+def test_the_lock_of_a_library_is_reentrant_without_a_deadlock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     guarded: list[Any] = []

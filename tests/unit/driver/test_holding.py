@@ -75,7 +75,7 @@ def compile_corpus(name: str, suffix: str, kernels: Path = KERNELS) -> None:
 @pytest.mark.parametrize(
     "name", ["array_elements", "dof_kernel_continuous", "dof_kernel_then_increment"]
 )
-def test_elements_of_arrays_and_kernels_for_dofs_have_plans_that_are_right(
+def test_array_elements_and_dof_kernels_compile_without_a_failed_check(
     name: str, suffix: str
 ) -> None:
     compile_corpus(name, suffix)

@@ -121,7 +121,7 @@ def refused() -> None:
         refused,
     ],
 )
-def test_a_call_that_is_used_is_no_warning(uses: Callable[[], object]) -> None:
+def test_a_used_call_does_not_warn(uses: Callable[[], object]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         uses()

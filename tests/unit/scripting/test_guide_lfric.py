@@ -129,7 +129,7 @@ def test_cell_iterators_discontinuous() -> None:
 def test_dof_iterators(reader: CallRecord, without: int, with_them: int) -> None:
     """The four cases of the seed for annexed dofs, left dirty by a loop over dofs or computed.
 
-    In case 3 the values that are added to are computed where they are made (ADR 27, 39).
+    In case 3 the values that are added to are computed where they are made.
     """
     writer = built_in("u write w2")
     for annexed, wanted in ((False, without), (True, with_them)):

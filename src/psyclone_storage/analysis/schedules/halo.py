@@ -11,7 +11,7 @@ is NO. Hence a guard, which asks the flags, never skips an exchange that is need
 no such flags, what may be stale is exchanged without a guard.
 
 A loop that adds to replicas which are not worth an exchange still needs a number in each of them.
-Those that may never have been filled are given one, without a message (ADR 39).
+Those that may never have been filled are given one, without a message.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ makes the other one stale. `plan_transfers` walks a schedule once, forwards, wit
 state for each of them, and moves data as late as it can: what is never read on the other side is
 never moved there.
 
-The contract between invokes (ADR 0020): *a datum that the device has is right there, and one that
+The contract between invokes: *a datum that the device has is right there, and one that
 it has not is right on the host*. So at its entry an invoke knows nothing for certain of a host
 replica, and may count on the device's if there is one; at its end it owes the same to the next.
 

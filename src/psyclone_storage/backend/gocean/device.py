@@ -3,7 +3,7 @@
 A field is an object with an array in it, and so is its grid: the object goes to the device before
 its parts. A field knows whether a device has its values (`data_on_device`), which is the guard of
 all that happens to it, and remains right when a routine is called with other fields. A grid has no
-such flag; entering what is there already costs next to nothing (ADR 0020).
+such flag; entering what is there already costs next to nothing.
 
 The infrastructure does not know how values are moved, and needs to where a program looks at a field
 that a device has. So a field is given the procedures that do it, which are in the same module.

@@ -3,7 +3,7 @@
 All that a region takes is an array behind a name, so what goes to the device is read off the
 lowered lines. Fields and operators stay there, and so do the maps of the infrastructure, which
 never change. What belongs to one call of the routine, as a table of basis functions does, is copied
-there at its start and forgotten at its end (ADR 0020).
+there at its start and forgotten at its end.
 """
 
 from __future__ import annotations

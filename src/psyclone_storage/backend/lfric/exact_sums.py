@@ -1,4 +1,4 @@
-"""Sums of reals that are made without rounding, and rounded once (ADR 0021).
+"""Sums of reals that are made without rounding, and rounded once.
 
 In the place of the scalar stands a long accumulator of the infrastructure, to which threads and
 ranks add in any order with the same result. Owns its variable and the statements that begin, add

@@ -3,7 +3,7 @@
 Each has a storage of its own, found by the address of the array, and is held around the region that
 reads it there; the region looks at a window. Maps of the infrastructure stay, as they never change.
 Basis functions and weights are made anew for each call of the routine, with the values that they
-had: they are found by these, and stay, too (ADR 0155). What else belongs to one call is forgotten
+had: they are found by these, and stay, too. What else belongs to one call is forgotten
 at its end.
 """
 

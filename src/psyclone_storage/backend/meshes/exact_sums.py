@@ -1,4 +1,4 @@
-"""Sums of reals that are made without rounding, and rounded once (ADR 138).
+"""Sums of reals that are made without rounding, and rounded once.
 
 In the place of the scalar stands an object of the runtime, whose digits loops in C add to. Between
 the loops it is made, and asked for the sum of all ranks.

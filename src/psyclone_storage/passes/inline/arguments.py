@@ -1,4 +1,4 @@
-"""What a call passes, as far as its text says: types, ranks and extents of arguments."""
+"""Types, ranks and extents of the arguments of calls, as far as their expressions show them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope, CType
-from psyclone_storage.passes.inline.array_arguments import bounds, extent_of
+from psyclone_storage.passes.inline.array_arguments import declared_bounds, extent_between
 from psyclone_storage.passes.inline.legality import InlineError
 
 _SIGNS = (Operator.PLUS, Operator.MINUS)
 _ARITHMETIC = (*_SIGNS, Operator.TIMES, Operator.DIVIDE, Operator.POWER)
-Extents = tuple[Expr | None, ...]
+ArgumentExtents = tuple[Expr | None, ...]
 """The extents of an array, None where one is not known; nothing for a scalar."""
 _Kind = tuple[str, str]
 """A kind: the module that names it, and its name there; a number, or nothing, of no module."""
@@ -44,13 +44,13 @@ _Type = tuple[Intrinsic, _Kind]
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """The arguments of calls where the names are those of `scope`, and stand for `symbol_of`."""
+    """The arguments of calls in a routine with the names of `scope`, and their symbols."""
 
     scope: CScope
     symbol_of: Callable[[str], Symbol]
 
     def is_scalar(self, expr: Expr) -> bool:
-        """Return whether an expression is one value; raise `InlineError` if nobody knows."""
+        """Return whether an expression is one value; raise `InlineError` if that is unknown."""
         match expr:
             case Name():
                 return not self.symbol_of(expr.key).shape
@@ -97,13 +97,15 @@ class CallArguments:
 
     # ------------------------------------------------------------------------ extents
 
-    def extents(self, arg: Expr) -> Extents | None:
+    def extents(self, arg: Expr) -> ArgumentExtents | None:
         """Return the extents of an argument, None if not even its rank is known."""
         if self.is_scalar(arg):
             return ()
         match arg:
             case Name():
-                return tuple(_extent(*bounds(one)) for one in self.symbol_of(arg.key).shape)
+                return tuple(
+                    _extent(*declared_bounds(one)) for one in self.symbol_of(arg.key).shape
+                )
             case Section(Name() as base, items):
                 own = self.symbol_of(base.key).shape
                 if len(items) != len(own):
@@ -124,26 +126,26 @@ class CallArguments:
                 )
         return None
 
-    def _of_operands(self, operands: tuple[Expr, ...]) -> Extents | None:
+    def _of_operands(self, operands: tuple[Expr, ...]) -> ArgumentExtents | None:
         """Return the extents that arrays have in common, as one of them says."""
         every = [self.extents(one) for one in operands if not self.is_scalar(one)]
         known = [one for one in every if one is not None]
         return min(known, key=lambda one: sum(part is None for part in one), default=None)
 
-    def _of_item(self, item: Expr, own: Expr) -> Extents:
+    def _of_item(self, item: Expr, own: Expr) -> ArgumentExtents:
         """Return what an index adds to the extents of a section: one, or none of an element."""
         if not isinstance(item, Range):
             return () if self.is_scalar(item) else (None,)
         if item.step is not None and integer_value(item.step) != 1:
             return (None,)
-        first, last = bounds(own)
+        first, last = declared_bounds(own)
         return (_extent(item.lower or first, item.upper or last),)
 
 
 def _extent(lower: Expr, upper: Expr | None) -> Expr | None:
     if upper is None:
         return None
-    found = extent_of(lower, upper)
+    found = extent_between(lower, upper)
     value = integer_value(found)
     return found if value is None or value >= 0 else _whole(0)
 
@@ -161,7 +163,7 @@ def _in_common(left: CType | None, right: CType | None) -> CType | None:
     return reals[0] if len(reals) == 1 and others == {Intrinsic.INTEGER} else None
 
 
-def in_order(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
+def ordered_actuals(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
     """Return arguments in the order of a procedure's, None if these are others."""
     plain = [item for item in args if not isinstance(item, Keyword)]
     named: Mapping[str, Expr] = {item.key: item.value for item in args if isinstance(item, Keyword)}

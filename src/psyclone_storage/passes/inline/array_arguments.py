@@ -1,7 +1,7 @@
-"""Arrays that a procedure is passed, where its statements stand in the place of a call.
+"""Actual array arguments of procedures that are inlined.
 
-An element of the argument is one of the array that is passed, at another index where one begins
-elsewhere. What is not certainly the same elements is refused.
+An element of the dummy is an element of the actual array, at another index if their bounds differ.
+A call is refused if the elements might differ.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class PassedArray:
 
     @property
     def names(self) -> tuple[Expr, ...]:
-        """What says which elements these are, as far as it is computed where the call stands."""
+        """Return the expressions that select the elements, as the caller computes them."""
         found = [one for one in self.places if not isinstance(one, _Axis)]
         for one in self.places:
             if isinstance(one, _Axis):
@@ -140,7 +140,7 @@ class PassedArray:
 
     @property
     def keeps_bounds(self) -> bool:
-        """Whether its first and last indices are those of `whole`; a section begins at 1."""
+        """Return whether its first and last indices are those of `whole`; a section begins at 1."""
         return self._is_base or all(integer_value(one.begins) == 1 for one in self._axes)
 
     def whole(self) -> Expr:
@@ -167,7 +167,7 @@ def passed_array(
     if set(symbol.attributes) & set(_POINTS):
         raise InlineError(f"'{base.text}' is a pointer or allocatable, and is passed")
     for name in sorted({name for one in symbol.shape for name in names_in(one)}):
-        if not stays(symbol_of(name)):
+        if not is_unmodified(symbol_of(name)):
             raise InlineError(f"'{name}' gives an extent of '{base.text}' and may have changed")
     every: Sequence[Expr] = [Range()] * len(symbol.shape)
     given = arg.items if isinstance(arg, Section) else every
@@ -197,7 +197,8 @@ def shifted_array(
     `changed` returns a bound of the procedure as an expression of the caller.
     """
     axes: Iterator[_Axis] = (
-        _ShiftedAxis(changed(bounds(one)[0]), ONE, None, None, is_full=True) for one in shape
+        _ShiftedAxis(changed(declared_bounds(one)[0]), ONE, None, None, is_full=True)
+        for one in shape
     )
     if not isinstance(arg, Index) or not any(isinstance(item, Range) for item in arg.items):
         return PassedArray(arg, tuple(axes))
@@ -207,41 +208,41 @@ def shifted_array(
     return PassedArray(arg.base, places)
 
 
-def stays(symbol: Symbol) -> bool:
-    """Return whether a name stands for one value as long as a procedure runs."""
+def is_unmodified(symbol: Symbol) -> bool:
+    """Return whether a variable keeps its value while its procedure runs."""
     return symbol.sort is Sort.CONSTANT or "intent(in)" in symbol.attributes
 
 
 def _axis(base: Name, item: Range, own: Expr, declared: Expr, *, is_last: bool) -> _Axis:
-    """Return a dimension of an array that stands for one that a procedure declares."""
+    """Return the dimension of an array for one that a procedure declares."""
     if item.step is not None and integer_value(item.step) != 1:
         raise InlineError(f"a section of '{base.text}' with a step is passed")
-    first, last = bounds(own)
+    first, last = declared_bounds(own)
     lower, upper = item.lower or first, item.upper or last
-    begins, ends = bounds(declared)
+    begins, ends = declared_bounds(declared)
     if ends is None:
         # The argument has the array's extent.
         is_full = item == Range() and difference(begins, first) == 0
         return _Axis(begins, lower, upper, None, is_full)
-    extent = extent_of(begins, ends)
-    is_equal = upper is not None and difference(extent_of(lower, upper), extent) == 0
+    extent = extent_between(begins, ends)
+    is_equal = upper is not None and difference(extent_between(lower, upper), extent) == 0
     if not is_last and not is_equal:
         raise InlineError(f"'{base.text}' may have other extents than the argument")
     same = difference(begins, first) == 0
     return _Axis(begins, lower, upper, extent, is_equal and same and item == Range())
 
 
-def bounds(declared: Expr) -> tuple[Expr, Expr | None]:
-    """Return where a dimension begins and ends, as it is declared; None where that is not told."""
+def declared_bounds(declared: Expr) -> tuple[Expr, Expr | None]:
+    """Return the declared bounds of a dimension, None for an upper bound that is not declared."""
     if not isinstance(declared, Range):
         return ONE, None if isinstance(declared, Star) else declared
     upper = None if isinstance(declared.upper, Star) else declared.upper
     return declared.lower or ONE, upper
 
 
-def begins_at_one(declared: Expr) -> bool:
+def starts_at_one(declared: Expr) -> bool:
     """Return whether a dimension certainly begins where one of an expression does."""
-    return integer_value(bounds(declared)[0]) == 1
+    return integer_value(declared_bounds(declared)[0]) == 1
 
 
 def check_extents(extents: Iterable[Expr], name: str) -> None:
@@ -255,7 +256,7 @@ def check_extents(extents: Iterable[Expr], name: str) -> None:
 
 
 def _has_value(extent: Expr) -> bool:
-    """Return whether a whole number can be computed, whatever scalars in it are."""
+    """Return whether an integer can be computed for all values of the scalars in it."""
     match extent:
         case Name() | Literal() | Star():
             return True
@@ -273,7 +274,7 @@ def _has_value(extent: Expr) -> bool:
     return False
 
 
-def extent_of(lower: Expr, upper: Expr) -> Expr:
+def extent_between(lower: Expr, upper: Expr) -> Expr:
     """Return how many elements there are from `lower` to `upper`."""
     span = Binary(Operator.MINUS, upper, lower)
     return simplified(Binary(Operator.PLUS, span, ONE))

@@ -43,7 +43,7 @@ class CallerNames:
 
     @property
     def is_fortran(self) -> bool:
-        """Whether the routine is to be Fortran, where kinds have names and others are imported."""
+        """Return whether the result is Fortran, where kinds have names and modules are imported."""
         return self.around.is_hidden is not None
 
     @property

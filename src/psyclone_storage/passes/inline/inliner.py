@@ -42,7 +42,7 @@ from psyclone_storage.ir.unit import (
     Select,
     While,
 )
-from psyclone_storage.passes.inline.arguments import have_same_kinds, in_order
+from psyclone_storage.passes.inline.arguments import have_same_kinds, ordered_actuals
 from psyclone_storage.passes.inline.caller import CallerNames
 from psyclone_storage.passes.inline.legality import (
     InlineError,
@@ -155,9 +155,9 @@ class _Inliner:
         return [*before, self._inside(new)]
 
     def _inside(self, line: Line) -> Line:
-        """Return a statement without calls in its blocks, if others may stand in these.
+        """Return a statement without calls in its blocks, if these may contain other statements.
 
-        A construct that masks, that has names of its own or that no order holds takes none.
+        Constructs that mask, declare names or have no order of execution may not.
         """
         of_type = isinstance(line, Select) and line.word != "case"
         if of_type or not isinstance(line, Do | While | If | Select):
@@ -189,7 +189,7 @@ class _Inliner:
         return line
 
     def _choice(self, line: If, before: list[Line]) -> If:
-        """Return a choice whose first condition calls nothing; one behind it becomes the first."""
+        """Return a choice without calls in its conditions; later branches may get nested."""
         first, *others = line.branches
         test = self._hoisted(first.condition, before, first.place)
         first = replace(first, condition=test)
@@ -295,7 +295,7 @@ class _Inliner:
         found, name = self.names.around.procedures(*key), key[1]
         if not found:
             raise InlineError(f"the procedure '{procedure.text}' was not found")
-        ordered = [(one, in_order(one.code, args)) for one in found]
+        ordered = [(one, ordered_actuals(one.code, args)) for one in found]
         fitting = [
             (one, actuals)
             for one, actuals in ordered

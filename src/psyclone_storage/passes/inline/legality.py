@@ -114,15 +114,18 @@ def may_be_folded(body: tuple[Line, ...], key: str) -> bool:
     return False
 
 
-def sets_first(body: tuple[Line, ...], key: str) -> bool:
-    """Return whether statements give a variable a value on every way before they look at it."""
+def writes_before_reads(body: tuple[Line, ...], key: str) -> bool:
+    """Return whether statements assign to a variable on each path before they read it."""
     for line in body:
         match line:
             case Assign(Name() as name, value) if name.key == key:
                 return key not in names_in(value)
             case If(branches, otherwise) if all(
                 key not in names_in(branch.condition) for branch in branches
-            ) and all(sets_first(way, key) for way in (*(one.body for one in branches), otherwise)):
+            ) and all(
+                writes_before_reads(way, key)
+                for way in (*(one.body for one in branches), otherwise)
+            ):
                 return True
         if any(isinstance(one, Return) or key in names_of_line(one) for one in walk_lines([line])):
             return False
@@ -133,7 +136,7 @@ def sets_first(body: tuple[Line, ...], key: str) -> bool:
 
 
 def preprocessor_line(code: KernelCode) -> str | None:
-    """Return a preprocessor directive that `code` may depend on, None if there is none.
+    """Return a preprocessor directive that `code` may depend on, or None.
 
     It may depend on the directives in the subroutine, on those that select what its module imports
     and contains outside of other procedures, and on each one in its file that may define macros.

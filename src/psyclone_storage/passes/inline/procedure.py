@@ -37,16 +37,16 @@ from psyclone_storage.ir.unit import (
 )
 from psyclone_storage.passes.inline.array_arguments import (
     PassedArray,
-    begins_at_one,
     check_extents,
+    is_unmodified,
     passed_array,
-    stays,
+    starts_at_one,
 )
 from psyclone_storage.passes.inline.caller import CallerNames
 from psyclone_storage.passes.inline.legality import (
     InlineError,
     may_be_folded,
-    sets_first,
+    writes_before_reads,
     written_in,
 )
 from psyclone_storage.passes.inline.substitution import Substitution
@@ -187,7 +187,7 @@ class InlinedProcedure(Substitution):
             raise InlineError(f"what is passed for '{symbol.name}' depends on what changes")
         copy = self.caller.declare(Declare(symbol.name, self._type_of(symbol)), symbol.key)
         self.scalars[symbol.key] = copy
-        if not (is_written and sets_first(self.callee.code.body, symbol.key)):
+        if not (is_written and writes_before_reads(self.callee.code.body, symbol.key)):
             self.before.append(Assign(copy, arg, place=self.place))
         if is_written and not by_value:
             self.after.append(Assign(arg, copy, place=self.place))
@@ -234,7 +234,7 @@ class InlinedProcedure(Substitution):
             is_whole = isinstance(symbol.type, ScalarType) and (
                 symbol.type.intrinsic is Intrinsic.INTEGER
             )
-            if not is_whole or not stays(symbol):
+            if not is_whole or not is_unmodified(symbol):
                 return False
         return True
 
@@ -277,10 +277,10 @@ class InlinedProcedure(Substitution):
         shape = tuple(self.changed(one) for one in item.shape)
         check_extents(shape, item.name)
         for one in sorted({one for extent in shape for one in names_in(extent)}):
-            if self.caller.is_fortran and not stays(self.caller.symbol_of(one)):
+            if self.caller.is_fortran and not is_unmodified(self.caller.symbol_of(one)):
                 raise InlineError(f"'{one}' gives an extent of '{item.name}' and may change")
         self.caller.declared[name.key] = replace(made, name=name.text, shape=shape, value=value)
         if item.key == key_of(self.callee.result):
-            if not all(begins_at_one(one) for one in item.shape):
+            if not all(starts_at_one(one) for one in item.shape):
                 raise InlineError(f"the result of '{self.callee.code.name}' begins not at 1")
             self.result = name

@@ -43,7 +43,7 @@ class Substitution(ABC):
 
     @abstractmethod
     def other_name(self, name: Name) -> Expr:
-        """Return what a name stands for that is no argument."""
+        """Return the expression for a name that is no argument."""
 
     @abstractmethod
     def check_expression(self, expr: Expr) -> None:

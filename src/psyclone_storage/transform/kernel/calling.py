@@ -33,7 +33,7 @@ from psyclone_storage.transform.kernel.inline_module import against_leaving, on_
 from psyclone_storage.transform.step import Place, Reasons
 
 MOST_STATEMENTS = 400
-"""How many statements a kernel may have with all the procedures in it (ADR 167)."""
+"""How many statements a kernel may have with all the procedures in it."""
 
 
 @dataclass(frozen=True, slots=True)

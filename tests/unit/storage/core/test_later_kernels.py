@@ -185,7 +185,7 @@ MUTANTS: list[tuple[Any, str, Callable[[], None]]] = [
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda found: found.__name__)
 @pytest.mark.parametrize("order", ORDERS, indirect=True)
-def test_what_is_asked_for_is_in_order(scenario: Callable[[], None]) -> None:
+def test_ordered_work_does_not_raise_a_data_race(scenario: Callable[[], None]) -> None:
     scenario()
 
 

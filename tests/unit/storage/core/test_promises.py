@@ -39,7 +39,7 @@ def test_a_view_to_be_overwritten_keeps_the_rest_of_the_field() -> None:
 
 
 @pytest.mark.spec("ACC-14", "ACC-39")
-def test_all_who_wait_for_a_writer_go_on_together() -> None:
+def test_all_readers_that_wait_for_a_writer_resume_without_a_timeout() -> None:
     buffer = made()
     both = threading.Barrier(3)
 

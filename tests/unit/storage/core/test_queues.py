@@ -253,7 +253,7 @@ MUTANTS: list[tuple[Any, str, Any, Scenario]] = [
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda found: found.__name__)
 @pytest.mark.parametrize("order", ORDERS, indirect=True)
-def test_what_the_runtime_does_is_in_order(scenario: Scenario) -> None:
+def test_runtime_operations_do_not_raise_a_data_race(scenario: Scenario) -> None:
     scenario()
 
 

@@ -184,7 +184,7 @@ def test_a_device_has_nothing_that_is_saved() -> None:
     work.apply(MakeAccRoutine("call1", force=True))
 
 
-def test_a_step_lets_threads_store_a_constant() -> None:
+def test_storing_a_constant_under_threads_is_not_refused() -> None:
     work = bench(module("calls = .true.", above="logical :: calls"), WRITTEN)
     work.apply(ParallelDo("loop1"))
 

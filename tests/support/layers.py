@@ -1,0 +1,183 @@
+"""Tables of the architecture test: layers, late imports, libraries, state of the process."""
+
+from __future__ import annotations
+
+# What most calls do not need is imported once it is:
+# `--version` answers without the compiler, and a translation does without steps and scripts.
+LATE: dict[str, set[str]] = {
+    "base/digest.py": {"hashlib.sha256"},
+    "base/records.py": {"dataclasses"},
+    "cli/examples.py": {"shutil"},
+    "cli/kernel_users.py": {"json"},
+    "cli/guard.py": {"psyclone_storage.base.render_tools", "traceback"},
+    "cli/options.py": {"ast"},
+    "cli/write.py": {"shutil.copy2"},
+    "cli/main.py": {"psyclone_storage.cli.batch.run_batch"},
+    "cli/kern.py": {"psyclone_storage.cli.kernel_tools.run_tool"},
+    "cli/page.py": {"importlib.util.find_spec"},
+    "cli/batch.py": {
+        "psyclone_storage.cli.page.check_template_engine",
+        "psyclone_storage.cli.trial.try_to_compile",
+        "psyclone_storage.cli.turns.Turns",
+        "psyclone_storage.cli.verbose",
+        "psyclone_storage.cli.workers.Workers",
+        "psyclone_storage.driver.compile.make_compiler",
+        "psyclone_storage.driver.factories.make_scripted_compiler",
+    },
+    "cli/report.py": {
+        "json",
+        "psyclone_storage.cli.page.page_text",
+        "psyclone_storage.cli.verbose.kernel_lines",
+        "psyclone_storage.driver.page.page_object",
+        "psyclone_storage.driver.reports",
+    },
+    "cli/results.py": {"json"},
+    "embedded/invoke.py": {
+        "psyclone_storage.base.diagnostic.CompileError",
+        "psyclone_storage.driver.tracing.asked_for",
+        "psyclone_storage.driver.invokes.recover",
+        "psyclone_storage.driver.last_calls.finder",
+        "psyclone_storage.driver.invokes.run_invoke",
+    },
+    "driver/invokes.py": {"psyclone_storage.driver.traced.compile_invoke"},
+    "driver/apis.py": {
+        "psyclone_storage.driver.gocean.GOCEAN",
+        "psyclone_storage.driver.gocean.TARGETS",
+        "psyclone_storage.driver.lfric.LFRIC",
+        "psyclone_storage.driver.lfric.TARGETS",
+    },
+    "driver/compile.py": {
+        "psyclone_storage.driver.placing.place_kernels",
+        "psyclone_storage.driver.coherence.check_coherence",
+        "psyclone_storage.driver.holding.check_plans",
+        "psyclone_storage.driver.holding.with_holding",
+        "psyclone_storage.driver.requested.read_requested",
+    },
+    "driver/fortran.py": {
+        "psyclone_storage.frontend.fortran.body.read_code",
+        "psyclone_storage.frontend.fortran.resolve.resolve_code",
+    },
+    "driver/kernels.py": {
+        "psyclone_storage.driver.effects.SharedEffects",
+    },
+    "driver/module_context.py": {"psyclone_storage.driver.c_printer.CPrinter"},
+    "driver/lfric_python.py": {
+        "psyclone_storage.backend.meshes.on_device.on_device",
+        "psyclone_storage.backend.meshes.table.meshes_in_c",
+        "psyclone_storage.driver.on_columns.not_for_threads",
+    },
+    "driver/python.py": {
+        "psyclone_storage.backend.native.columns",
+        "psyclone_storage.backend.numpy.columns",
+        "psyclone_storage.driver.in_python.in_python",
+        "psyclone_storage.driver.python_parts",
+    },
+    "driver/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
+}
+
+# "__init__" is the package itself: the version. Imports inside a room are always allowed.
+COMPILER = set("analysis backend coherence domain frontend infrastructures ir languages passes "
+               "transform".split())  # fmt: skip
+ROOMS: dict[str, set[str]] = {
+    "__init__": set(),
+    "__main__": {"cli"},
+    "base": set(),
+    "ir": {"base"},
+    "infrastructures": {"ir", "base"},
+    "embedded": {"driver", "base"},
+    "gocean": {"embedded", "infrastructures"},
+    "lfric": {"embedded", "infrastructures", "base"},
+    "config": {"infrastructures", "ir", "base"},
+    "passes": {"analysis", "ir", "base"},
+    "languages": {"passes", "analysis", "ir", "base"},
+    "coherence": {"analysis", "ir", "base"},
+    "frontend": {"languages", "passes", "analysis", "ir", "base"},
+    "domain": {"infrastructures", "ir", "base"},
+    "analysis": {"ir", "base"},
+    "backend": {"languages", "passes", "analysis", "infrastructures", "ir", "base"},
+    "transform": {"coherence", "passes", "analysis", "infrastructures", "ir", "base"},
+    "scripting": {
+        "transform",
+        "coherence",
+        "languages",
+        "passes",
+        "analysis",
+        "backend",
+        "config",
+        "infrastructures",
+        "ir",
+        "base",
+    },
+    "storage": {"base"},
+    "runtime": {"storage", "base"},
+    "driver": COMPILER | {"scripting", "config", "base", "__init__"},
+    "cli": {"driver", "config", "base", "__init__"},
+}
+
+# Where a package from outside the standard library may be imported: one file, or one room.
+OUTSIDERS: dict[str, set[str]] = {
+    "numpy": {"storage", "runtime"},
+    "cupy": {"storage"},
+    "mpi4py": {"runtime"},
+    "xarray": {"storage"},
+    "jinja2": {"cli"},
+}
+OPTIONAL = {"cupy", "jinja2", "mpi4py", "xarray"}
+
+# The folders of the storage runtime: no face knows another, and the core knows no face.
+STORAGE: dict[str, set[str]] = {
+    "core": {"memory"},
+    "memory": {"core"},
+    "interop": {"core", "memory"},
+    "gdp": {"core", "memory", "interop"},
+    "hmemo": {"core", "memory", "interop"},
+    "kokkos": {"core", "memory", "interop"},
+    "accessors": {"core", "memory", "interop"},
+}
+
+# What there is once in a process: its memories, what executes on it, its devices and their queues,
+# and what a user makes known to all: presets, names of types. Each is changed under a lock, or by
+# the user's word alone. The compiler has nothing of this kind.
+PROCESS_WIDE: dict[str, set[str]] = {
+    # Signals are sent to the process.
+    "base/stopping.py": {"_STATE"},
+    # What a program chooses for all of its invokes.
+    "embedded/invoke.py": {"_CHOSEN"},
+    "storage/core/context.py": {"_CONTEXTS", "_FACTORIES"},
+    "storage/core/device.py": {"_SELECTION"},
+    "storage/core/spaces.py": {"_SPACES"},
+    "storage/gdp/defaults.py": {"_PRESETS", "_LISTENERS"},
+    "storage/kokkos/view_data.py": {"_registered"},
+    "storage/kokkos/view_handle.py": {"_RECORDS"},
+    "storage/memory/emulated.py": {"_MEMORIES"},
+    "storage/memory/queues.py": {"_CHANCE", "_QUEUES"},
+    "storage/memory/races.py": {"_LISTENERS"},
+    "storage/memory/registry.py": {"_MEMORIES"},
+    "storage/accessors/tasks.py": {"_SUBMITTED"},
+    "storage/memory/stream.py": {"_STREAMS"},
+}
+
+# Case is folded by what reads text: the front end, the settings, the command line, the tables of
+# taken names. The compiler has keys (`ir/keys.py`); what else it folds are no names of programs.
+READERS = {"base", "frontend", "config", "cli", "storage", "runtime"}
+FOLDS = {
+    "ir/keys.py": "names, once",
+    "ir/expr.py": "the exponent of a number",
+    "ir/rewrite.py": "the name of a class in a message",
+    "analysis/bodies/places.py": "characters of a text that is searched",
+    "transform/catalogue.py": "a truth value in a recipe",
+    "transform/kernel/intrinsics.py": "an option of a step",
+    "domain/data.py": "an expression that becomes a name",
+    "domain/lfric/arguments.py": "a member of an enumeration",
+    "driver/inputs.py": "texts that are searched for names",
+    "driver/modules.py": "names of files",
+    "scripting/transformations/kernel_modules.py": "options of a script",
+    "scripting/f2pygen.py": "a word of a script",
+}
+
+# What scripts see bears the name of what it shows, or that of PSyclone's class for the same thing.
+SHOWN = (
+    {"ir/schedule.py", "scripting/views.py"},
+    {"analysis/schedules/access.py", "scripting/arguments.py"},
+    {"runtime/lfric/space.py", "scripting/psyclone_names.py"},
+)

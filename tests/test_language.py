@@ -1,0 +1,63 @@
+"""The rules for names and English hold, and each rule finds what it is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from language import SOURCE, above_limits, counts, read_limits, violations
+
+
+def test_no_folder_breaks_a_rule_more_often_than_its_limit() -> None:
+    above = above_limits(violations(SOURCE), read_limits())
+    assert not above, "\n".join(map(str, above))
+
+
+def test_limits_are_not_larger_than_the_numbers() -> None:
+    number = counts(violations(SOURCE))
+    assert {key: limit for key, limit in read_limits().items() if limit > number[key]} == {}, (
+        "run 'python tests/support/language.py --record'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"""What a loop reads."""\n', [("first-word", 1)]),
+        ('def f():\n    """Own this."""\n', [("first-word", 2)]),
+        ('"""Whatever is read."""\n', []),
+        ('"""Integers.\n\nA whole\nnumber.\n"""\n', [("banned-word", 3)]),
+        ("x = 1\n# Comes\n# behind it, beside\n", [("banned-word", 3), ("banned-word", 3)]),
+        ("x = 'behind'  # fine\n", []),
+        ("def behind() -> None: ...\n", []),
+        ("# The headroom of an understanding.\n", []),
+    ],
+)
+def test_words_are_found(tmp_path: Path, text: str, expected: list[tuple[str, int]]) -> None:
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    assert [(each.rule, each.line) for each in violations(tmp_path)] == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("def f(): ...", "def f(): ...", True),
+        ("class Form: ...", "Form = int | str", True),
+        ("def f(): ...", "def _f(): ...", False),
+        ("LIMIT = 1", "LIMIT = 2", False),
+        ("def f(): ...", "class A:\n    def f(self): ...", False),
+    ],
+)
+def test_collisions_are_found(tmp_path: Path, first: str, second: str, found: bool) -> None:
+    (tmp_path / "a.py").write_text(first, encoding="utf-8")
+    (tmp_path / "b.py").write_text(second, encoding="utf-8")
+    assert [each.rule for each in violations(tmp_path)] == ["collision"] * found
+
+
+def test_one_more_violation_is_above_the_limit(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("# behind\n\nx = 1\n# behind\n", encoding="utf-8")
+    found = violations(tmp_path)
+    assert above_limits(found, {(".", "banned-word"): 2}) == []
+    assert above_limits(found, {(".", "banned-word"): 1}) == found
+    assert above_limits(found, {}) == found
