@@ -29,7 +29,7 @@ from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.interior import SplitInterior
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
-from psyclone_storage.transform.kernel.calling import InlineCallingKernel
+from psyclone_storage.transform.kernel.calling import InlineCallingKernel, InlineProcedures
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
@@ -43,7 +43,6 @@ from psyclone_storage.transform.kernel.loops import (
     SwapInKernel,
     TileInKernel,
 )
-from psyclone_storage.transform.kernel.procedures import InlineProcedures
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.kernel.summing import InlineSummingCall

@@ -58,6 +58,16 @@ def _locals(code: KernelCode) -> Iterator[Declare]:
             yield item
 
 
+def _renamed(code: KernelCode, actuals: tuple[Expr, ...]) -> dict[str, str]:
+    """Return new names for what the block declares or imports under a name in an argument."""
+    outside = frozenset[str]().union(*map(names_in, actuals))
+    own = [item.name for item in _locals(code)]
+    own += [name.local for use in code.uses for name in use.names]
+    exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
+    table = NameTable({*outside, *own, *frozenset().union(*map(names_in, exprs))})
+    return {key_of(name): table.fresh(name) for name in own if key_of(name) in outside}
+
+
 @dataclass(slots=True)
 class _BlockNames(Substitution):
     """The names of a kernel in a block: `renamed` local names, and `kinds` as the module has them.
@@ -73,22 +83,16 @@ class _BlockNames(Substitution):
     @classmethod
     def of(cls, code: KernelCode, actuals: tuple[Expr, ...], kind_name: KindName) -> _BlockNames:
         """Return the names of `code` where it is called with `actuals`."""
-        outside = frozenset[str]().union(*map(names_in, actuals))
-        declared = [item.name for item in _locals(code)]
-        own = [*declared, *(name.local for use in code.uses for name in use.names)]
-        exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
-        table = NameTable({*outside, *own, *frozenset().union(*map(names_in, exprs))})
-        renamed = {key_of(name): table.fresh(name) for name in own if key_of(name) in outside}
-        used = sorted(kinds_in_block(code) - keys_of(declared))
-        kinds = {kind: kind_name(kind, code.uses) for kind in used}
-        shapes = {
-            key: item.shape if (item := code.declared(key)) else () for key in code.dummy_keys
+        declared = keys_of(item.name for item in _locals(code))
+        kinds = {
+            kind: kind_name(kind, code.uses) for kind in sorted(kinds_in_block(code) - declared)
         }
         pairs = dict(zip(code.dummy_keys, actuals, strict=True))
-        names = cls({key: arg for key, arg in pairs.items() if not shapes[key]}, renamed, kinds)
-        for key, arg in pairs.items():
-            if shapes[key]:
-                names.arrays[key] = shifted_array(arg, shapes[key], names.changed)
+        arrays = {key: item.shape for key in pairs if (item := code.declared(key)) and item.shape}
+        scalars = {key: arg for key, arg in pairs.items() if key not in arrays}
+        names = cls(scalars, _renamed(code, actuals), kinds)
+        for key, shape in arrays.items():
+            names.arrays[key] = shifted_array(pairs[key], shape, names.changed)
         return names
 
     def literal(self, literal: Literal) -> Expr:

@@ -8,7 +8,7 @@ place of the call. The printers of Python refuse such a kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass, field, replace
@@ -63,7 +63,7 @@ _Procedure = tuple[str, str]
 def inline_procedures(code: KernelCode) -> InlinedCode:
     """Return a kernel in Fortran with the procedures of modules inlined that its context has."""
     context = code.module.context
-    if context is None or code.in_place or not _has_calls(code):
+    if context is None or code.in_place or not any(True for _ in called_names(code.body)):
         return InlinedCode(code)
     why = ""
     if any(isinstance(line, DirectiveLine) for line in walk_lines(code.body)):
@@ -101,18 +101,17 @@ def inline_calls(
     return InlinedCode(made, remaining)
 
 
-def _has_calls(code: KernelCode) -> bool:
-    """Return whether a subroutine may call what is no intrinsic."""
-    for line in walk_lines(code.body):
+def called_names(body: Iterable[Line]) -> Iterator[str]:
+    """Yield the keys of the procedures that statements call, empty for a component."""
+    for line in walk_lines(body):
         if isinstance(line, Call):
-            return True
+            yield line.procedure.key if isinstance(line.procedure, Name) else ""
         for expr in expressions_of(line):
             for part in walk(expr):
                 if isinstance(part, CallFunction) and isinstance(part.base, Name):
                     symbol = part.base.symbol
                     if symbol is None or symbol.origin is not Origin.INTRINSIC:
-                        return True
-    return False
+                        yield part.base.key
 
 
 @dataclass(slots=True)
@@ -202,15 +201,7 @@ class _Inliner:
     # ------------------------------------------------------------------------ functions
 
     def _calls(self, expr: Expr) -> bool:
-        found: list[Expr] = []
-
-        def look(part: Expr) -> Expr:
-            if self._is_called(part):
-                found.append(part)
-            return with_parts(part, look)
-
-        look(expr)
-        return bool(found)
+        return any(map(self._is_called, walk(expr)))
 
     def _is_called(self, expr: Expr) -> bool:
         """Return whether an expression calls a function that is no intrinsic."""
@@ -256,9 +247,8 @@ class _Inliner:
         symbol = names.symbol_of(procedure.key)
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY, Origin.INTRINSIC):
             raise InlineError(f"'{procedure.text}' is no procedure of a module")
-        module = symbol.module_key or names.code.module.key
         # A procedure may have another name in its module, and another may have this one there.
-        key = (module, key_of(symbol.name))
+        key = (symbol.module_key or names.code.module.key, key_of(symbol.name))
         if key in self.callers or len(self.callers) > _MOST_DEEP:
             raise InlineError(f"'{procedure.text}' calls itself")
         callee, actuals = self._callee(procedure, key, args)

@@ -1,7 +1,7 @@
-"""Kernels for columns that call procedures of other modules, where compilers do not look.
+"""Steps that inline the procedures which kernels call (`passes.inline`).
 
-Such a kernel comes to the PSy layer with the procedures in the place of their calls: `auto` asks
-no file more of a build, and no flag.
+Compilers do not look into other modules. `auto` puts kernels for columns that call procedures into
+the PSy layer with these inlined, so that a build needs no further file and no flag.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import InlinedCode, KernelCode, PlacedProcedure
-from psyclone_storage.ir.expr import CallFunction, Name, Origin, Sort, Unresolved, walk
+from psyclone_storage.ir.expr import Name, Origin, Sort, Unresolved, walk
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
-from psyclone_storage.ir.unit import Blank, Call, Comment, Do, Line, While
+from psyclone_storage.ir.unit import Blank, Comment, Do, Line, While
 from psyclone_storage.ir.walk import find
+from psyclone_storage.passes.inline.inliner import called_names
 from psyclone_storage.transform.kernel.code import (
     calls_for_columns,
     calls_that_remain,
     check_body,
     check_called,
+    coded_calls,
+    codes_of,
     inlined_codes,
     place_of_name,
     placed,
@@ -34,6 +37,61 @@ from psyclone_storage.transform.step import Place, Reasons
 
 MOST_STATEMENTS = 400
 """How many statements a kernel may have with all the procedures in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineProcedures:
+    """Put the procedures that a kernel calls in the place of their calls.
+
+    They are looked for in the kernel's module and below `-d`, and those that they call with them. A
+    compiler does not look into other files: a call in a loop keeps it from vectors and costs more
+    than what is called, if that is short. What a procedure declares becomes the kernel's own under
+    new names; what it sees of its module the kernel imports. Loops become visible to other steps,
+    which come behind. `inline-call` does this by itself.
+
+    A call stays if its procedure has optional arguments, keeps values from call to call, changes
+    variables of modules, calls itself, holds a statement that is not understood or a line for the
+    preprocessor, returns from within a loop, or needs a private name of its module; if elements
+    that are passed are not certainly those of one array, if an extent may change meanwhile or is
+    divided, or if it is not known which procedure of an interface is meant. A function stays where
+    a condition decides whether it is called. All stay if the preprocessor chooses what the
+    kernel's module imports or holds.
+
+    Refused if the kernel calls no procedure of a module, or if all calls stay.
+
+    before: do k ...; b(k) = square(a(k))
+    after:  do k ...; square_1 = a(k)*a(k); b(k) = square_1
+    """
+
+    name: ClassVar[str] = "inline-procedures"
+
+    call: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel that is no built-in."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return why no procedure can take the place of its call."""
+        if problems := check_body(schedule, self.call) or check_called(schedule, self.call):
+            return problems
+        codes, inlined = codes_of(schedule, self.call), inlined_codes(schedule, self.call)
+        if any(one.code is not code for one, code in zip(inlined, codes, strict=True)):
+            return ()
+        remaining = tuple(reason for one in inlined for reason in calls_that_remain(one))
+        message = f"'{codes[0].name}' calls no procedure of a module."
+        return remaining or (Diagnostic("T067", message, codes[0].module.routine),)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with procedures in the place of their calls."""
+        raise_if_any(self.check(schedule, rules))
+        codes = tuple(one.code for one in inlined_codes(schedule, self.call))
+        return with_codes(schedule, self.call, codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +163,7 @@ def _may_gain(code: KernelCode) -> bool:
         return False
     bodies = [*_loops(code.body), *(helper.body for helper in code.helpers)]
     own = code.module.generics | {item.name for item in code.module.procedures}
-    return any(name not in own for body in bodies for name in _called_in(body))
+    return any(name and name not in own for body in bodies for name in called_names(body))
 
 
 def _sees_others(code: KernelCode) -> bool:
@@ -126,19 +184,6 @@ def _loops(body: tuple[Line, ...]) -> Iterator[tuple[Line, ...]]:
         else:
             for block in blocks_of(line):
                 yield from _loops(block)
-
-
-def _called_in(body: tuple[Line, ...]) -> Iterator[str]:
-    """Yield the keys of what is called, but functions of the language."""
-    for line in walk_lines(body):
-        if isinstance(line, Call) and isinstance(line.procedure, Name):
-            yield line.procedure.key
-        for expr in expressions_of(line):
-            for part in walk(expr):
-                if isinstance(part, CallFunction) and isinstance(part.base, Name):
-                    symbol = part.base.symbol
-                    if symbol is None or symbol.origin is not Origin.INTRINSIC:
-                        yield part.base.key
 
 
 def _unknown(code: KernelCode) -> Iterator[str]:
