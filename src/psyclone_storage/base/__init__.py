@@ -1,4 +1,4 @@
-"""The floor that every room stands on: source positions, diagnostics, names, text.
+"""Common utilities of all layers: source positions, diagnostics, names, text.
 
-Nothing here knows what a compiler or a storage is.
+Nothing here depends on the compiler or on storages.
 """

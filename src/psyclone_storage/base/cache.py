@@ -1,10 +1,10 @@
-"""A folder of bytes by key, which many commands use at once; whatever is wrong with it is a miss.
+"""A cache folder of bytes by key, shared by concurrent commands; every problem with it is a miss.
 
-An entry is written beside its place and renamed, so that a reader sees all of it or nothing, and a
-command that is killed leaves a file behind that a later one takes away. The folder is divided
+An entry is written to a temporary file and renamed, so that a reader sees all of it or nothing. A
+later command removes the temporary files of killed ones. The folder is divided
 by the first digit of the keys; each part is kept below its share of the limit by taking away
-what was not asked for longest. Nobody is told that the folder cannot be written: then nothing is
-kept. Entries become code that is executed, so that whatever another user may have written is
+the least recently used entries. If the folder cannot be written, nothing is cached, without a
+message. Entries become code that is executed, so that whatever another user may have written is
 ignored, and reported.
 """
 

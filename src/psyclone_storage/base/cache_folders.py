@@ -1,4 +1,4 @@
-"""Where this tool keeps what it has made, for the next call."""
+"""Cache folders of this tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def results_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the folder of kept results, None if the environment says that there is none."""
+    """Return the folder of cached results, None if the environment turns the cache off."""
     chosen = environment.get(RESULTS_VARIABLE)
     if chosen is not None:
         return Path(chosen) if chosen else None

@@ -1,6 +1,6 @@
-"""Every diagnostic code and what it stands for.
+"""Every diagnostic code and its meaning.
 
-The first letter names the room: P parsing, M metadata, S schedule, T transformation,
+The first letter names the subject: P parsing, M metadata, S schedule, T transformation,
 V verifier, G generation, R run time, C configuration, L command line, I a defect of this tool.
 A code is never reused.
 What a file, a word or a step can bring about has a folder under `tests/errors/`; what to do is in

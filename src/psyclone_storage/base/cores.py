@@ -1,8 +1,8 @@
-"""Own the choice between what is compiled and its twin in Python, which do the same.
+"""Choice between the C extensions and their pure-Python fallbacks, which behave alike.
 
-`PSYCLONE_STORAGE_CORE` in the environment decides: `python` takes the twins, `compiled` demands
-what is compiled, and `auto`, as without the variable, takes it where it is there. On a Python
-without a global lock (free threading) that is the twins.
+`PSYCLONE_STORAGE_CORE` in the environment decides: `python` selects the fallbacks, `compiled`
+requires the extensions, and `auto`, the default, uses an extension if it exists. A free-threaded
+Python (no global lock) uses the fallbacks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def is_compiled(name: str, edition: int) -> bool:
 
 
 def _edition(name: str) -> int:
-    """Return the edition of a compiled module, which may be older than its twin; 0 for none."""
+    """Return the edition of a compiled module, which may be older than its fallback; 0 for none."""
     try:
         return int(import_module(name).EDITION)
     except ImportError:

@@ -1,8 +1,8 @@
-"""What to do about a diagnostic that says nothing better itself, by its code.
+"""Default hints of diagnostics, by code.
 
-A message with a hint of its own knows more of the case; what stands here holds for every case of a
-code, and every code has it, so that no message ends without. It is said where there is no hint, and
-on the page of the code in the documentation.
+A message with a hint of its own is more specific. A default hint holds for every case of its code,
+and each code has one. It is printed if a diagnostic has no hint, and on the page of the code in the
+documentation.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ def cure_of(problem: Diagnostic) -> str:
 
 
 def in_python(hint: str) -> str:
-    """Return what is said about metadata of Fortran as it is written in Python."""
+    """Return a hint about Fortran metadata, rewritten for Python metadata."""
     _, also, of_python = hint.partition("; in Python, ")
     if also:
         return f"Write {of_python}" if hint.startswith("Write") else f"Add {of_python}"

@@ -1,4 +1,4 @@
-"""What can be wrong, and for whom.
+"""Diagnostics and the exceptions that carry them.
 
 A `Diagnostic` is data; `base.render` alone turns it into text. `CompileError` carries what the
 user can mend, `InternalError` is a defect of this tool. Misuse of a Python function is an
@@ -14,7 +14,7 @@ from psyclone_storage.base.source import Span
 
 
 class Severity(Enum):
-    """How much a diagnostic matters: an error stops the compilation, a warning does not."""
+    """Severity of a diagnostic: an error stops the compilation, a warning does not."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -32,9 +32,9 @@ class Related:
 class Diagnostic:
     """One thing that is wrong: a code, a full sentence, the smallest place, and what to do.
 
-    `code` is a key of `base.codes.CODES`. `label` is put beside the caret. `hint` says what the
-    user can do. `file` names the file where no place in a text is known. `remedies` are steps, by
-    name, that would mend it. `trace` is the stack of Python's calls, for whoever asks to see it.
+    `code` is a key of `base.codes.CODES`. `label` is printed next to the caret. `hint` is an edit
+    or action. `file` names the file where no place in a text is known. `remedies` are steps, by
+    name, that would mend it. `trace` is Python's call stack, for `--traceback`.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""Digests of contents: what is kept or numbered by content is found by them."""
+"""Digests of contents, the keys of everything that is cached or numbered by content."""
 
 from __future__ import annotations
 

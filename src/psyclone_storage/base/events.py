@@ -1,10 +1,9 @@
-"""What events do to replicas, row by row: the theory that compiler, storage and libraries share.
+"""Coherence tables: the effect of each event on replicas, as a specification.
 
 A field has one true value and replicas of it: copies in the halo of a rank, and copies in other
-memory spaces. The tables say what becomes of a replica in each state by each event. Nobody computes
-with them. The planners, the adversaries, the storage runtime and the library in Fortran each have
-code of their own, for they check each other; tests make every row happen to each of them
-(`tests/theory`), so that what one believes of an event is what all do.
+memory spaces. The tables give the state of a replica after each event. No code looks rows up. The
+planners, the checkers, the storage runtime and the Fortran library each have their own code,
+because they check each other; the tests in `tests/theory` apply every row to each of them.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import NamedTuple
 
 
 class Copy(Enum):
-    """What a rank has at dofs of others: nothing yet, some number, or the owner's value."""
+    """State of a halo copy: no value yet, a stale value, or the owner's value."""
 
     NEVER_FILLED = "never filled"
     STALE = "stale"
@@ -25,7 +24,7 @@ class Copy(Enum):
 
 
 class HaloEvent(Enum):
-    """What can happen to the copies at one place of a halo, be it a level or the annexed dofs."""
+    """Events for the copies at one place of a halo: a level, or the annexed dofs."""
 
     READ = "it is read"
     OWNERS_WRITE = "owners write, and nobody else does"
@@ -71,7 +70,7 @@ HALO: Mapping[tuple[HaloEvent, Copy], Copy | None] = {
 
 
 class Holders(Enum):
-    """Which of two memory spaces have the current values: the one of the event is `here`."""
+    """The memory spaces, of two, that have the current values: that of the event is `here`."""
 
     NONE = "none"
     HERE = "here"
@@ -80,7 +79,7 @@ class Holders(Enum):
 
 
 class MemoryEvent(Enum):
-    """What can happen in one of two memory spaces."""
+    """Events in one of two memory spaces."""
 
     READ = "read access"
     WRITE = "write access"
@@ -93,9 +92,9 @@ class MemoryEvent(Enum):
 
 
 class MemoryOutcome(NamedTuple):
-    """What comes of an event: who is current then, after how many transfers, and if it is usable.
+    """Result of an event: the current spaces, the number of transfers, and usability.
 
-    `holders` is None where the event is refused. Values of a write that failed are not usable
+    `holders` is None if the event is refused. Values of a write that failed are not usable
     until all of them are written anew.
     """
 
@@ -146,7 +145,7 @@ MEMORY: Mapping[tuple[MemoryEvent, Holders], MemoryOutcome] = {
 
 
 class PartEvent(Enum):
-    """What can happen to parts of the values in one of two memory spaces."""
+    """Events for parts of the values in one of two memory spaces."""
 
     READ = "read access to parts"
     WRITE = "write access to parts"

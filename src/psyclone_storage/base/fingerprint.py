@@ -1,4 +1,4 @@
-"""Which tool this is, to the last character of its source: what it makes depends on nothing less.
+"""Fingerprint of this tool: the digest of all its source files.
 
 Reading 400 files takes a tenth of a small translation, so that the digest of their contents is kept
 by their sizes and times. A time says when a file was last changed or replaced, and cannot be set by

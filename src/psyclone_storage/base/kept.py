@@ -38,10 +38,10 @@ class Identity:
 
 
 def kept_with_first(make: Callable[[Record, *Others], Made]) -> Callable[[Record, *Others], Made]:
-    """Return `make`, which is asked once for an object and the same further arguments.
+    """Return `make`, memoised for an object and equal further arguments.
 
     Of the object, the first argument, nothing may change, and it needs a `__dict__`; the others can
-    be hashed. `make` depends on these alone, and nobody changes what it returns.
+    be hashed. `make` depends on these alone, and callers do not change its results.
     """
     place = f"{make.__module__}.{make.__qualname__}"
 

@@ -33,7 +33,7 @@ class NameTable:
         self._taken.add(name.lower())
 
     def fresh(self, wish: str) -> str:
-        """Take and return `wish` if it is free, else `wish` with the first free `_<n>` behind it.
+        """Take and return `wish` if it is free, else `wish` with the first free suffix `_<n>`.
 
         A wish longer than a Fortran name may be (63 characters) is shortened.
         """
@@ -103,8 +103,8 @@ def _distance(word: str, other: str) -> int | None:
 def _slips(one: str, two: str, limit: int) -> int | None:
     """Return how many letters are wrong, missing, too many or exchanged with their neighbours.
 
-    None stands for more than `limit`: only pairs of letters are looked at that so many slips can
-    bring together.
+    The result is None for more than `limit`: only pairs of letters are compared that so many slips
+    can exchange.
     """
     if abs(len(one) - len(two)) > limit:
         return None

@@ -61,7 +61,7 @@ class _Field:
 
     @property
     def is_optional(self) -> bool:
-        """Whether an object can be made without a value for it."""
+        """Return whether an object can be made without a value for it."""
         return self.default is not _MISSING or self.default_factory is not _MISSING
 
 
@@ -332,7 +332,7 @@ def _tuple(record: str, names: list[str]) -> str:
 
 
 def _method(name: str, text: str, spaces: dict[str, Any], names: list[str]) -> FunctionType:
-    """Return the method `name` of `text`, where `_0`, `_1`, ... stand for `names`.
+    """Return the method `name` of `text`, with `_0`, `_1`, ... replaced by `names`.
 
     Classes with as many fields share what is compiled: only the names are put in.
     """

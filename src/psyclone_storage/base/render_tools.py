@@ -43,7 +43,7 @@ def render_sarif(problems: Iterable[Diagnostic], version: str) -> str:
 
 
 def render_github(problems: Iterable[Diagnostic]) -> str:
-    """Lay `problems` out as workflow commands, which GitHub shows beside the lines of a change."""
+    """Lay `problems` out as workflow commands, which GitHub shows next to the lines of a change."""
     return "\n".join(map(_annotation, problems))
 
 

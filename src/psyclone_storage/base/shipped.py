@@ -1,4 +1,4 @@
-"""Where the files that come with the package are.
+"""Locations of the files that the package contains.
 
 They lie in the package's `share/` folder when it was installed from a wheel, and at the top of the
 checkout when it is used from there.

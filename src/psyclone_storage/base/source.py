@@ -18,7 +18,7 @@ class SourceText:
     """A file as it was read: its name as the user knows it, and its characters.
 
     Two texts are equal only if they are the same object, so that a span stays cheap to compare.
-    Of a function of a program that runs, `calls` are the functions that names in it stand for.
+    Of a function of a program that runs, `calls` are the functions that names in it refer to.
     """
 
     name: str
@@ -62,7 +62,7 @@ class CalledText:
     """A function that another one calls: its text, and the module that has its variables.
 
     That is empty where it is the module of a kernel. `around` are variables of the function around
-    it, `defaults` the numbers that its arguments are by default, None for what is none, and `wraps`
+    it, `defaults` the numbers that its arguments are by default, None for no number, and `wraps`
     names the function that it wraps.
     """
 

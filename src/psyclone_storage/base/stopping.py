@@ -30,7 +30,7 @@ class StoppedError(KeyboardInterrupt):
 
 @dataclass(slots=True)
 class _State:
-    """Whether signals are deferred, and the last one that was."""
+    """State of signals: whether they are deferred, and the last deferred one."""
 
     is_deferred: bool = False
     pending: int = 0

@@ -172,7 +172,7 @@ def _known(options: Options, results: Results | None) -> dict[Path, FileResult |
 
 @dataclass(frozen=True, slots=True)
 class _WorkerTask:
-    """What is needed to compile any file of a call."""
+    """Everything that compiling any file of a call needs."""
 
     options: Options
     compiler: Compiler

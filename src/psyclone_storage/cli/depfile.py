@@ -62,8 +62,8 @@ def kernel_list_text(path: Path, kernels: Iterable[Path]) -> str:
 def dyndep_text(path: Path, target: str, kernels: Mapping[Path, str]) -> str:
     """Return the file at `path`, by which the build statement of `target` reads `kernels` in Ninja.
 
-    A digest of each stands in a comment: Ninja has looked at their times before it runs the command
-    that writes them, and sees by the text of this file that one has changed.
+    A comment has the digest of each: Ninja reads their times before it runs the command that writes
+    them, and detects a change by the text of this file.
 
     Raises:
         CompileError: `L003`, for each name that Ninja cannot read.

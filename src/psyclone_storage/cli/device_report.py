@@ -1,4 +1,4 @@
-"""What `psyclone-storage-kern -device` says: which kernels a device can run, and why not others."""
+"""Report of `psyclone-storage-kern -device`: kernels that a device can run, reasons for others."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _lines(found: list[KernelOnDevice]) -> Iterator[str]:
 
 
 def _said(reason: Diagnostic) -> str:
-    """Return where a reason stands, what it is, and what can be done."""
+    """Return the place of a reason, its text, and the hint."""
     span = reason.span
     place = f"{span.source.name}:{span.line}" if span is not None else reason.file
     return " ".join(part for part in (f"{place}:" if place else "", reason.message, reason.hint)

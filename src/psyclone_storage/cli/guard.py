@@ -29,8 +29,8 @@ _BY_SIGNAL = 128  # what a shell adds to the number of the signal that ended a c
 def run_guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
     """Run `command`, print the problems that it returns or raises, and return an exit status.
 
-    0: everything asked for was done. 1: something was wrong with what the user gave, or whoever
-    reads the output has gone. 2: a defect of this tool. 128 and the number of a signal: stopped by
+    0: everything asked for was done. 1: something was wrong with the input, or the reader of
+    the output has closed it. 2: a defect of this tool. 128 and the number of a signal: stopped by
     it, as from the keyboard.
     """
     _open_streams()
@@ -115,7 +115,7 @@ def _forget_output() -> None:
 
 
 def _open_streams() -> None:
-    """Put something in the place of standard streams that the caller has closed.
+    """Replace standard streams that the caller has closed.
 
     Python prints to such a stream in silence, and a file that is opened later takes its number.
     Here output is refused when there is some; messages go nowhere.

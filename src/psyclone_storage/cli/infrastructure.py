@@ -28,7 +28,7 @@ _INCLUDE = regex(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class CompiledModules:
-    """Where the compiled modules are, and their names; and why those in the cache are not used."""
+    """Folder and names of compiled modules, and the reasons why cached ones are not used."""
 
     directory: Path
     modules: frozenset[str]
@@ -125,7 +125,7 @@ def _version(compiler: str) -> str:
 
 
 def _build(sources: list[Path], compiler: str, directory: Path) -> None:
-    """Compile `sources` into a folder beside `directory` and rename it.
+    """Compile `sources` into a temporary folder and rename it to `directory`.
 
     A reader, or another process that does the same, never sees a part.
     """

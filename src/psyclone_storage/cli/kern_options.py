@@ -30,12 +30,12 @@ examples:
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """What one call of the command asks for: to check all `files`, or what to `generate` of them.
+    """Options of one call of the command: check all `files`, or `generate` something from them.
 
-    With `device` it is which of the kernels in `files`, which may be folders, a device can run; the
-    modules that they use are written to the folder `device_modules` as a device needs them.
+    With `device` it reports which kernels in `files`, which may be folders, a device can run, and
+    writes the modules that they use for the device to the folder `device_modules`.
 
-    `api` is None where the settings decide. Modules are looked for in and below `directories`.
+    `api` is None if the settings decide. Modules are looked for in and below `directories`.
     """
 
     files: tuple[Path, ...]

@@ -1,6 +1,6 @@
-"""Who a changed kernel belongs to: its first line says so, and before it is there, a claim.
+"""Ownership of changed kernels: the first line of a file names its owner; before that, a claim.
 
-A claim is a hidden folder beside the place of the file, with the name of the owner in it. It is
+A claim is a hidden folder next to the file, with the name of the owner in it. It is
 made in one step: a folder that is not empty is never replaced when another is given its name, on
 file systems that have no hard links as well. An owner finds its own again, those of a run that was
 killed included.
@@ -63,8 +63,8 @@ def made_from(name: str, original: str, text: str) -> str:
 def is_outdated(found: str, text: str, owner: str) -> bool:
     """Return whether the text `found` of a shared kernel may be replaced by `text` without loss.
 
-    That is so if both were made from one file that has changed since: whoever uses the kernel is
-    made anew then. And if it is the `owner`'s own, of the scheme that shares nothing.
+    That is so if both were made from one file that has changed since: every user of the kernel is
+    then regenerated. And if it is the `owner`'s own, of the scheme that shares nothing.
     """
     before, now = (one.partition("\n")[0].rpartition(" as of ") for one in (found, text))
     same_file = before[0] == now[0] and before[0].startswith(_MADE_FROM)
@@ -147,7 +147,7 @@ class Claims:
         return any(os.path.lexists(path) and owner_of(path) != self.owner for path in paths)
 
     def _made(self, claim: Path) -> bool:
-        """Return whether a claim was made at `claim`, where nobody else has one."""
+        """Return whether a claim was made at `claim`; it fails if another owner has one."""
         mine = temporary_name(claim)
         mine.mkdir(exist_ok=True)
         try:
@@ -168,7 +168,7 @@ def _holder(claim: Path) -> str | None:
 
 
 def _remove(claim: Path) -> None:
-    """Take away a claim. One that somebody makes between the two steps is not empty, and stays."""
+    """Remove a claim, unless another process makes one between the two steps."""
     with suppress(OSError):
         (claim / _OWNER).unlink()
         claim.rmdir()

@@ -44,7 +44,7 @@ _NUMBERS = 10**9
 
 
 class Scheme(Enum):
-    """How changed kernels are numbered."""
+    """Schemes that number changed kernels."""
 
     MULTIPLE = "multiple"
     SINGLE = "single"
@@ -96,7 +96,7 @@ class KernelFolder:
 
     @property
     def owner(self) -> str:
-        """What the PSy layer is called in the folder."""
+        """The name of the PSy layer in the folder."""
         return self._claims.owner
 
     @property
@@ -157,7 +157,7 @@ class KernelFolder:
 def remove_old(folder: Path, owners: frozenset[str], written: Iterable[Path]) -> None:
     """Remove every file of `owners` that is not among `written`, and shared ones that are unused.
 
-    Where that cannot be done they stay: nobody uses them.
+    Files that cannot be removed stay; they are unused.
     """
     kept = frozenset(path.name for path in written)
     remove_unused(folder, owners, kept)

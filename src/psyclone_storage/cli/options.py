@@ -55,7 +55,7 @@ class BuildFiles:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Those that are asked for."""
+        """The requested ones."""
         dyndep = self.dyndep[0] if self.dyndep else None
         files = (self.depfile, self.stamp, self.gathered_kernels, self.kernel_list, dyndep)
         return tuple(filter(None, files))
@@ -63,10 +63,10 @@ class BuildFiles:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What one call of the command asks for.
+    """Options of one call of the command.
 
-    `api` and `distributed` are None where the settings decide. `schedule_json` and `dag` are None
-    if not asked for, and `-` for standard output. `profile` holds `invokes`, `kernels` or both.
+    `api` and `distributed` are None if the settings decide. `schedule_json` and `dag` are None
+    if not requested, and `-` for standard output. `profile` holds `invokes`, `kernels` or both.
     `strict` makes warnings errors. `remarks` are warnings about the options themselves.
     """
 
@@ -107,13 +107,13 @@ class Options:
 
     @property
     def reports(self) -> bool:
-        """Whether a report takes the place of the generated code on standard output."""
+        """Return whether a report replaces the generated code on standard output."""
         printed = self.schedule or self.explain or "-" in (self.schedule_json, self.dag)
         return printed or self.page is not None
 
     @property
     def writes(self) -> bool:
-        """Whether generated code goes to files."""
+        """Return whether generated code goes to files."""
         return any((self.algorithm_output, self.psy_output, self.output_dir))
 
 
@@ -196,7 +196,7 @@ def _suffix(file: Path) -> str:
 
 
 def kernel_folder(options: Options) -> Path | None:
-    """Return the folder of changed kernels, None if only reports are asked for."""
+    """Return the folder of changed kernels, None if only reports are requested."""
     if options.kernel_output is None and options.reports and not options.writes:
         return None
     return options.kernel_output or options.output_dir or Path()
@@ -340,7 +340,7 @@ def _build_parser() -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="ALGORITHM", help="algorithm files")
-    # Fab asks whoever is called 'psyclone' for these words, and for a number behind them.
+    # Fab calls the command 'psyclone' and expects these words, followed by a number.
     version = f"psyclone-storage version: {__version__} (for PSyclone version: {_PSYCLONE})"
     parser.add_argument("--version", action="version", version=version)
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""What became of the files of one call, written together: all outputs, or none.
+"""Results of the files of one call, written together: all outputs, or none.
 
 Here the changed kernels of a call meet, and what only all files give: reports, and dependencies.
 """
@@ -32,13 +32,13 @@ _NO_KERNELS = "! No step has changed a kernel.\n"
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """What became of one algorithm file.
+    """Result of one algorithm file.
 
     `printed` is what its script printed, `texts` are generated texts that go to standard output,
     with their headings, `outputs` those that go to files, `kernels` the changed kernels among
-    them, `records` say which of these are shared; `owner` is what the PSy layer is called in their
-    folder. `sources` are what a dependency rule needs. `translation` is what another call may be
-    given instead of compiling.
+    them, `records` say which of these are shared; `owner` is the name of the PSy layer in their
+    folder. `sources` are what a dependency rule needs. `translation` can be
+    cached for other calls.
     """
 
     problems: tuple[Diagnostic, ...]
@@ -54,7 +54,7 @@ class FileResult:
 
     @property
     def targets(self) -> tuple[Path, ...]:
-        """The files that are made of the sources, but for kernels: nobody can know their names."""
+        """The generated files, except kernels, whose names are not known in advance."""
         return tuple(output.path for output in self.outputs)
 
     @property

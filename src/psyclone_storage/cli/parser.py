@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
     """The option parser of every command; a mistake raises `CompileError` `L001`."""
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        """Return the values of `words`; files may stand before, between and behind the options.
+        """Return the values of `words`; files may precede, separate and follow the options.
 
         Raises:
             CompileError: `L001`, for each word that means nothing, or for the first other mistake.

@@ -1,4 +1,4 @@
-"""How far a long batch has come, on one line of a terminal; nothing where nobody looks."""
+"""Progress of a long batch on one line of a terminal; nothing without a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Options of PSyclone that mean nothing here, or something that a setting says.
+"""Options of PSyclone that have no effect here, or that correspond to a setting.
 
-They are taken, so that a build that gives them goes on, and a line says what becomes of each: what
-changes nothing is a warning, what another tool would do is an error.
+They are accepted, so that existing builds work. An option without an effect is a warning; one that
+requests an unsupported function is an error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WITHOUT_EFFECT = {
     "--modman-file-ignore": "files are chosen by their names; IGNORE_MODULES leaves modules out",
     "--backend-add-all-intrinsic-arg-names": "arguments are printed as they were written",
 }
-# By flag: the settings that it stands for.
+# By flag: the settings that it corresponds to.
 _SETTINGS = {
     "--backend-disable-validation": "BACKEND_CHECKS_ENABLED=false",
     "--backend-disable-indentation": "BACKEND_INDENTATION_DISABLED=true",
@@ -33,7 +33,7 @@ _SETTINGS = {
 
 
 def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser, which leaves what is given to `settings_for` and `remarks`."""
+    """Add the options to a parser; `settings_for` and `remarks` evaluate them."""
     group = parser.add_argument_group("of PSyclone, for the sake of builds that give them")
     for flag, why in _WITHOUT_EFFECT.items():
         if flag in ("--frontend", "--log-level"):
@@ -52,7 +52,7 @@ def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_for(given: argparse.Namespace) -> str:
-    """Return the settings that the options stand for, as '--config-opts' has them."""
+    """Return the settings that the options correspond to, as '--config-opts' has them."""
     return " ".join(text for flag, text in _SETTINGS.items() if _is_given(given, flag))
 
 

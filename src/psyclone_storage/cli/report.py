@@ -1,4 +1,4 @@
-"""What is said about a compilation besides the code: schedules, dependences, explanations."""
+"""Reports of a compilation: schedules, dependences, explanations."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ from psyclone_storage.driver.request import CompileRequest
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What is made of one algorithm file, and of which `sources`; not where that goes.
+    """Texts generated from one algorithm file, and their `sources`, without destinations.
 
-    `beside` are texts that belong beside the PSy layer's, each with what its name ends in.
+    `beside` are further texts that accompany the PSy layer, each with the suffix of its name.
     """
 
     algorithm_text: str
@@ -141,7 +141,7 @@ class Results:
         """Return a place as its file, which holds its text, and its ends.
 
         Raises:
-            CompileError: the file holds another text, or is none.
+            CompileError: the file has another text, or does not exist.
         """
         name = span.source.name
         if self.inputs.index.texts.read(Path(name)).text != span.source.text:

@@ -1,4 +1,4 @@
-"""How problems and reports are printed: in which form, and whether in colour.
+"""Form and colour of printed problems and reports.
 
 Read from the command line before everything else, so that a mistake in the options is itself
 reported in the form that was asked for.

@@ -2,7 +2,7 @@
 
 The PSy layer and the algorithm are compiled with the kernels, and with whatever modules these
 use that lie below the kernel folders, against our interfaces of the infrastructure. Nothing
-is linked, and nothing is left behind but the compiled infrastructure in the user's cache.
+is linked, and nothing remains but the compiled infrastructure in the user's cache.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ _PAUSE = 0.002  # seconds
 
 
 class Turns:
-    """Which of `number` things are done, for all processes that were handed this.
+    """Ordering barrier of `number` items, shared by processes.
 
     No lock is held, which a process that dies would keep. Each thing is done at some time, by
-    failing if need be, and is begun in the order of the numbers: so nobody waits for ever.
+    failing if need be, and is begun in the order of the numbers: so no process waits for ever.
     """
 
     def __init__(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""What `--verbose` says: which settings come from where, and where kernels were found.
+"""Output of `--verbose`: origin of the settings, and files of the kernels.
 
 All of it goes to standard error, a line a fact: generated code and reports stay as they are.
 """

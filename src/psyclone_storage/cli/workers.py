@@ -195,7 +195,7 @@ def _serve(
 
 
 def _answer(work: Callable[[Given], Made], given: Given) -> bytes:
-    """Return the pickled result, or the pickled reason why there is none."""
+    """Return the pickled result, or the pickled exception."""
     try:
         return bytes(ForkingPickler.dumps(work(given)))
     except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught

@@ -1,7 +1,7 @@
 """Writing files: all that belong together or none, each one whole, and only when they change.
 
-Every text is first written to a file beside its target, which is where most that can go wrong
-does. Only then are the targets replaced, and put back if one of them cannot be.
+Every text is first written to a temporary file next to its target, where most errors occur. Only
+then are the targets replaced, and restored if one of them cannot be replaced.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def write_together(outputs: Iterable[Output], between: Callable[[], None] = lamb
     A file that holds its text already keeps its time stamp, so that nothing is built again. Another
     one is replaced in one step: a reader sees the old content or the new, never a part. What is
     no file, such as `/dev/null` or a pipe, is written to before any file changes, and so is what
-    `between` writes. Characters that stand for bytes which were not UTF-8 become those bytes again.
+    `between` writes. Surrogates for bytes that were not UTF-8 become those bytes again.
 
     Raises:
         CompileError: `L003`, for each path that cannot be written; `L002`, two texts are for the
@@ -141,7 +141,7 @@ def is_stream(path: Path) -> bool:
 
 @dataclass(slots=True)
 class _Replacement:
-    """A file to be replaced: where it really is, its new content beside it, and its old one."""
+    """A file to be replaced: its resolved path, and the files of its new and old content."""
 
     output: Output
     target: Path
@@ -216,7 +216,7 @@ class _Landing:
         """Put back what was there, and take away what was not."""
         for part in self._parts:
             aside, part.aside = part.aside, None
-            # An old file that cannot be put back stays beside its place.
+            # An old file that cannot be restored stays next to its target.
             with suppress(OSError):
                 if part.landed and aside is not None:
                     aside.replace(part.target)
@@ -230,7 +230,7 @@ class _Landing:
                 folder.rmdir()
 
     def tidy(self) -> None:
-        """Remove what stands beside the targets."""
+        """Remove the temporary files next to the targets."""
         for part in self._parts:
             part.temporary.unlink(missing_ok=True)
             if part.aside is not None:
@@ -309,7 +309,7 @@ def _written_beside(path: Path, data: bytes) -> Path:
 
 
 def _new_file_beside(path: Path) -> tuple[int, Path]:
-    """Make an empty file in the folder of `path`, for nobody else; return it open, and its path.
+    """Make a private empty file in the folder of `path`; return it open, and its path.
 
     `tempfile` would do it, and load the modules of three archive formats at every start.
     """

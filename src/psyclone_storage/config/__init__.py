@@ -1,1 +1,1 @@
-"""Settings: find, read and check `psyclone.cfg`; nothing here knows what a setting is used for."""
+"""Settings: find, read and check `psyclone.cfg`, independent of their use."""

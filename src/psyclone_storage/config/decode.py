@@ -41,7 +41,7 @@ def boolean(entry: Entry) -> bool:
 
 
 def positive(entry: Entry) -> int:
-    """Return a whole number of at least 1."""
+    """Return an integer of at least 1."""
     return positive_word(entry.value)
 
 
@@ -101,7 +101,7 @@ def collect(decode: Callable[[SettingsWord], T], items: Iterable[SettingsWord]) 
 
 
 def positive_word(word: SettingsWord) -> int:
-    """Return the whole number of at least 1 that `word` spells."""
+    """Return the integer of at least 1 that `word` spells."""
     if word.text.isdecimal() and int(word.text) > 0:
         return int(word.text)
     raise refused(word, f"'{word.text}' is not a whole number of at least 1.")
@@ -129,7 +129,7 @@ def chosen(word: SettingsWord, values: Mapping[str, T]) -> T:
 
 
 def plain(word: SettingsWord) -> str:
-    """Return the text that `word` stands for: `%%` is one percent sign.
+    """Return the text of `word` with escapes replaced: `%%` is one percent sign.
 
     `configparser` would put another key's value in place of `%(key)s`; no known settings file
     does that, so it is refused rather than half supported.

@@ -27,7 +27,7 @@ def default_settings() -> Settings:
 def load_settings(explicit: str, overrides: str, around: SearchContext) -> Settings:
     """Find and read the settings file, over the default configuration.
 
-    `explicit` is the file named on the command line, or empty; `overrides` the text behind
+    `explicit` is the file named on the command line, or empty; `overrides` the text after
     `--config-opts`. The order of the search is that of `find_settings_file`.
 
     Raises:

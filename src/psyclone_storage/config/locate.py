@@ -1,4 +1,4 @@
-"""Where a user's settings file is, and its text; the default comes with the package."""
+"""Search for a user's settings file, and its text; the default file is part of the package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENVIRONMENT_VARIABLE = "PSYCLONE_CONFIG"
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """What the search for a settings file depends on besides its arguments.
+    """Environment of the search for a settings file.
 
     `environment` holds the environment variables; `prefix` is where Python is installed, and
     `in_venv` whether that is a virtual environment.

@@ -35,8 +35,8 @@ def read_settings(
 
     `name` is what diagnostics call the file. A key that the text lacks has its value from
     `base`; without a base every key must be there, but for the lists that may be empty.
-    `overrides` is `key=value key=value …`; its entries win over those of the file. A key that
-    stands in `[DEFAULT]` counts for each section that lacks it, as with `configparser`. An
+    `overrides` is `key=value key=value …`; its entries win over those of the file. A key of
+    `[DEFAULT]` counts for each section that lacks it, as with `configparser`. An
     access name that `access_mapping` leaves out keeps its meaning from `base`.
 
     Raises:

@@ -1,8 +1,8 @@
 """The text of a settings file as sections, keys and values, each with its place.
 
 This file owns the syntax, which is that of Python's `configparser`: `[section]` lines, `key =
-value` or `key: value`, values continued on indented lines, whole-line comments behind `#` or
-`;`. `configparser` itself forgets where a value stood. What a key means is not known here.
+value` or `key: value`, values continued on indented lines, whole-line comments after `#` or
+`;`. `configparser` itself does not record positions. The meaning of keys is not known here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PAIR = regex(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class SettingsWord:
-    """A part of a value and where it stands; lines that it goes on over are joined by a space."""
+    """A part of a value and its place; continuation lines are joined by a space."""
 
     text: str
     span: Span
@@ -48,7 +48,7 @@ class SettingsWord:
 
 @dataclass(frozen=True, slots=True)
 class SettingsSection:
-    """A section heading: its name in lower case and where it stands."""
+    """A section heading: its name in lower case and its place."""
 
     name: str
     span: Span
@@ -86,7 +86,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What a text holds: its headings, its entries in order, and the lines that are neither."""
+    """Content of a text: its headings, its entries in order, and the lines that are neither."""
 
     sections: tuple[SettingsSection, ...]
     entries: tuple[Entry, ...]

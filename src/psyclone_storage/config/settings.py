@@ -1,4 +1,4 @@
-"""What `psyclone.cfg` can say, as frozen and typed data.
+"""Content of `psyclone.cfg` as frozen and typed data.
 
 This file owns the names and types of the settings and has no default values: those are written
 once, in `config/psyclone.cfg`, which `config.load` reads before any other file.
@@ -31,7 +31,7 @@ API_NAMES: Mapping[str, Api] = {
 
 
 class RunTimeChecks(Enum):
-    """What generated code does about a field that is not on the space its kernel asks for."""
+    """Behaviour of generated code for a field on another space than its kernel requires."""
 
     NONE = "none"
     WARN = "warn"
@@ -39,9 +39,9 @@ class RunTimeChecks(Enum):
 
 
 class DataMovement(Enum):
-    """Who moves data between host and device: what a recipe asks for, or storages of the data.
+    """Agent of transfers between host and device: directives of a recipe, or storages.
 
-    These are those of the infrastructures of this project, or of a registry, for all others.
+    Storages belong to the infrastructures of this project, or to a registry for all others.
     """
 
     RECIPE = "recipe"

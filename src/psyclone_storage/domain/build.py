@@ -32,10 +32,10 @@ Kernels = Mapping[str, Kernel]
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What the schedules are built for.
+    """Options for building schedules.
 
-    `distributed` says whether data are spread over ranks; `annexed_clean` whether loops over dofs
-    compute annexed dofs too; `fills` whether what a loop adds to is filled before.
+    `distributed`: data are distributed over ranks; `annexed_clean`: loops over dofs also compute
+    annexed dofs; `fills`: values that a loop adds to are initialised before.
     """
 
     distributed: bool
@@ -44,11 +44,11 @@ class BuildOptions:
 
 
 class Domain(Protocol):
-    """What building a program asks of a domain."""
+    """Interface of a domain for building a program."""
 
     @property
     def rules(self) -> Rules:
-        """What the domain knows about its loops."""
+        """The rules of the domain for its loops."""
 
     def bind_invoke(
         self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels

@@ -41,7 +41,7 @@ _CHANGED_BY_WRITES = (ArgKind.SCALAR, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERA
 
 @dataclass(frozen=True, slots=True)
 class ArgumentUse:
-    """What one use of an actual argument says about it."""
+    """Facts about an actual argument from one of its uses."""
 
     actual: Expr
     type: DataType

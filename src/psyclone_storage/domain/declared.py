@@ -1,6 +1,6 @@
-"""What an algorithm declares about an actual argument: its type and rank.
+"""Declared type and rank of actual arguments.
 
-The front end has looked up the names. An imported name has no type: the answer is then None. Only
+The front end has resolved the names. An imported name has no type: the answer is then None. Only
 the values of imported integer constants in subscripts and bounds are known.
 """
 
@@ -47,7 +47,7 @@ class Declared:
 
     @property
     def places(self) -> tuple[Related, ...]:
-        """Where it is declared, for a diagnostic."""
+        """The place of the declaration, for a diagnostic."""
         span = self.symbol.span
         return (Related(span, "declared here"),) if span else ()
 
@@ -161,7 +161,7 @@ def _bounds(extent: Expr) -> tuple[int | None, int | None]:
 def is_variable(expr: Expr) -> bool:
     """Return whether `expr` designates an object: a name, a component or an element.
 
-    What nobody knows may be one.
+    An unknown form may be one.
     """
     match expr:
         case Name(_):

@@ -1,4 +1,4 @@
-"""Where the names used in an invoke come from: a built-in, or a module that the algorithm uses."""
+"""Origin of the names in an invoke: a built-in, or a module that the algorithm uses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class InvokeImports:
-    """What an algorithm asks for by name in its invokes, and what is wrong with that.
+    """The built-ins and kernels that the invokes of an algorithm name, and the problems found.
 
     A name is among the kernels once for each way in which scopes import it.
     """

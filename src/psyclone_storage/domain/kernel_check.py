@@ -29,12 +29,12 @@ def _as_named(extent: Expr) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class InterfaceTolerance:
-    """What a subroutine may declare otherwise than the metadata has it.
+    """Permitted differences between the declarations of a subroutine and its metadata.
 
-    `kind` tells whether a dummy may have a kind, given in lower case and empty for the default
-    one, that differs from the wanted one. `undefined` tells whether a dummy array may be
-    `intent(out)`, so that what is not written is undefined. `same_extent` gives the same name to
-    extents that always have the same value.
+    `kind` returns whether a dummy may have a kind, in lower case and empty for the default
+    one, that differs from the expected one. `undefined` returns whether a dummy array may be
+    `intent(out)`, so that elements that are not written are undefined. `same_extent` returns one
+    name for extents that always have the same value.
     """
 
     kind: Callable[[Dummy, str], bool]
@@ -97,7 +97,7 @@ def _metadata(span: Span | None) -> tuple[Related, ...]:
 
 
 def describe_dummy(dummy: Dummy) -> str:
-    """Return the declaration that `dummy` stands for, as an author would write it."""
+    """Return the declaration of `dummy`, as an author would write it."""
     shape = f"({', '.join(map(spell, dummy.shape))})" if dummy.shape else ""
     kind = f"({dummy.type.kind})" if dummy.type.kind else ""
     return f"{dummy.type.intrinsic.value}{kind}, intent({dummy.intent}) :: {dummy.name}{shape}"

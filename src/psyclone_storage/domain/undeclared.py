@@ -1,8 +1,8 @@
 """Names that an algorithm uses in an invoke and declares nowhere.
 
-Owns the question whether a file tells of every name in it: it does under `implicit none`, where
-each import is named and nothing is included. A name that is missing there is a mistake, of which a
-compiler would speak in generated code. Anywhere else a name may come from where nobody looks.
+A file declares every name in it if it has `implicit none`, names each import and includes nothing.
+A missing name is then an error, which a compiler would report in generated code. In other files a
+name may come from a place that is not searched.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _known(scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) -> frozenset[s
 
 
 def _unknown(expr: Expr) -> Iterator[str]:
-    """Yield the names in `expr` that mean nothing: the word of a function alone is none, too."""
+    """Yield the undeclared names in `expr`; the bare name of a function is one of them."""
     match expr:
         case Name(name, symbol) if symbol is not None:
             if symbol.origin in (Origin.UNRESOLVED, Origin.INTRINSIC):

@@ -18,7 +18,7 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 
 class Continuity(Enum):
-    """Whether cells share dofs of a space with their neighbours.
+    """Continuity of a space: whether cells share dofs with their neighbours.
 
     A `CONTINUOUS` space has dofs on faces, edges or corners that two or more cells share; a
     `DISCONTINUOUS` one has none. `ANY` may be either, and so must be treated as shared.
@@ -38,9 +38,9 @@ class Space:
 
     `basis` and `diff_basis` are the lengths of the vector that a basis function, and its
     derivative, has at one point: 1 for a scalar, 3 for a vector. `constant` identifies the space at
-    run time; a name that stands for several spaces has none. `dofs` gives the number of dofs of a
+    run time; a name for several spaces has none. `dofs` gives the number of dofs of a
     quadrilateral cell, for an order in the horizontal and one in the vertical, where it is known
-    (spec 7.1; PSyclone 3.3 tells the two orders apart). `column` has the dofs of the lowest order
+    (PSyclone 3.3 distinguishes the two orders). `column` has the dofs of the lowest order
     on a column of quadrilaterals, those that columns share counted once: how many for each layer,
     and how many on the one level more.
     """
@@ -143,7 +143,7 @@ def space_names(limits: Limits) -> tuple[str, ...]:
 
 
 def is_wildcard(space: str) -> bool:
-    """Return whether `space` is numbered, and stands for another space in each call."""
+    """Return whether `space` is numbered, and denotes another space in each call."""
     return space.startswith((ANY_SPACE, ANY_DISCONTINUOUS_SPACE))
 
 
@@ -183,7 +183,7 @@ def diff_basis_dimension(space: str) -> int | None:
 
 
 def spaces_meant(space: str) -> tuple[str, ...]:
-    """Return the spaces that may stand where metadata say `space`, none if any may."""
+    """Return the spaces that `space` in metadata may denote; empty if any."""
     if space == ANY_W2:
         return ANY_W2_MEMBERS
     if space.startswith(ANY_DISCONTINUOUS_SPACE):
@@ -270,7 +270,7 @@ def module_of_kind(kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProxiedType:
-    """A type whose objects are reached through a proxy, and the type of the data behind it."""
+    """A type whose objects are reached through a proxy, and the type of its data."""
 
     name: str
     proxy: str

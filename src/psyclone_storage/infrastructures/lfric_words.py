@@ -1,4 +1,4 @@
-"""The words of LFRic metadata, and what each stands for: one table for all languages.
+"""The words of LFRic metadata and their meanings: one table for all languages.
 
 They are those of both generations. A built-in is given by its formula, which `domain.lfric` reads.
 """

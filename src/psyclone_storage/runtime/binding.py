@@ -1,4 +1,4 @@
-"""How generated layers take their data: bound in one step, and what is known kept by object."""
+"""Binding of the data of generated layers in one step, with results cached by object."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class FieldOrOperator(Protocol):
 
 
 class Functions(Protocol):
-    """The functions of a layer, and what is known of their arrays.
+    """The functions of a layer, and facts about their arrays.
 
     `device` is where they run, `written` are the numbers of the data that they write, and `places`
-    those of the arrays that each function uses on a device: None stands for all.
+    those of the arrays that each function uses on a device: None means all.
     """
 
     @property
@@ -64,12 +64,11 @@ class _Launch(NamedTuple):
 
 
 class BoundStorages:
-    """What is known of the data of an invoke: what binds their storages, by number, and tables.
+    """Cached facts about the data of an invoke: the binding of their storages, and tables.
 
-    `addresses` are those of arrays that never change, behind a place for each of the storages that
-    do, and `numbers` the other tables. Values of what is `overwritten` are not brought, and data
-    that become `dirty` are told so. A call of a routine is one of the `free` runs, or a new one: it
-    is no other thread's.
+    `addresses` has a place for each storage, followed by the addresses of constant arrays;
+    `numbers` has the other tables. Values of `overwritten` data are not transferred, and `dirty`
+    data are marked. A call of a routine uses one of the `free` runs, or a new one, exclusively.
     """
 
     __slots__ = (
@@ -93,7 +92,7 @@ class BoundStorages:
         self._writes = layer.written
 
     def new_run(self) -> BoundRun:
-        """Return a run that is nobody's."""
+        """Return a run that no other thread uses."""
         names = tuple(map(str, range(len(self._storages))))
         named = dict(zip(names, self._storages, strict=True))
         writes = tuple(names[at] for at in self._writes)
@@ -132,7 +131,7 @@ class BoundStorages:
 
 
 class BoundRoutine(ABC):
-    """What runs with data that were given before find again what is known of them."""
+    """Cached facts about data, which later runs with the same data reuse."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
@@ -246,8 +245,8 @@ class BoundRun:
         returned is waited for.
 
         Raises:
-            TypeError: a scalar is no number, or no whole number where one is needed.
-            OverflowError: a scalar is a whole number that is too large.
+            TypeError: a scalar is not a number, or not an integer where one is needed.
+            OverflowError: a scalar is an integer that is too large.
         """
         if self._launches is None:
             function = self._functions[number]
@@ -289,7 +288,7 @@ class BoundRun:
 
 
 def _numbers(scalars: tuple[Any, ...], wanted: tuple[Any, ...]) -> tuple[int | float, ...]:
-    """Return scalars as numbers of Python, which nobody changes."""
+    """Return scalars as immutable Python numbers."""
     return tuple(map(number_of, scalars, wanted))
 
 

@@ -74,7 +74,7 @@ def load_library(text: str) -> ctypes.CDLL:
 
 
 def load_kept(digest: str, build: Builder, *, one_builds: bool = False) -> ctypes.CDLL:
-    """Return the library that is kept under `digest`, built if there is none, or a broken one.
+    """Return the library cached under `digest`; build it if it is missing or broken.
 
     `build` is given a folder of its own, and the path of the library that it is to make there. With
     `one_builds`, one of the processes that request the library at once builds it, and the others
@@ -165,7 +165,7 @@ def library_folder() -> Path | None:
 
 
 def _found(path: Path | None, folders: _LibraryFolders) -> ctypes.CDLL | None:
-    """Return a cached library, None if there is none that is trusted and complete."""
+    """Return a cached library, None if no trusted and complete one exists."""
     if path is None:
         return None
     try:
@@ -244,7 +244,7 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            # Whoever waits has the file open; whoever comes makes another, and finds the library.
+            # Waiting processes have the file open; later ones make another one.
             beside.unlink(missing_ok=True)
 
 
@@ -330,13 +330,13 @@ def _options(text: str) -> tuple[str, ...]:
 
 
 def _digest(text: str) -> str:
-    """Return what tells libraries apart. The compiler counts by its place, size and time."""
+    """Return the cache key of a library. It contains the path, size and time of the compiler."""
     options = (*compiler_options(VARIABLE), *_options(text))
     return library_key(_machine(), _identity(), " ".join(options), text)
 
 
 def library_key(*parts: str) -> str:
-    """Return what tells apart libraries that are made of different things."""
+    """Return the part of the cache key that depends on the inputs of a library."""
     return digest_of("\0".join((str(_EDITION), *parts)))
 
 
@@ -346,7 +346,7 @@ def _identity() -> str:
 
 
 def identity_of(compiler: Path | None) -> str:
-    """Return what tells one compiler from another, nothing where there is none."""
+    """Return the part of the cache key that depends on the compiler; empty without one."""
     if compiler is None:
         return ""
     real = compiler.resolve()
@@ -356,7 +356,7 @@ def identity_of(compiler: Path | None) -> str:
 
 @cache
 def _machine() -> str:
-    """Return what tells apart processors that cannot do each other's code."""
+    """Return the part of the cache key that depends on the processor's instruction set."""
     found = platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""What generated NumPy computes with that NumPy has no word for, as compiled code does it."""
+"""Numeric functions for generated NumPy code that behave like compiled code."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def _function(name: str, count: int, is_short: bool) -> Any:
 
 
 def whole_number(value: Any) -> Any:
-    """Return a real number without its fraction, as whole numbers of 32 bits are kept.
+    """Return a real number without its fraction, as a 32-bit integer.
 
-    Of several values, as of levels that are done at once, some may be asked for that a kernel does
-    not take: what is no such number is the least of 32 bits there.
+    An array may contain values of levels that the kernel does not use: values out of range become
+    the least 32-bit integer.
 
     Raises:
-        OverflowError: one number is none of 32 bits.
+        OverflowError: a single number is out of range.
     """
     if np.ndim(value):
         is_one = (value > _LEAST - 1.0) & (value < _MOST + 1.0)
@@ -74,7 +74,7 @@ def whole_number(value: Any) -> Any:
 
 
 def kept_whole(value: Any) -> Any:
-    """Return a whole number that a kernel keeps; of several they are what they are.
+    """Return an integer that a kernel stores; arrays are unchanged.
 
     Raises:
         OverflowError: it has more than 32 bits.
@@ -88,7 +88,7 @@ _LEAST, _MOST = -(2**31), 2**31 - 1
 
 
 def quotient(dividend: Any, divisor: Any) -> Any:
-    """Return a quotient of whole numbers without its fraction, towards zero."""
+    """Return the quotient of integers, rounded towards zero."""
     whole = np.abs(dividend) // np.abs(divisor)
     return np.where((dividend < 0) == (divisor < 0), whole, -whole)
 
@@ -132,8 +132,8 @@ def scalar(value: Any, kind: str) -> Any:
     """Return the number that a loop is passed, a `float`, an `int`, a `bool`, or a `single`.
 
     Raises:
-        TypeError: it is no such number.
-        OverflowError: it is a whole number that is too large.
+        TypeError: it is not such a number.
+        OverflowError: it is an integer that is too large.
     """
     if kind == "float":
         return np.float64(number_of(value, ctypes.c_double))

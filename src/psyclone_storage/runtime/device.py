@@ -1,6 +1,6 @@
-"""Kernels of CUDA beside a generated module, run by CuPy, or by this machine where it has no GPU.
+"""CUDA kernels of a generated module, run by CuPy, or by this machine without a GPU.
 
-On an emulated device the text is compiled as C behind a header that gives CUDA's words a meaning:
+On an emulated device the text is compiled as C after a header that defines CUDA's words:
 threads run one after the other, forwards, backwards or shuffled, so that what depends on their
 order shows.
 """
@@ -70,7 +70,7 @@ Made = TypeVar("Made")
 
 
 class OfTables(Generic[Made]):
-    """What `make` makes of three tables, kept for those that came last: they never change.
+    """Result of `make` for three constant tables, cached for the most recent ones.
 
     To make numbers of what is in them takes longer than a launch.
     """
@@ -95,9 +95,9 @@ class OfTables(Generic[Made]):
 
 
 class KernelLibrary(CompiledLibrary):
-    """The kernels of the CUDA beside a generated module, loaded when one is first needed.
+    """The CUDA kernels of a generated module, loaded at the first use.
 
-    What is derived from it says what `launches` a kernel on a GPU.
+    A derived class defines the `launches` of a kernel on a GPU.
     """
 
     device = "gpu"

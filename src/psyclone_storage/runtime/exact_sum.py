@@ -1,7 +1,7 @@
 """Sums of floating-point numbers without rounding, so that their order makes no difference.
 
-A finite number is a whole multiple of the least one there is. The multiples are added as whole
-numbers, and rounded once at the end: the same values give the same sum, bit for bit, however they
+A finite number is an integer multiple of the least positive one. The multiples are added as
+integers, and rounded once at the end: the same values give the same sum, bit for bit, however they
 lie on ranks.
 """
 
@@ -20,7 +20,7 @@ _AT_A_TIME = 1 << 25
 
 
 def exact_multiple(values: np.ndarray[Any, Any]) -> int:
-    """Return the sum of whole numbers, or finite reals of at most 64 bits, in units of 2**-1126.
+    """Return the sum of integers, or finite reals of at most 64 bits, in units of 2**-1126.
 
     Raises:
         ValueError: a value is infinite or not a number.

@@ -1,4 +1,4 @@
-"""Packed messages, which are storages: where MPI finds them, and how long nobody else has them.
+"""Packed messages, which are storages: their memory space, and their locks.
 
 A GPU-aware MPI library is passed the memory of the device, once the device has done what it was
 asked for; any other one is passed that of the host, so that a message goes there and back, and
@@ -34,7 +34,7 @@ class PackedMessages:
         self._held = ExitStack()
 
     def start(self) -> None:
-        """Send what was packed, and receive; until `finish` nobody else may use the storages."""
+        """Send what was packed, and receive; the storages are locked until `finish`."""
         with ExitStack() as held:
             sent = self._opened(held, self._sent, RDONLY)
             received = self._opened(held, self._received, WRONLY)

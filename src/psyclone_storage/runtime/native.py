@@ -22,7 +22,7 @@ _SMALLEST, _LARGEST = -(2**31), 2**31 - 1
 
 
 class WholeNumber(ctypes.c_int32):
-    """A whole number of 32 bits: one that has more is refused, where `ctypes` cuts them off."""
+    """A 32-bit integer that refuses larger values, which `ctypes` would truncate."""
 
     @classmethod
     def from_param(cls, value: Any) -> Any:
@@ -60,7 +60,7 @@ class ScalarArray:
     __slots__ = ("_there", "address", "values")
 
     def __init__(self, values: Any) -> None:
-        """Take values that nobody changes."""
+        """Take constant values."""
         self.values = values
         self.address = address_of(values)
         self._there: Any = None
@@ -73,7 +73,7 @@ class ScalarArray:
 
     @property
     def extents(self) -> ScalarArray:
-        """The extents as an array of whole numbers of 32 bits."""
+        """The extents as an array of 32-bit integers."""
         return ScalarArray(np.array(self.shape, np.int32))
 
     def on_device(self) -> int:
@@ -83,7 +83,7 @@ class ScalarArray:
 
 
 class ArrayAddress(ctypes.c_int64):
-    """Where an array begins that is passed with a call."""
+    """The address of an array that is passed with a call."""
 
     @classmethod
     def from_param(cls, value: Any) -> Any:
@@ -117,7 +117,7 @@ def number_of(value: Any, wanted: Any) -> Any:
     An array stays what it is.
 
     Raises:
-        TypeError: it is no number, or no whole number where one is needed; or it has other than 8
+        TypeError: it is not a number, or not an integer where one is needed; or it has other than 8
             bytes, where that is what a function takes.
         OverflowError: it is a number that is too large.
     """
@@ -209,7 +209,7 @@ def checked(
 
 
 class CompiledLibrary:
-    """The functions of the C beside a generated module, loaded when one is first needed."""
+    """The C functions of a generated module, loaded at the first use."""
 
     device: str | None = None
     suffix = ".c"

@@ -80,8 +80,8 @@ def kernels_text(fields: int, itemsize: int) -> str:
     """Return the kernels for up to so many fields with values of so many bytes, as CUDA and as C.
 
     Each takes a table. Its first entries are two numbers for each field: where its values end among
-    those of all fields, and what to add to the number of a value to find the entry of that. Behind
-    them stand the entries: of each value its place in the field, and for a copy the place that it
+    those of all fields, and what to add to the number of a value to find the entry of that. The
+    entries follow: of each value its place in the field, and for a copy the place that it
     is copied from, too.
     """
     size = _word_of(itemsize)
@@ -144,7 +144,7 @@ class StripKernels:
     def move(self, name: str, fields: Sequence[Storage], strips: Sequence[Strips]) -> None:
         """Do `PACK`, `UNPACK` or `COPY` with the values of `fields`, always with the same strips.
 
-        The device does it in its order: nobody waits.
+        The device executes it in order; the host does not wait.
         """
         strides = tuple(field.strides for field in fields)
         launches = self._launches.get((name, strides))
@@ -224,7 +224,7 @@ class StripKernels:
 
 @dataclass(frozen=True)
 class _StripLaunch:
-    """What one launch moves: values of some fields, those from `begin` in a message.
+    """Arguments of one launch: values of some fields, those from `begin` in a message.
 
     Fields, message and table go by their names in a block; without a message values are copied.
     """
@@ -238,7 +238,7 @@ class _StripLaunch:
 
     @property
     def used(self) -> tuple[str, ...]:
-        """What the launch uses, by name."""
+        """The data of the launch, by name."""
         return (self.table, *self.fields, *((self.message,) if self.message else ()))
 
 

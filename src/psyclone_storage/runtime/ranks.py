@@ -1,6 +1,6 @@
 """The ranks of a parallel program; the only file that imports mpi4py.
 
-Everything else in the room sees `Ranks`: who I am, how many there are, messages, and what all ranks
+Other modules use `Ranks`: the own rank, the number of ranks, messages, and values that all ranks
 agree on. A program that is alone needs no MPI and gets `SingleRank`.
 """
 
@@ -74,7 +74,7 @@ class Ranks(Protocol):
     ) -> PersistentExchange:
         """Return an exchange of messages, each with its rank, array, and boxes in that array.
 
-        No boxes stand for all of an array. Arrays must stay where they are in memory.
+        Without boxes the whole array is meant. Arrays must not move in memory.
         """
 
     def gathered(self, value: T) -> list[T]:
@@ -123,7 +123,7 @@ class SingleRank:
         """Return an exchange of nothing.
 
         Raises:
-            ValueError: there are messages, and nobody to pass them to.
+            ValueError: messages exist, but no other rank.
         """
         if received or sent:
             raise ValueError("A rank that is alone has nobody to exchange messages with.")
@@ -183,7 +183,7 @@ class _Requests:
 class MpiRanks:
     """The ranks of a communicator of mpi4py.
 
-    Messages of this room go through a communicator of its own, so that they meet no others.
+    Messages use a duplicated communicator, so that they never match other messages.
     """
 
     def __init__(self, communicator: Any) -> None:

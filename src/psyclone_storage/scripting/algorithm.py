@@ -31,7 +31,7 @@ class AlgorithmNode(Node, ABC):
 
     @property
     def parent(self) -> AlgorithmNode | None:
-        """What is around this."""
+        """The enclosing node."""
         return self._around
 
     def _text(self, *, colour: bool) -> str:
@@ -117,7 +117,7 @@ class AlgorithmCall(AlgorithmNode):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What it is passed, as expressions."""
+        """The actual arguments, as expressions."""
         return tuple(spell(arg.expr) for arg in self._call.args)
 
     @property
@@ -126,5 +126,5 @@ class AlgorithmCall(AlgorithmNode):
         return ()
 
     def node_str(self, colour: bool = False) -> str:
-        """Return the call as it is written in an algorithm."""
+        """Return the call as written in an algorithm."""
         return f"{self.name}({', '.join(self.arguments)})"

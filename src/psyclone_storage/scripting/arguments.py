@@ -1,8 +1,8 @@
-"""What calls are passed, and which of it touches the same data: `Argument` and `DataAccess`.
+"""Arguments of calls and their overlap: `Argument` and `DataAccess`.
 
-An argument is one access of one call, exchange or global reduction to one datum. It knows those
-before and after it in the schedule that it depends on, or that depend on it; what an access
-touches and what others cover of it is for `analysis.schedules.access`.
+An argument is one access of one call, exchange or global reduction to one datum. It finds the
+arguments before and after it that it depends on, or that depend on it; `analysis.schedules.access`
+compares the accessed regions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PassesArguments(Node, ABC):
     @property
     @abstractmethod
     def args(self) -> tuple[Argument, ...]:
-        """What it does to which data."""
+        """The access and its data."""
 
     @property
     @abstractmethod
@@ -62,12 +62,12 @@ class Argument:
 
     @property
     def access(self) -> str:
-        """What is done with it: `read`, `write`, `readwrite`, `inc`, `readinc`, `reduction`."""
+        """The access: `read`, `write`, `readwrite`, `inc`, `readinc`, `reduction`."""
         return self.use.access.value
 
     @property
     def intent(self) -> str:
-        """How a subroutine would declare it: `in`, `out` or `inout`."""
+        """The intent in a subroutine: `in`, `out` or `inout`."""
         access = self.use.access
         if not access.writes:
             return "in"
@@ -75,27 +75,27 @@ class Argument:
 
     @property
     def components(self) -> tuple[int, ...]:
-        """Which components of a field vector are touched, from 1; of what is none, just 1."""
+        """The accessed components of a field vector, from 1; 1 for anything else."""
         return tuple(sorted(self.use.components))
 
     @property
     def vector_size(self) -> int:
-        """How many components metadata ask for; 1 for what is no field vector."""
+        """The number of components in metadata; 1 unless it is a field vector."""
         return self.described.vector if self.described else 1
 
     @property
     def kind(self) -> str:
-        """What it is: `field`, `operator`, `scalar` and so on, `field` for what is exchanged."""
+        """The kind: `field`, `operator`, `scalar` and so on, `field` for an exchange."""
         return (self.described.kind if self.described else ArgKind.FIELD).value
 
     @property
     def is_scalar(self) -> bool:
-        """Whether it is a scalar or an array of scalars."""
+        """Return whether it is a scalar or an array of scalars."""
         return self.described is not None and self.described.kind.is_scalar
 
     @property
     def is_literal(self) -> bool:
-        """Whether a constant or an expression is passed, and no datum."""
+        """Return whether a constant or an expression is passed instead of a datum."""
         return not self.use.components
 
     @property
@@ -113,11 +113,11 @@ class Argument:
     # ------------------------------------------------------------------ dependences
 
     def forward_dependence(self) -> Argument | None:
-        """Return the next argument that must stay behind this one, or None."""
+        """Return the next argument that must stay after this one, or None."""
         return next(iter(self._found(self._after(), _conflict)), None)
 
     def backward_dependence(self) -> Argument | None:
-        """Return the nearest argument that this one must stay behind, or None."""
+        """Return the nearest argument that must stay before this one, or None."""
         return next(iter(self._found(self._before(), _conflict)), None)
 
     def forward_read_dependencies(self) -> list[Argument]:
@@ -230,7 +230,7 @@ class DataAccess:
 
     @property
     def covered(self) -> bool:
-        """Whether the arguments so far, taken together, touch all that the argument touches."""
+        """Return whether the arguments so far together cover the accesses of the argument."""
         return self._access.covered
 
     def reset_coverage(self) -> None:

@@ -1,7 +1,7 @@
-"""Where a script was when something went wrong: the calls into what its author wrote.
+"""The place in a script where an error occurred: the calls within code of its author.
 
 The author's are the script and the modules that it imports, wherever these lie: all that belongs
-neither to this package nor to Python nor to what was installed beside it.
+neither to this package nor to Python nor to installed packages.
 """
 
 from __future__ import annotations

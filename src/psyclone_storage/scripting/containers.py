@@ -1,4 +1,4 @@
-"""What holds schedules: the invokes, the module of a PSy layer and its file, as a script sees them.
+"""Containers of schedules as scripts see them: invokes, the module of a PSy layer, its file.
 
 The view that `trans` is called with is `Psy`. For a script of PSyclone it is the file that
 PSyclone shows: it holds one module, and that holds the schedules. For others it holds the
@@ -43,7 +43,7 @@ class Invokes:
         """Return the invoke called `name`, with or without `invoke_` before it.
 
         Raises:
-            KeyError: there is none; the message lists those that there are.
+            KeyError: no invoke has this name; the message lists the existing ones.
         """
         wanted = {key_of(name), f"invoke_{key_of(name)}"}
         for invoke in self._invokes:
@@ -148,7 +148,7 @@ class Psy(Holder):
         """The text of the module that is generated, as the schedules are now.
 
         Raises:
-            InternalError: nobody has said how it is printed.
+            InternalError: no printer is set.
         """
         if self._emit is None:
             raise InternalError(f"Nothing prints '{self.name}'.")

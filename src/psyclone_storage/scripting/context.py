@@ -1,4 +1,4 @@
-"""What a compilation tells its script besides the program."""
+"""Data of a compilation that its script receives besides the program."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from psyclone_storage.transform.workbench import Journal
 
 @dataclass(frozen=True, slots=True)
 class ScriptContext:
-    """What a script can ask for beyond the schedules.
+    """Services for a script beyond the schedules.
 
-    `emit` prints what a program becomes. `keywords` are what the script's `trans` is called with
-    besides the program. What it asks for is noted in `journal`. `words` are what PSyclone's
-    modules hold besides. Recipes do not bring data to devices where something else does that:
-    `recipes_move` is false then.
+    `emit` prints the generated program. `keywords` are the keyword arguments of the script's
+    `trans`. `journal` records requests. `words` are additional names of PSyclone's modules.
+    `recipes_move` is false if recipes must not move data to devices, because something else
+    does.
     """
 
     compilation: Compilation

@@ -53,7 +53,7 @@ class GeneratedNode(ABC):
 
     @abstractmethod
     def text_lines(self, indent: int) -> Iterator[str]:
-        """Yield the lines of this behind `indent` blanks."""
+        """Yield the lines of this, indented by `indent` blanks."""
 
     def __str__(self) -> str:
         return "".join(f"{line}\n" for line in self.text_lines(0))
@@ -107,7 +107,7 @@ class Block(GeneratedNode, ABC):
         """Return the last loop that was added here.
 
         Raises:
-            CompileError: `T015`, there is none.
+            CompileError: `T015`, no loop was added.
         """
         return self._last(DoGen, "loop")
 
@@ -115,7 +115,7 @@ class Block(GeneratedNode, ABC):
         """Return the last declaration here.
 
         Raises:
-            CompileError: `T015`, there is none.
+            CompileError: `T015`, no declaration exists.
         """
         return self._last(GeneratedDeclaration, "declaration")
 
@@ -129,7 +129,7 @@ class Block(GeneratedNode, ABC):
         return any(isinstance(one, UseGen) and one.same(content) for one in self.children)
 
     def _by_itself(self, content: GeneratedNode) -> int:
-        """Return where a piece goes if nobody says where: before the first of a later rank."""
+        """Return the default position of a piece: before the first one of a later rank."""
         mine = _rank(content)
         ranks = [_rank(child) for child in self.children]
         if isinstance(content, GeneratedDeclaration):
@@ -248,7 +248,7 @@ class UseGen(GeneratedNode):
 
 
 class Attributes(NamedTuple):
-    """What may be said of a declared variable besides its type and name."""
+    """Attributes of a declared variable."""
 
     intent: str = ""
     pointer: bool = False

@@ -47,7 +47,7 @@ class KernelRoutine(Node):
 
     @property
     def code(self) -> KernelCode:
-        """What is known of it."""
+        """The current state."""
         return self._session.bench.codes_of(self._uid)[self._at]
 
     @property
@@ -57,7 +57,7 @@ class KernelRoutine(Node):
 
     @property
     def parent(self) -> Node | None:
-        """What holds the schedules, for a script of PSyclone."""
+        """The container of the schedules, for a script of PSyclone."""
         return self._session.home
 
     @property
@@ -85,7 +85,7 @@ class KernelRoutine(Node):
 
 
 class KernelLoop(Node):
-    """One loop in a kernel: the same one after a step has changed it or the loops beside it."""
+    """One loop in a kernel; it stays the same one when a step changes it or adjacent loops."""
 
     __slots__ = ("_address", "_routine")
 
@@ -105,7 +105,7 @@ class KernelLoop(Node):
 
     @property
     def number(self) -> int:
-        """Which one it is in the text of the kernel as that is now, from 1."""
+        """The number of the loop in the current text of the kernel, from 1."""
         for number, loop in enumerate(loops_of(self._routine.code), start=1):
             if loop.address == self._address:
                 return number
@@ -168,7 +168,7 @@ class IntrinsicCall(Node):
 
     @property
     def intrinsic(self) -> Enum:
-        """Which function it is."""
+        """The intrinsic function."""
         return _Function(key_of(spell(self._expr.base)))
 
     @property

@@ -1,4 +1,4 @@
-"""What a loop says in PSyclone's words: what it counts, and which exchanges are there for it."""
+"""Properties of a loop in PSyclone's words: its iterations, and the exchanges for it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def exchanges_before(bench: Workbench, args: Sequence[Argument]) -> list[Node]:
 
 
 def drop_needless(bench: Workbench, args: Sequence[Argument]) -> None:
-    """Take away the exchanges of what `args` write that were moved or split and serve nobody."""
+    """Remove moved or split exchanges of data that `args` write, if no loop needs them."""
     later = [one for arg in args for one in arg.forward_read_dependencies() if one.use.exchange]
     for uid in dict.fromkeys(one.use.statement for one in later):
         found = find(bench.schedule, uid)

@@ -1,6 +1,6 @@
-"""What everything that a script walks over has in common: a place in a tree.
+"""Base of all nodes that a script walks over: a position in a tree.
 
-It knows nothing of what stands at the place; `views` and `containers` do.
+`views` and `containers` define the content at a position.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Node(ABC):
     @property
     @abstractmethod
     def parent(self) -> Node | None:
-        """What is directly around this, None at the top."""
+        """The enclosing node, None at the top."""
 
     @property
     @abstractmethod
     def children(self) -> tuple[Node, ...]:
-        """What is directly inside, in order."""
+        """The child nodes, in order."""
 
     @abstractmethod
     def node_str(self, colour: bool = False) -> str:
@@ -76,11 +76,11 @@ class Node(ABC):
             node = None if node == limit else node.parent
         return None
 
-    # ------------------------------------------------------------------ beside
+    # ---------------------------------------------------------------- siblings
 
     @property
     def siblings(self) -> tuple[Node, ...]:
-        """All that stands beside this, with this itself."""
+        """All children of the parent, this one included."""
         return (self,) if self.parent is None else self.parent.children
 
     @property

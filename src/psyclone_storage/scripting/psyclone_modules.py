@@ -18,7 +18,7 @@ from psyclone_storage.scripting.psyclone_names import Words
 
 
 class PSycloneFinder(MetaPathFinder, Loader):
-    """A finder of the modules in `modules`; `used` tells whether one was asked for."""
+    """A finder of the modules in `modules`; `used` is true after the first request."""
 
     def __init__(self, modules: Mapping[str, Words]) -> None:
         self.used = False
@@ -30,7 +30,7 @@ class PSycloneFinder(MetaPathFinder, Loader):
         """Return the spec of a module of PSyclone, None for any other.
 
         Raises:
-            ImportError: PSyclone may have such a module; here there is none.
+            ImportError: a module below `psyclone` that is not provided here.
         """
         if fullname.partition(".")[0] != "psyclone":
             return None
@@ -41,7 +41,7 @@ class PSycloneFinder(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self, is_package=True)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill a module, and let it say what it lacks."""
+        """Fill a module, with a message for missing names."""
         names = self._modules[module.__name__]
         vars(module).update(names)
 

@@ -1,4 +1,4 @@
-"""What each module of PSyclone holds here: classes to look for, transformations, and constants.
+"""Content of each module of PSyclone: node classes, transformations and constants.
 
 The names are those of PSyclone 1.8 and of today. A name that is not here cannot be imported, and
 the message says so.

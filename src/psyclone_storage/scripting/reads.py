@@ -1,7 +1,7 @@
-"""Which files a script reads: the modules that it imports, and what it opens.
+"""Files that a script reads: the modules that it imports, and the files that it opens.
 
-What comes with Python or with this tool, and what is installed as a package, is not told: that
-changes by an installation, at which no build looks.
+Files of Python, of this tool and of installed packages are left out: a build does not depend on
+installations.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _WATCHING: ContextVar[Reads | None] = ContextVar("_WATCHING", default=None)
 
 @cache
 def _listen() -> None:
-    """Have Python tell what is opened: until the process ends, so that it is done once."""
+    """Record opened files by an audit hook, which stays until the process ends."""
     sys.addaudithook(_heard)
 
 

@@ -1,7 +1,7 @@
 """Run a transformation script in isolation.
 
 The script is a module of its own; the search path, the working directory and the modules imported
-from beside the script are as before when it has run. Whatever goes wrong in it is a
+from its folder are restored afterwards. Whatever goes wrong in it is a
 diagnostic at the line of the script, never a stack trace.
 """
 
@@ -260,7 +260,7 @@ def _missing_module(error: Exception) -> str:
 
 @contextmanager
 def _isolated(path: Path, module: ModuleType) -> Iterator[None]:
-    """Let a script import what lies beside it, and forget all that it imported from there.
+    """Let a script import modules from its folder, and forget these afterwards.
 
     No bytecode of it is kept: Python takes that for up to date where a file changes within a second
     and keeps its size, which a build would not notice.

@@ -1,4 +1,4 @@
-"""What all views of one invoke share: the workbench that a script changes, and whose words it uses.
+"""Shared state of all views of one invoke: the workbench, and the vocabulary of the script.
 
 A script that imports names of PSyclone gets the tree as PSyclone shows it: without the
 statements that only this compiler has, and with kernels called after their subroutines.

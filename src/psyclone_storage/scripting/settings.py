@@ -31,7 +31,7 @@ _OPTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """What the command line and the settings file say about this compilation."""
+    """Settings of this compilation, from the command line and the settings file."""
 
     settings: Settings
     api: Api
@@ -83,12 +83,12 @@ class ConfigView:
 
     @property
     def distributed_memory(self) -> bool:
-        """Whether code for distributed memory is generated."""
+        """Return whether code for distributed memory is generated."""
         return self._compilation.distributed
 
     @property
     def reproducible_reductions(self) -> bool:
-        """Whether the settings ask for reproducible reductions."""
+        """Return whether the settings request reproducible reductions."""
         return self._compilation.settings.reproducible_reductions
 
     @property

@@ -85,7 +85,7 @@ class Place(Searched):
 
     @property
     def session(self) -> Session:
-        """What this view shares with all others of its invoke."""
+        """The shared state of all views of the invoke."""
         return self._session
 
     @property
@@ -108,7 +108,7 @@ class Place(Searched):
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """What is directly inside, in order."""
+        """The child nodes, in order."""
         inside = self._path[-1] if self._uid else self._tree
         if not isinstance(inside, tree.Compound | tree.Schedule):
             return ()
@@ -170,7 +170,7 @@ class Place(Searched):
 
 
 class Schedule(Place):
-    """What one invoke does."""
+    """The schedule of one invoke."""
 
     __slots__ = ()
 
@@ -257,7 +257,7 @@ class Loop(Place):
 
     @property
     def over(self) -> str:
-        """What it counts: `cells`, `dofs`, `domain`, `colours`, `cells of a colour`."""
+        """The iterations: `cells`, `dofs`, `domain`, `colours`, `cells of a colour`."""
         return self._loop.over.value
 
     @property
@@ -267,12 +267,12 @@ class Loop(Place):
 
     @property
     def depth(self) -> str:
-        """How many levels of halo it computes: `0`, `2`, `extent + 1`, `whole`."""
+        """The number of halo levels that it computes: `0`, `2`, `extent + 1`, `whole`."""
         return describe_depth(self._loop.extent.depth)
 
     @property
     def iteration_space(self) -> str:
-        """What its first kernel is called for, as metadata say it: `cell_column`, `dof`."""
+        """The iteration space of its first kernel in metadata: `cell_column`, `dof`."""
         return kernel_calls(self._loop)[0].kernel.iteration.value
 
     @property
@@ -312,7 +312,7 @@ class Loop(Place):
 
     @property
     def loop_body(self) -> Body:
-        """What is directly inside, as a list."""
+        """The child nodes, as a list."""
         return Body(self._session, self._uid)
 
 
@@ -377,27 +377,27 @@ class KernelCall(Place, PassesArguments):
 
     @property
     def is_builtin(self) -> bool:
-        """Whether it is a built-in."""
+        """Return whether it is a built-in."""
         return self._call.kernel.is_builtin
 
     @property
     def arguments(self) -> Arguments:
-        """The names of the data it is passed, or constants; their `args` tell more of each."""
+        """The names of the actual arguments, or constants; `args` has more about each."""
         return Arguments(self.args)
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """What it is passed, in order, to be compared with what others are passed."""
+        """The arguments in order, comparable with those of other calls."""
         return arguments_of(self._tree, self._call, self)
 
     @property
     def is_reduction(self) -> bool:
-        """Whether it reduces to a scalar."""
+        """Return whether it reduces to a scalar."""
         return any(arg.access is Access.REDUCTION for arg in self._call.kernel.args)
 
     @property
     def accesses(self) -> tuple[str, ...]:
-        """What it does with each argument.
+        """The access to each argument.
 
         One of `read`, `write`, `readwrite`, `inc`, `readinc` and `reduction`.
         """
@@ -411,7 +411,7 @@ class CodedCall(KernelCall):
 
     @property
     def is_inlined(self) -> bool:
-        """Whether its subroutine is part of the generated module."""
+        """Return whether its subroutine is part of the generated module."""
         return any(code.inlined for code in self._call.codes)
 
     def get_callees(self) -> list[KernelRoutine]:
@@ -458,7 +458,7 @@ class HaloExchange(Place, PassesArguments):
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """What it does to the field, which is all that it touches."""
+        """The access to the field, its only datum."""
         return arguments_of(self._tree, self._exchange, self)
 
     def required(self) -> tuple[bool, bool]:
@@ -478,12 +478,12 @@ class HaloExchange(Place, PassesArguments):
 
     @property
     def depth(self) -> str:
-        """How many levels it brings up to date."""
+        """The number of levels that it exchanges."""
         return describe_depth(self._exchange.depth)
 
     @property
     def guarded(self) -> bool:
-        """Whether a run-time test decides if it happens."""
+        """Return whether a run-time test guards it."""
         return self._exchange.guarded
 
     @property
@@ -511,7 +511,7 @@ class MarkHalo(Place):
 
 
 class FillHalo(Place):
-    """What gives a number to the dofs of a halo that a loop adds to and nobody reads."""
+    """Initialisation of halo dofs that a loop adds to and no statement reads."""
 
     __slots__ = ()
 
@@ -523,14 +523,14 @@ class GlobalReduction(Place, PassesArguments):
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """What it does to the scalar, which is all that it touches."""
+        """The access to the scalar, its only datum."""
         item = self._path[-1]
         assert isinstance(item, tree.GlobalReduction)
         return arguments_of(self._tree, item, self)
 
 
 class Transfer(Place):
-    """What moves data between the host and a device, or waits for what is under way."""
+    """A transfer between host and device, or the wait for one."""
 
     __slots__ = ()
 
@@ -556,7 +556,7 @@ class Invoke:
 
     @property
     def schedule(self) -> Schedule:
-        """What it does. It can be set to itself, as scripts for PSyclone 1.8 do at their end."""
+        """The schedule. It can be set to itself, as scripts for PSyclone 1.8 do at their end."""
         return Schedule(self._session, "")
 
     @schedule.setter

@@ -14,7 +14,7 @@ from psyclone_storage.scripting.views import Schedule
 
 
 class Writer:
-    """A printer of what a program becomes as it is at the moment, or one of its routines.
+    """A printer of the current program, or of one of its routines.
 
     A script calls it with a node, as `FortranWriter()(psyir)`.
     """
@@ -26,8 +26,8 @@ class Writer:
         """Return the Fortran of the file, the module, the schedule or the subroutine `node`.
 
         Raises:
-            TransformationError: `T015`, `node` is none of these: what a statement becomes depends
-                on the routine around it.
+            TransformationError: `T015`, `node` is a statement, whose generated code depends
+                on its routine.
         """
         if isinstance(node, KernelRoutine):
             return node.view()

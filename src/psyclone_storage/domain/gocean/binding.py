@@ -45,7 +45,7 @@ class _Given:
 
     @property
     def text(self) -> str:
-        """What the algorithm passes, as written."""
+        """The argument of the algorithm, as written."""
         return self.passed.span.text
 
 

@@ -25,7 +25,7 @@ _INDICES = ("i", "j")
 
 @dataclass(frozen=True, slots=True)
 class GoceanDomain:
-    """What building and planning ask of GOcean."""
+    """The GOcean domain, for building and planning."""
 
     rules: Rules = field(default_factory=GoceanRules)
 

@@ -63,7 +63,7 @@ def interpret(parsed: ParsedKernel, tables: Tables) -> Kernel:
 def first_written(args: tuple[KernelArg, ...]) -> int:
     """Return the position of the first field that is written: it gives loops their bounds.
 
-    Raises `StopIteration` if there is none, which `interpret` refuses.
+    Raises `StopIteration` without such a field, which `interpret` refuses.
     """
     return next(
         at for at, arg in enumerate(args) if arg.kind is ArgKind.FIELD and arg.access.writes

@@ -1,9 +1,9 @@
-"""What a loop over a GOcean grid reads of a halo, and what it leaves behind.
+"""Halo rules of loops over a GOcean grid: the halo that they read, and its state afterwards.
 
 Three facts decide. A point of the internal region belongs to one rank. A kernel touches the
 points that its stencil names, at all other fields its own point alone. And `go_write` does not
-promise that every point is written: kernels for boundaries look at the mask and leave the rest as
-it is.
+promise that every point is written: kernels for boundaries test the mask and leave other points
+unchanged.
 
 So a loop needs what its stencils reach (spec W16: not always one point), and nothing it writes is
 known to be right in the halo: even where it runs over all points, what it computes there is no
@@ -117,7 +117,7 @@ class GoceanRules:
         return ()
 
     def knows_clean_halos(self) -> bool:
-        """Return whether flags tell at run time which halos are clean."""
+        """Return whether run-time flags record which halos are clean."""
         return self.dirty_flags
 
     def sums_in_order(self) -> bool:

@@ -48,7 +48,7 @@ def _next_to(end: Expr, step: int) -> Expr:
 
 
 def _range(before: int, behind: int) -> _Range:
-    """Return the internal region moved outwards by `before` at its start, `behind` at its end."""
+    """Return the internal region extended by `before` at its start and `behind` at its end."""
     return _next_to(FIRST_INTERNAL, -before), _next_to(LAST_INTERNAL, behind)
 
 

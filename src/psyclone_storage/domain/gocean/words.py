@@ -26,7 +26,7 @@ from psyclone_storage.ir.parsed import MetadataItem
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What the settings say about GOcean.
+    """Settings of GOcean.
 
     `properties` are those of a grid that a kernel can ask for. `bounds` holds the loop bounds of
     a set of points, by index offset, type of field and name of the set.

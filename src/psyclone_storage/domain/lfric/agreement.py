@@ -95,7 +95,7 @@ def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Itera
 def _components_beside(
     call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]
 ) -> Iterator[Diagnostic]:
-    """Yield `S102` for each component of a vector that is passed beside it, if one is written."""
+    """Yield `S102` for each component passed together with its vector, if one is written."""
     passed = [
         (kernel.args[slot.number], given)
         for slot, given in zip(slots, call.args, strict=True)

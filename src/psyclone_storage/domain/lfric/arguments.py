@@ -85,7 +85,7 @@ class SpaceUse:
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the first use of its space, with which all comes that others share."""
+        """Return whether it is the first use of its space, which introduces the shared dummies."""
         return self.label == self.name
 
 
@@ -182,7 +182,7 @@ def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
 def _numbers_of(position: int, arg: KernelArg) -> Iterator[tuple[Dummy, str]]:
     """Yield the numbers of values and layers that are known at run time, with their names.
 
-    A number with one name is passed once, behind the first argument that has it.
+    A number with one name is passed once, after the first argument that has it.
     """
     of = f"{'field' if arg.kind is ArgKind.FIELD else 'op'}_{position + 1}"
     for role, stem, number in (
@@ -254,9 +254,9 @@ def _of_operator(position: int, arg: KernelArg, generation: Generation) -> Itera
 
 
 def _of_cells(position: int, shape: StencilShape) -> Iterator[Dummy]:
-    """Yield what names the cells of which the matrices of an operator are read.
+    """Yield the dummies for the stencil of an operator.
 
-    It is what a field with a stencil has, with cells in the place of dofs: a matrix is found by its
+    They are those of a field with a stencil, with cells instead of dofs: a matrix is found by its
     cell. The order is that of fields.
     """
     name = f"op_{position + 1}"

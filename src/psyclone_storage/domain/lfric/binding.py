@@ -150,7 +150,7 @@ def _declared_inside(expr: Expr, arg: KernelArg) -> Declared | None:
 
 
 def _type_of(arg: KernelArg, known: Declared | None) -> DataType:
-    """Return the declared type where it tells the precision, else the default for the argument."""
+    """Return the declared type if it implies the precision, else the default for the argument."""
     if known is not None:
         if arg.kind.is_scalar and isinstance(known.type, ScalarType):
             return known.type

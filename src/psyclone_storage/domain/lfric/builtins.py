@@ -31,15 +31,15 @@ would contradict the owner's."""
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Return the name of every built-in, as it is usually written."""
+    """Return the name of every built-in in its usual spelling."""
     return tuple(_LINES)
 
 
 @cache
 def builtin(name: str) -> Kernel | None:
-    """Return the built-in called `name` in any case, or None if there is none.
+    """Return the built-in called `name` in any case, or None if no such built-in exists.
 
-    Its `formula` says what it computes; it has no module and no procedure. Its fields are on the
+    `formula` is its definition; it has no module and no procedure. Its fields are on the
     one function space `any_space_1`. It iterates over dofs, `setval_random` over owned ones only.
     """
     known = _NAMES.get(key_of(name))

@@ -19,7 +19,7 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 
 @dataclass(frozen=True, slots=True)
 class LfricDomain:
-    """What building and planning ask of LFRic."""
+    """The LFRic domain, for building and planning."""
 
     rules: LfricRules = field(default_factory=LfricRules)
 
@@ -56,7 +56,7 @@ class LfricDomain:
 def _mixed_meshes(invoke: ParsedInvoke, kernels: Kernels) -> Iterator[Diagnostic]:
     """Yield the kernels that work on one mesh in an invoke that maps between two (spec 1.11).
 
-    A built-in works on the dofs of its own fields and may stand beside either.
+    A built-in works on the dofs of its own fields and may be combined with either.
     """
     between = [call for call in invoke.calls if kernel_of(call, kernels).is_intergrid]
     if not between:

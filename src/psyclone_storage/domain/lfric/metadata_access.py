@@ -1,4 +1,4 @@
-"""Which accesses a kernel may have to an argument, as tables (spec 1.3), and why others are wrong.
+"""Tables of the accesses that a kernel may have to an argument, with reasons for refusals.
 
 Cells of a continuous space share dofs. A cell that overwrites a shared dof depends on which
 neighbour came first, unless all of them compute the same value; so a continuous field is

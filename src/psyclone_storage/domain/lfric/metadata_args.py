@@ -2,8 +2,8 @@
 
 Today's entry states the type of data, `arg_type(gh_field, gh_real, gh_inc, w1)`; that of 2019 does
 not, `arg_type(gh_field, gh_inc, w1)`, and calls a scalar by its type, `arg_type(gh_real, gh_read)`.
-The form of the entry itself tells which it is. This file judges an entry on its own; what entries
-mean together is for `metadata_rules`.
+The form of the entry decides. This file checks single entries; `metadata_rules` checks
+their combination.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from psyclone_storage.ir.types import Intrinsic
 
 @dataclass(frozen=True, slots=True)
 class EntryContext:
-    """What the settings say about entries, and what is known of the kernel around one.
+    """Context of an entry: the settings, and facts about its kernel.
 
-    `iteration` is None if the kernel does not say, or says something wrong.
+    `iteration` is None if the kernel does not state it, or not correctly.
     """
 
     limits: Limits
@@ -65,7 +65,7 @@ class EntryContext:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An entry taken apart: what kind, how many components, and which item says what."""
+    """The parts of an entry: its kind, the number of components, and its items."""
 
     item: MetadataItem
     kind: ArgKind
@@ -77,7 +77,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Details:
-    """What follows the access: spaces, options of a field, rank of a scalar array."""
+    """The items after the access: spaces, options of a field, rank of a scalar array."""
 
     space: str = ""
     space_from: str = ""

@@ -2,7 +2,7 @@
 
 A columnwise operator holds one banded matrix per column. A kernel assembles one from local
 operators, applies one to a field, or combines several; the kind decides its calling
-sequence, so a kernel that is none of them cannot be called.
+sequence, so a kernel of no such kind cannot be called.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a kernel asks for besides its arguments: basis functions, element and mesh properties.
+"""Requirements of a kernel besides its arguments: basis functions, element and mesh properties.
 
 Reads `meta_funcs`, `gh_shape`, `gh_evaluator_targets`, `meta_reference_element` and `meta_mesh`
 (spec 1.5, 1.6), each entry on its own; how they fit together is for `metadata_rules`.

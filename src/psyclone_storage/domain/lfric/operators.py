@@ -1,4 +1,4 @@
-"""What an invoke must not do with operators, whose halos nothing exchanges."""
+"""Checks of operators in an invoke; their halos are never exchanged."""
 
 from __future__ import annotations
 

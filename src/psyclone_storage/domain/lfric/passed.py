@@ -1,4 +1,4 @@
-"""What an algorithm would declare to call one kernel: a variable for each position."""
+"""Declarations that an algorithm needs to call one kernel: a variable for each position."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a loop over an LFRic mesh reads of a halo, and what it leaves behind.
+"""Halo rules of loops over an LFRic mesh: the halo that they read, and its state afterwards.
 
-Owns the decision tables: how far a loop must run, which replicas a call reads, which are right
+The decision tables give how far a loop must run, which replicas a call reads, and which are clean
 afterwards. All of them follow from four facts about a partition.
 
 1. A dof on an owned cell that another rank owns is *annexed*; fields on discontinuous spaces have
@@ -49,7 +49,7 @@ _ONE = Depth.of(1)
 def iteration_argument(kernel: Kernel) -> int:
     """Return the position of the argument whose space and mesh give the bounds of the loop.
 
-    A written operator comes first, as it is computed into the halo; then, of a kernel
+    A written operator comes first, because it is computed into the halo; then, of a kernel
     between two meshes, the first coarse field; then the written field on the space that needs
     the largest loop: one known to be continuous, `any_w2` among them, then `any_space`, then a
     discontinuous one; then the first field, and last an operator that is read (spec 6.1).
@@ -74,8 +74,8 @@ def iteration_argument(kernel: Kernel) -> int:
 class LfricRules:
     """The answers of the LFRic domain to the questions of `ir.rules.Rules`.
 
-    `ordered_sums` says that sums of threads are to be reproducible, `exact_sums` that reals are
-    summed without rounding, `strips` that exchanges beside a device fetch what they send alone.
+    `ordered_sums`: sums of threads are reproducible; `exact_sums`: reals are summed without
+    rounding; `strips`: exchanges fetch from a device only the values that they send.
     """
 
     ordered_sums: bool = False
@@ -197,7 +197,7 @@ class LfricRules:
     def without_annexed(self, schedule: Schedule) -> frozenset[str]:
         """Return the data that some call passes for a discontinuous field.
 
-        Built-ins take fields on any space; only the other calls tell what a field really is. One
+        Built-ins take fields on any space; only the other calls determine the space of a field. One
         that is also passed for a continuous field has contradictory metadata and is left out.
         """
         passed: dict[str, set[str]] = defaultdict(set)
@@ -278,7 +278,7 @@ class LfricRules:
         return True
 
     def exchanges_in_strips(self) -> bool:
-        """Return whether the settings ask for it: a module beside LFRic finds out what is sent."""
+        """Return whether the settings request strips; an additional module finds the dofs."""
         return self.strips
 
     def may_fill(self, loop: Loop) -> bool:
@@ -393,7 +393,7 @@ def _must_enter_halo(kernel: Kernel) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _FieldUse:
-    """How a call uses a field: all that the tables ask besides where it runs."""
+    """Use of a field by a call: the input of the tables, besides the range of the loop."""
 
     access: Access
     continuous: bool

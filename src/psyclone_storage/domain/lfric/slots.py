@@ -1,4 +1,4 @@
-"""What an algorithm passes to a kernel, position by position, and what surrounds the call."""
+"""Positions in the list of actual arguments of a kernel, and the context of its call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, StencilShape
 
 
 class SlotKind(Enum):
-    """What a position in the list of actual arguments is for."""
+    """Role of a position in the list of actual arguments."""
 
     ARGUMENT = "argument"
     EXTENT = "stencil extent"
@@ -53,7 +53,7 @@ def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BindingContext:
-    """What a call is bound in.
+    """Context in which a call is bound.
 
     `data` are the invoke's; `vectors` is the text of each field vector that some call of the
     invoke takes as a whole.

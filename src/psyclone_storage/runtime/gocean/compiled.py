@@ -88,7 +88,7 @@ class CompiledRoutine(BoundRoutine):
 
     @property
     def device(self) -> str | None:
-        """Where the functions run."""
+        """The memory space in which the functions run."""
         return self._library.device
 
     @property
@@ -98,7 +98,7 @@ class CompiledRoutine(BoundRoutine):
 
 
 class _Prepared(BoundStorages):
-    """What a routine knows of some fields: tables for its functions, and what binds the data."""
+    """Cached facts about some fields: tables for functions, and the binding of the data."""
 
     __slots__ = ("_shape",)
 

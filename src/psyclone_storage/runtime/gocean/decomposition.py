@@ -1,4 +1,4 @@
-"""How the points of a domain are divided among ranks.
+"""Decomposition of a domain over ranks.
 
 The rules are those of the Fortran infrastructure, so that programs in both languages have the same
 points on the same ranks.

@@ -53,7 +53,7 @@ class KernelLaunch:
 
 
 class DeviceLibrary(KernelLibrary):
-    """The kernels of CUDA beside a module for grids."""
+    """The CUDA kernels of a module for grids."""
 
     def launches(self, kernel: Any, types: str, *launch: Any) -> KernelLaunch:
         """Return what launches a kernel with a thread for each point."""

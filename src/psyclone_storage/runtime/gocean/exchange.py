@@ -104,7 +104,7 @@ class Packed:
 
 
 class _OnDevice:
-    """What kernels of a device do with the messages of some fields."""
+    """Packing of the messages of some fields by kernels of a device."""
 
     def __init__(
         self,

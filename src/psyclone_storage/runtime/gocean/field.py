@@ -1,7 +1,7 @@
 """Fields on a grid, whose halos are kept equal to what their owners hold.
 
-A field knows to which depth its halo is clean if whoever writes it says `set_dirty`. Exchanges note
-what they have cleaned and ask nothing, unless `only_dirty` is asked for.
+A field records to which depth its halo is clean if writers call `set_dirty`. Exchanges record the
+clean depth, and test it only with `only_dirty`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Field:
     rows at once, or a number, which the points around have, too.
 
     Raises:
-        TypeError: `grid` is none, `points` is no kind of points, or `values` are no such numbers.
+        TypeError: `grid`, `points` or `values` has a wrong type.
         ValueError: `values` are not over the points of the domain.
     """
 
@@ -87,7 +87,7 @@ class Field:
 
     @property
     def region_is_all(self) -> bool:
-        """Whether the whole region has all points of the arrays, but for the padding behind it."""
+        """Return whether the whole region has all points of the arrays, except the padding."""
         columns, rows = self.storage.shape
         return self.whole.start == (0, 0) and self.whole.stop == (columns - 1, rows - 1)
 

@@ -1,6 +1,6 @@
-"""What programs give for grids and fields, looked at before anything is made of it.
+"""Validation of the arguments for grids and fields.
 
-Refuses what would be computed with in another sense than was meant: it says what is expected.
+It refuses arguments that would be misinterpreted, and states the expected ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def whole_number(what: str, given: Any) -> int:
-    """Return a whole number; raise `TypeError` for anything else, which `what` names."""
+    """Return an integer; raise `TypeError` for anything else, which `what` names."""
     try:
         return index(given)
     except TypeError:
@@ -23,7 +23,7 @@ def whole_number(what: str, given: Any) -> int:
 
 
 def whole_pair(what: str, given: Any) -> tuple[int, int]:
-    """Return two whole numbers, for x and for y; raise `TypeError` for anything else."""
+    """Return two integers, for x and for y; raise `TypeError` for anything else."""
     first, second = _pair(what, "two whole numbers, for x and for y", given)
     return whole_number(f"Each of {what}", first), whole_number(f"Each of {what}", second)
 

@@ -82,7 +82,7 @@ class Grid:
         self.property: Callable[[str], Storage | float] = cache(partial(self._property_for))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set what the grid is made of, once: invokes know what they have found."""
+        """Set the attributes of the grid once, because invokes cache them."""
         if name in self.__dict__:
             raise AttributeError(f"The {name} of a grid cannot be changed: make another grid.")
         super().__setattr__(name, value)
@@ -105,7 +105,7 @@ class Grid:
 
     @property
     def at_start(self) -> tuple[bool, bool]:
-        """Whether the domain begins on this rank with a boundary, in x and in y."""
+        """Return whether the domain begins on this rank with a boundary, in x and in y."""
         start = self.subdomain.domain.start
         return start[0] == 0 and not self.periodic[0], start[1] == 0 and not self.periodic[1]
 
@@ -115,7 +115,7 @@ class Grid:
 
     @property
     def keywords(self) -> Any:
-        """What all storages of this grid are made with."""
+        """The options of all storages of this grid."""
         halo, row = self.halo, self.halo + 1
         return {
             "dims": ("I", "J"),

@@ -1,4 +1,4 @@
-"""Which points a halo exchange moves: from which rank, to which rank.
+"""Plan of a halo exchange: the points that each rank sends and receives.
 
 Every point of the domain has one owner, the rank in whose internal region it lies. Points outside
 of the domain, beyond a boundary that is not periodic, belong to the rank whose internal region they
@@ -18,7 +18,7 @@ from psyclone_storage.runtime.gocean.region import Region
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What goes to or comes from one rank: regions of this rank's arrays, in a fixed order."""
+    """A message to or from one rank: regions of this rank's arrays, in a fixed order."""
 
     rank: int
     regions: tuple[Region, ...]
@@ -43,13 +43,13 @@ class ExchangePattern:
 
     @property
     def is_empty(self) -> bool:
-        """Whether this rank neither sends nor receives nor copies a point."""
+        """Return whether this rank neither sends nor receives nor copies a point."""
         return not (self.sent or self.received or self.copied)
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a domain is divided and closed, for one depth of halo."""
+    """Decomposition and periodicity of a domain, for one depth of halo."""
 
     decomposition: Decomposition
     periodic: tuple[bool, bool]

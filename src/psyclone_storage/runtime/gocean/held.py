@@ -1,4 +1,4 @@
-"""What generated code needs of fields besides exchanges: to hold them, and to look around a point.
+"""Access of generated NumPy code to fields: arrays of a block, and boxes around points.
 
 `held` is the contract with the storages: all data of an invoke are acquired together, once, where
 the code runs, and known to be written when it is done.
@@ -32,13 +32,13 @@ def held(
 
     Of those that are `covered` all points of the whole region are written. Where that is all there
     is, no value is brought in for them.
-    What was written is noted as dirty: an exchange that looks at that knows. What is `meant` are
+    Written fields are marked dirty. `meant` has
     words of `check_meant`.
 
     Raises:
         TypeError: something is no field.
         ValueError: one field is there twice, and is written; fields are on different grids, or not
-            on what is meant.
+            on the expected points.
     """
     fields = (*read, *written, *covered)
     check_fields(fields, (*written, *covered))
@@ -90,10 +90,10 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
 
 
 def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int, int], Box]:
-    """Return what gives the box of points that lies `i` columns and `j` rows from another.
+    """Return a function that returns the box of points `i` columns and `j` rows from another.
 
     Raises:
-        HaloWidthError: when it is asked for points outside of arrays of this `shape`.
+        HaloWidthError: the function is called for points outside of arrays of this `shape`.
     """
     known: dict[tuple[int, int], Box] = {}
 

@@ -22,19 +22,19 @@ class Points(Enum):
 
     @property
     def on_sides(self) -> tuple[bool, bool]:
-        """Whether the points lie between T points in x, and whether they do in y."""
+        """Return whether the points lie between T points in x, and in y."""
         return self in (Points.U, Points.F), self in (Points.V, Points.F)
 
 
 class Offset(Enum):
-    """Which of the points around a T point have its index: those to its south and west, or not."""
+    """Index offset: the index of a T point belongs to the points to its south and west, or not."""
 
     SOUTH_WEST = "sw"
     NORTH_EAST = "ne"
 
     @property
     def shift(self) -> float:
-        """How far those points are from the T point of their index, in distances of points."""
+        """The offset of those points from the T point of their index, in grid distances."""
         return -0.5 if self is Offset.SOUTH_WEST else 0.5
 
 

@@ -61,7 +61,7 @@ class CubedSphere:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What stands on a horizontal mesh: layers from the bottom to a height above it.
+    """Vertical extent of a mesh: layers from the bottom to a height above it.
 
     `extrusion` is `uniform`, `quadratic`, or the levels themselves, from 0 at the bottom to 1.
     `tiles` are as many cells wide in x and in y.
@@ -76,7 +76,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """What a rank has of a horizontal mesh; columns of several meshes may stand on it.
+    """The part of a horizontal mesh on a rank; several meshes with columns may share it.
 
     Meshes that are pickled together are on one surface again.
     """
@@ -105,7 +105,7 @@ def made_surface(horizontal: Plane | CubedSphere, ranks: Any = None) -> Surface:
 
 @dataclass(frozen=True)
 class CellMap:
-    """Which cells of another mesh those of a mesh cover, or lie in.
+    """Map from the cells of a mesh to the cells of another that they cover, or lie in.
 
     `cells` are those of each cell, (x, y, cell); 0 for those that this rank does not hold.
     """
@@ -274,7 +274,7 @@ class MeshCells:
         return depth
 
     def on_device(self, array: Array) -> Storage:
-        """Return a storage over an array that nobody writes, which a device gets once."""
+        """Return a storage over a constant array, which is transferred to a device once."""
         known = self._on_device.get(id(array))
         if known is None:
             known = self._on_device[id(array)] = array, as_storage(array, device=self.device)

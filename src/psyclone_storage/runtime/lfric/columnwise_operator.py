@@ -20,7 +20,7 @@ _FOR_ASSEMBLY, _AS_GIVEN, _FOR_PRODUCT, _FOR_SUM = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Which entries of a matrix can differ from zero.
+    """The entries of a matrix that can differ from zero.
 
     Entry (i, j), counted from 1, can if -gamma_m <= alpha * i - beta * j <= gamma_p.
     """
@@ -33,7 +33,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a band is made of: numbers that are given, or two others, by their handles."""
+    """Origin of a band: given numbers, or two others, by their handles."""
 
     how: int
     numbers: tuple[int, int, int, int] = (1, 1, 0, 0)
@@ -56,8 +56,8 @@ class ColumnwiseOperator(Matrices):
 
     Raises:
         ValueError: the spaces are on different meshes, share dofs between columns, or have several
-            values at a dof; there is no such band.
-        TypeError: something is no function space, or `band` no four whole numbers.
+            values at a dof; the band does not exist.
+        TypeError: an argument is not a function space, or `band` is not four integers.
     """
 
     alpha = Known[int]("How fast the band goes along a row of the matrix.")
@@ -158,7 +158,7 @@ class ColumnwiseOperator(Matrices):
 
     @property
     def band(self) -> Band:
-        """Which entries of a matrix can differ from zero."""
+        """The entries of a matrix that can differ from zero."""
         return Band(self.alpha, self.beta, self.gamma_m, self.gamma_p)
 
     @property

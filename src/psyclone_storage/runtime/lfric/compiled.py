@@ -96,7 +96,7 @@ class MeshRoutine(BoundRoutine):
 
     @property
     def device(self) -> str | None:
-        """Where the functions run."""
+        """The memory space in which the functions run."""
         return self._library.device
 
     @property
@@ -106,7 +106,7 @@ class MeshRoutine(BoundRoutine):
 
 
 class _KnownData(BoundStorages):
-    """What a routine knows of some data: tables for its functions, and what binds the data."""
+    """Cached facts about some data: tables for functions, and the binding of the data."""
 
     __slots__ = ("_covered", "kept")
 

@@ -27,12 +27,12 @@ _PLACES: Mapping[str, int] = {"d": 1, "f": 1, "i": 1, "x": LENGTH}
 
 
 class LaunchWords(NamedTuple):
-    """What a compiler says of a kernel.
+    """Description of a generated kernel.
 
     `arrays` and `counts` are positions in the tables. `threads` and `colours` are those of the
-    number of threads, and of the number of colours, for each of which it is launched; -1 stands for
-    one thread, and for no colours. Behind the scalars stand addresses of the host, one for each
-    letter of `results`, where what the kernel reduces to is put, for `x` the digits of an
+    number of threads, and of the number of colours, for each of which it is launched; -1 means
+    one thread, or no colours. The scalars are followed by host addresses, one for each
+    letter of `results`, that receive the reduced values, for `x` the digits of an
     exact sum.
     """
 
@@ -103,7 +103,7 @@ class ColumnLaunch:
 
 
 class ColumnLibrary(KernelLibrary):
-    """The kernels of CUDA beside a module for columns."""
+    """The CUDA kernels of a module for columns."""
 
     def launches(self, kernel: Any, types: str, *launch: Any) -> ColumnLaunch:
         """Return what launches a kernel with a thread for each cell or dof."""

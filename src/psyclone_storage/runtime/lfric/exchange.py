@@ -24,7 +24,7 @@ from psyclone_storage.storage import Storage, bound, empty
 
 @dataclass(frozen=True)
 class _Part:
-    """What one field has in one message: where its dofs are, in its array and in the message."""
+    """Part of one field in one message: the places of its dofs in array and message."""
 
     message: int
     field: str
@@ -84,7 +84,7 @@ class JointMessages:
 
 
 class _Way:
-    """What is sent, or what is received.
+    """The messages that are sent, or those that are received.
 
     Messages of host data are `arrays`, those of a device are storages in `strips`.
     """

@@ -1,7 +1,7 @@
 """Fields on function spaces, whose halos are kept equal to what their owners hold.
 
-A field knows to which depth its halo is clean if whoever writes it says `set_dirty` and
-`set_clean`, as LFRic's fields do. Exchanges note what they have cleaned.
+A field records to which depth its halo is clean if writers call `set_dirty` and
+`set_clean`, as for LFRic's fields. Exchanges record the clean depth.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class DofField:
         """Return the sum over the dofs of all ranks.
 
         A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
-        ranks, and has the bits of the Fortran's exact sums. Whole numbers are always added so.
+        ranks, and has the bits of the Fortran's exact sums. Sums of integers are always exact.
 
         Collective: all ranks have to call it.
         """

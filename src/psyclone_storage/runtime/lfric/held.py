@@ -1,4 +1,4 @@
-"""What generated code does with data besides exchanges: hold them while it computes."""
+"""Access of generated NumPy code to data while it computes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def held(
     """Hold data on the host for a block and give their arrays, in this order.
 
     Of those that are `covered` all owned dofs are written; no value is brought in for them. Nothing
-    is marked as dirty: whoever writes knows how far. What is `meant` are words of `check_meant`;
+    is marked as dirty: the caller knows the depth. `meant` has words of `check_meant`;
     `types` has for each datum the type of its values and the name of the argument.
 
     Raises:
@@ -59,12 +59,12 @@ def held(
 def enter(binding: Any, data: Sequence[Data], covered: Sequence[Data], device: str | None) -> Any:
     """Begin a block in which data are bound; return their arrays.
 
-    What a block that failed was to write may be written anew, all of it: values of `covered` data
-    that are no good are none, unless a value of others is not to be had. Where the block cannot
-    begin they stay as they were.
+    Data of a failed block may be overwritten completely: poisoned values of `covered` data are
+    discarded, unless values of other data are poisoned. If the block cannot begin, the state does
+    not change.
 
     Raises:
-        PoisonedDataError: what was to make other values has failed.
+        PoisonedDataError: earlier work that produces values of other data has failed.
     """
     try:
         return binding.__enter__()  # pylint: disable=unnecessary-dunder-call  # left by the caller
@@ -106,7 +106,7 @@ def is_whole(datum: Data) -> bool:
 def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]) -> None:
     """Raise `TypeError` if a datum has not the type that an invoke takes, by its argument.
 
-    `names` are those of the arguments; the last may stand for all that follow, as in `*data`.
+    `names` are those of the arguments; the last one may denote all further ones, as in `*data`.
     """
     for at, (datum, dtype) in enumerate(zip(data, types, strict=True)):
         if datum.dtype != dtype:

@@ -1,4 +1,4 @@
-"""The types of numbers that words of LFRic stand for, as the library has them."""
+"""Types of numbers of LFRic's kinds, as in the library."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from psyclone_storage.runtime.ranks import SingleRank
 
 
 def dtype_of(kind: Any) -> np.dtype[Any]:
-    """Return the type that a kind of LFRic, or a type of NumPy, stands for; None is the default.
+    """Return the NumPy type of a kind of LFRic, or of a NumPy type; None is the default.
 
     Kinds are those of the mixed set: some are reals of 32 bits.
 
     Raises:
-        TypeError: it stands for none that data have: reals and whole numbers of 32 or 64 bits.
+        TypeError: data cannot have it; they are reals and integers of 32 or 64 bits.
     """
     if isinstance(kind, str):
         bits = infrastructure(SingleRank()).kinds().get(kind)

@@ -1,4 +1,4 @@
-"""What the library has said about an object once, as attributes of the object."""
+"""Attributes of objects that the library computes once."""
 
 from __future__ import annotations
 

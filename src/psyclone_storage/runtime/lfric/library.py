@@ -98,7 +98,7 @@ _RESULTS: Mapping[str, Any] = {"use_ranks": None, "count_objects": ctypes.c_int6
 
 
 class HeldObject:
-    """Something in the library; it is freed there when nobody has it here."""
+    """An object of the library; it is freed there with its last reference in Python."""
 
     __slots__ = ("__weakref__", "number")
 
@@ -109,7 +109,7 @@ class HeldObject:
 
 
 class _Window:
-    """An array of the library, which stays while somebody looks at it."""
+    """An array of the library, which stays while a view of it exists."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -130,7 +130,7 @@ class _Window:
 
 
 def _seen(entry: _ListEntry, owner: HeldObject) -> Array:
-    """Return an array over the memory of the library, which nobody may write."""
+    """Return a read-only array over the memory of the library."""
     if entry.address is None:
         shape = tuple(entry.extents[: entry.dimensions])
         nothing: Array = np.empty(shape, _ELEMENTS[entry.holds], order="F")
@@ -146,11 +146,11 @@ def numbers_of(values: Any, kind: Any = _int) -> Any:
 
 
 def _whole(value: Any) -> int:
-    """Return a whole number as it is: C would take one of too many bits for another.
+    """Return an integer unchanged; C would truncate one with too many bits.
 
     Raises:
         ValueError: it has more than 32 bits.
-        TypeError: it is none.
+        TypeError: it is not an integer.
     """
     found = index(value)
     if not -(2**31) <= found < 2**31:
@@ -194,10 +194,10 @@ class InfrastructureLibrary:
         return found
 
     def ask(self, name: str, *arguments: Any) -> None:
-        """Call a function that says what is wrong.
+        """Call a function that validates arguments.
 
         Raises:
-            ValueError: something is.
+            ValueError: the function reports a problem.
         """
         message = ctypes.create_string_buffer(_ROOM_OF_MESSAGE)
         if self.call(name, *arguments, message):
@@ -216,7 +216,7 @@ class InfrastructureLibrary:
         return HeldObject(self, number.value)
 
     def free(self, number: int) -> None:
-        """Free what has a handle, at once or, while a call is under way, behind it.
+        """Free the object of a handle, at once or after the call in progress.
 
         Garbage is collected at any place: also where Fortran, in the middle of making something,
         asks Python for numbers of other ranks.
@@ -225,7 +225,7 @@ class InfrastructureLibrary:
         self._free_unneeded()
 
     def _free_unneeded(self) -> None:
-        """Free what nobody has; whoever is in a call does that when it has ended."""
+        """Free unreferenced objects; during a call, the calling thread does so afterwards."""
         # Where another thread has the lock, that one frees.
         # pylint: disable-next=consider-using-with
         while self._unneeded and self._lock.acquire(blocking=False):
@@ -243,7 +243,7 @@ class InfrastructureLibrary:
         return self._read(entries[:count], held)
 
     def kinds(self) -> dict[str, int]:
-        """Return the bits of the kinds of numbers, by their names, below 0 for whole numbers."""
+        """Return the bits of the kinds of numbers, by their names, below 0 for integers."""
         entries = (_ListEntry * _ROOM_OF_LIST)()
         count = self.call("describe_kinds", entries, _ROOM_OF_LIST)
         return {entry.name.decode(): int(entry.extents[0]) for entry in entries[:count]}
@@ -251,12 +251,12 @@ class InfrastructureLibrary:
     def shown(
         self, name: str, held: HeldObject, count: int, *arguments: Any, ranks: Ranks | None = None
     ) -> dict[str, Any]:
-        """Return `count` arrays that are shown if a function is asked for them, by name.
+        """Return the `count` arrays that a function of the library lists, by name.
 
-        With `ranks`, all of them ask together.
+        With `ranks`, the call is collective.
 
         Raises:
-            ValueError: there are none.
+            ValueError: the library lists no arrays.
         """
         entries = (_ListEntry * count)()
         if ranks is None:
@@ -288,7 +288,7 @@ class _RankOfCaller:
         self._callback = _Swap(self._swap)
 
     def __enter__(self) -> None:
-        """Wait for other threads, and tell the library."""
+        """Wait for other threads, and notify the library."""
         self._lock.acquire()
         self._use_ranks(self._ranks.rank, self._ranks.size, self._callback)
 

@@ -1,4 +1,4 @@
-"""What operators of every kind have in common: two spaces on one mesh, matrices in a storage."""
+"""Base of all operators: two spaces on one mesh, matrices in a storage."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Matrices(ABC):
     @property
     @abstractmethod
     def _kind(self) -> str:
-        """What an error message calls it."""
+        """The name in error messages."""
 
     def _make(self, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> None:
         """Make matrices that are zero."""

@@ -1,10 +1,10 @@
-"""What a routine takes its data for, and whether they are that.
+"""Expected properties of the data of a routine, and their check.
 
 A word for each datum says `field`, `operator` or `columnwise_operator`. Others follow: `mesh=1` for
 the data that are on one mesh, `surface=1` for those whose columns may differ from these;
 `space=2:w3` (of an operator `to_space=`, `from_space=`) for those on one space, with the names that
 it may have; `nlayers=5` and `ndata=3` for what metadata state; `dofs=7` (`to_dofs=`, `from_dofs=`)
-for how many dofs of a cell kernels look at.
+for the number of dofs of a cell that kernels access.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _VERBS = {"space": "is on", "to_space": "maps to", "from_space": "maps from"}
 def _check_space(datum: Any, what: str, other: tuple[Any, str]) -> None:
     """Raise if a datum is not on the space on which another one was seen."""
     here, there = getattr(datum, what), getattr(other[0], other[1])
-    if here is there or here.mesh is not there.mesh:  # the words about meshes tell more
+    if here is there or here.mesh is not there.mesh:  # the words about meshes are more specific
         return
     if _made_of(here) == _made_of(there):
         return

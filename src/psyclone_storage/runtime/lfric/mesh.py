@@ -152,8 +152,8 @@ class ColumnMesh(MeshCells):
         Collective: all ranks have to call it.
 
         Raises:
-            TypeError: the name is no text, or an order no whole number.
-            ValueError: there is no such space.
+            TypeError: the name is not a string, or an order is not an integer.
+            ValueError: the space does not exist.
         """
         if not isinstance(name, str):
             raise TypeError(f"A function space has a name, as 'W3', not {name!r}.")
@@ -214,7 +214,7 @@ def _cut(options: MeshOptions) -> CutOptions:
 
 
 def _check_names(options: Any, known: Any) -> None:
-    """Raise `TypeError` if there are keywords that nobody reads."""
+    """Raise `TypeError` for unknown keywords."""
     for name in options:
         if name not in known.__optional_keys__:
             names = sorted(known.__optional_keys__)

@@ -107,7 +107,7 @@ class QuadratureXYoZ:
 
 
 class _OfParts:
-    """What quadratures over parts of the surface of a cell have in common."""
+    """Base of quadratures over parts of the surface of a cell."""
 
     @cached_property
     def _arrays(self) -> tuple[Array, ...]:

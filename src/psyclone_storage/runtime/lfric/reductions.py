@@ -15,7 +15,7 @@ def exact_sum(ranks: Ranks, values: Array) -> Any:
     """Return the exact sum of values of all ranks, rounded once, in their type.
 
     Where one is infinite or not a number, it is the sum of those that are. These are the bits of
-    the Fortran's exact sums. The sum of whole numbers has 64 bits.
+    the Fortran's exact sums. The sum of integers has 64 bits.
 
     Collective: all ranks have to call it.
     """

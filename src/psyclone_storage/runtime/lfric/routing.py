@@ -1,4 +1,4 @@
-"""Which dofs a halo exchange moves: from which rank, to which rank.
+"""Routing of a halo exchange: the dofs that each rank sends and receives.
 
 Fortran finds them, for a function space and a depth: those that others own and those that others
 ask for.
@@ -17,7 +17,7 @@ from psyclone_storage.runtime.lfric.library import Array
 
 @dataclass(frozen=True)
 class DofMessage:
-    """What goes to or comes from one rank: runs of dofs, from 1, in a fixed order."""
+    """A message to or from one rank: runs of dofs, from 1, in a fixed order."""
 
     rank: int
     first: Array

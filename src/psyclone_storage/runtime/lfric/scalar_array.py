@@ -16,14 +16,14 @@ _CONDITIONS = "b"
 def scalar_array(value: Any, type_: str, rank: int, name: str) -> ScalarArray:
     """Return an array as generated code is passed it: a copy, the first index fastest.
 
-    `type_` is that of NumPy which the code has, or `bool`; the array may have no elements. Whole
-    numbers may be of any type that NumPy has for them, and may stand for reals, as may reals of
-    fewer bytes.
+    `type_` is that of NumPy which the code has, or `bool`; the array may have no elements. Integers
+    may have any NumPy type, and integers or reals of fewer bytes are
+    converted.
 
     Raises:
         TypeError: it is no array of such values, or of reals with more bytes.
         ValueError: it has another number of dimensions.
-        OverflowError: one of its whole numbers is too large.
+        OverflowError: one of its integers is too large.
     """
     found = value.values if isinstance(value, ScalarArray) else np.asarray(value)
     wanted = np.dtype(type_)

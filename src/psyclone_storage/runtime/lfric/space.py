@@ -99,7 +99,7 @@ class FunctionSpace:
 
     @property
     def is_continuous(self) -> bool:
-        """Whether neighbouring columns share dofs."""
+        """Return whether neighbouring columns share dofs."""
         return bool(self.described["is_continuous"])
 
     @property
@@ -114,7 +114,7 @@ class FunctionSpace:
 
     @property
     def halo_depth(self) -> int:
-        """How deep the halo is."""
+        """The depth of the halo."""
         return self.mesh.halo_depth
 
     def last_dof_halo(self, depth: int | None = None) -> int:

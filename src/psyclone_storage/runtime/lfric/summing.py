@@ -20,7 +20,7 @@ _LEAST_POWER = -1074
 
 
 class DigitSum:
-    """One sum: a whole number of the least positive reals, in digits of 64 bits to the base 2**32.
+    """One sum: an integer multiple of the least positive real, in 64-bit digits of base 2**32.
 
     `address` is where the digits are. Sums of threads and of ranks are those of their digits.
     """
@@ -57,7 +57,7 @@ class DigitSum:
         return _total([self._parts()])
 
     def _parts(self) -> tuple[int, tuple[bool, ...]]:
-        """Return the whole number, and which values that are not finite there were."""
+        """Return the integer, and the kinds of non-finite values."""
         digits = self._digits[:_DIGITS].tolist()
         number = sum(digit << place * _DIGIT_BITS for place, digit in enumerate(digits) if digit)
         return number, tuple((self._digits[_DIGITS:] > 0).tolist())

@@ -1,4 +1,4 @@
-"""What all transformations under PSyclone's names have in common.
+"""Base of all transformations with PSyclone's names.
 
 A transformation is an object with `apply` and `validate`, which take nodes and options: in a
 dictionary `options`, as keywords, or both. `apply` returns the schedule and a memento, as 1.8 did;
@@ -62,7 +62,7 @@ class TransformationError(CompileError):
 
 
 class Transformation:
-    """What all transformations have in common."""
+    """Base class of all transformations."""
 
     options: Mapping[str, object] = {}
     """The options that it takes, with their defaults, beyond those that any takes."""
@@ -143,9 +143,9 @@ class Transformation:
         return {name: value for name, value in chosen.items() if name in self.options}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        """Return the step of ours that this transformation stands for.
+        """Return the step that this transformation applies.
 
-        One that a script defines stands for none: its `apply` applies others.
+        One that a script defines has no step: its `apply` applies others.
         """
         message = f"'{self.name}' does not say what it applies: it needs a method 'apply'."
         raise TransformationError(Diagnostic("T015", message))
@@ -168,7 +168,7 @@ class RegionTrans(Transformation):
         """Return the nodes that are meant: those given, or all in a schedule or a loop's body.
 
         Raises:
-            TransformationError: `T015`, there is none.
+            TransformationError: `T015`, no node is found.
         """
         places, _ = self._read(nodes, (), {})
         first = places[0]

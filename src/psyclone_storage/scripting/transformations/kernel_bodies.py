@@ -45,7 +45,7 @@ class WriteRanges(Transformation):
 
 
 class Inline(Transformation):
-    """Put the statements of a kernel in the place of its call."""
+    """Replace the call of a kernel by its statements."""
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return InlineCall(nodes[0].uid)

@@ -1,7 +1,7 @@
 """PSyclone's names for what makes a kernel one of the caller's own: inlining, directives, sizes.
 
 Each takes a kernel call, or anything with kernels below: then all of them but built-ins change, or
-none. A kernel that is as it should be already stays as it is.
+none. A kernel that already has the requested form does not change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from psyclone_storage.transform.step import Reasons, Step
 
 
 class OnKernels(Transformation):
-    """Change every kernel that is given or lies below what is given."""
+    """Change every given kernel, and every kernel below given nodes."""
 
     def apply(
         self, node: Nodes, *more: object, options: Options | None = None, **keywords: object

@@ -1,7 +1,7 @@
 """Transformations under PSyclone's names, of 1.8 and of today, in terms of our steps: one table.
 
-The modules beside this one have a class for each that is supported, one module for a matter; what
-they have in common is in `base`. What is not supported can be imported and made, for many scripts
+The other modules of this folder have a class for each supported transformation; `base` has their
+base class. What is not supported can be imported and made, for many scripts
 do so and use it on some machines only. It is refused where it is applied.
 """
 
@@ -135,7 +135,7 @@ class TransInfo:
 
     @property
     def num_trans(self) -> int:
-        """How many transformations there are."""
+        """Return the number of transformations."""
         return len(TRANSFORMATIONS)
 
     @property
