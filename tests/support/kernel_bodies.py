@@ -23,7 +23,7 @@ from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import InlinedCode, KernelCode
-from psyclone_storage.passes.inline.inliner import inline_procedures
+from psyclone_storage.passes.inline.kernels import inline_procedures
 
 Values = Mapping[str, np.ndarray]
 Change = Callable[[KernelCode], KernelCode]

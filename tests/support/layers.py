@@ -72,6 +72,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.driver.in_python.in_python",
         "psyclone_storage.driver.python_parts",
     },
+    "passes/inline/kernels.py": {"psyclone_storage.passes.inline.inliner.inline_calls"},
     "driver/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }
 

@@ -10,7 +10,7 @@ from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.passes.inline.block import inlined_block, kinds_in_block
-from psyclone_storage.passes.inline.inliner import inline_procedures
+from psyclone_storage.passes.inline.kernels import inline_procedures
 
 
 def inlined(body: str, *actuals: str, declarations: str = "", uses: str = "") -> list[str]:

@@ -8,9 +8,8 @@ place of the call. The printers of Python refuse such a kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import (
@@ -24,9 +23,7 @@ from psyclone_storage.ir.expr import Binary, CallFunction, Expr, ImpliedDo, Name
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
-    expressions_of,
     place_of_line,
-    walk_lines,
     with_each_block,
     with_parts,
 )
@@ -35,7 +32,6 @@ from psyclone_storage.ir.unit import (
     Assign,
     Call,
     Comment,
-    DirectiveLine,
     Do,
     If,
     Line,
@@ -48,7 +44,6 @@ from psyclone_storage.passes.inline.legality import (
     InlineError,
     check_movable,
     check_understood,
-    conditional_line,
 )
 from psyclone_storage.passes.inline.procedure import InlinedProcedure
 
@@ -57,25 +52,6 @@ _MOST_DEEP = 12
 
 _Procedure = tuple[str, str]
 """The keys of a module and of a procedure in it."""
-
-
-@kept_with_first
-def inline_procedures(code: KernelCode) -> InlinedCode:
-    """Return a kernel in Fortran with the procedures of modules inlined that its context has."""
-    context = code.module.context
-    if context is None or code.in_place or not any(True for _ in called_names(code.body)):
-        return InlinedCode(code)
-    why = ""
-    if any(isinstance(line, DirectiveLine) for line in walk_lines(code.body)):
-        why = f"directives in '{code.name}' speak of its statements and variables as they are"
-    elif line := conditional_line(code):
-        why = f"what '{code.name}' calls may depend on '{line}'"
-    if why:
-        return InlinedCode(code, ((code.module.routine, why),))
-    made = inline_calls(code, context)
-    if made.code is code:
-        return made
-    return replace(made, code=replace(made.code, left=made.remaining))
 
 
 def inline_calls(
@@ -99,19 +75,6 @@ def inline_calls(
         placed=inliner.procedures,
     )
     return InlinedCode(made, remaining)
-
-
-def called_names(body: Iterable[Line]) -> Iterator[str]:
-    """Yield the keys of the procedures that statements call, empty for a component."""
-    for line in walk_lines(body):
-        if isinstance(line, Call):
-            yield line.procedure.key if isinstance(line.procedure, Name) else ""
-        for expr in expressions_of(line):
-            for part in walk(expr):
-                if isinstance(part, CallFunction) and isinstance(part.base, Name):
-                    symbol = part.base.symbol
-                    if symbol is None or symbol.origin is not Origin.INTRINSIC:
-                        yield part.base.key
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Blank, Comment, Do, Line, While
 from psyclone_storage.ir.walk import find
-from psyclone_storage.passes.inline.inliner import called_names
+from psyclone_storage.passes.inline.kernels import called_names
 from psyclone_storage.transform.kernel.code import (
     calls_for_columns,
     calls_that_remain,

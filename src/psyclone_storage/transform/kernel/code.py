@@ -29,7 +29,7 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
-from psyclone_storage.passes.inline.inliner import inline_procedures
+from psyclone_storage.passes.inline.kernels import inline_procedures
 from psyclone_storage.transform.step import Place, Reasons, missing
 
 _DECLARES_NO_VARIABLE = regex(
