@@ -78,8 +78,8 @@ EXTENSIONS = [
         optional=True,
     ),
     Extension(
-        "psyclone_storage.driver._compiled",
-        ["src/psyclone_storage/driver/_compiled.c"],
+        "psyclone_storage.jit._compiled",
+        ["src/psyclone_storage/jit/_compiled.c"],
         py_limited_api=True,
         optional=True,
     ),

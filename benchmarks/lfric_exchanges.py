@@ -29,11 +29,11 @@ from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos,
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.compile import Compiler, make_compiler
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import FillHalo, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence, statements
+from psyclone_storage.pipeline.compile import Compiler, make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 LEVELS = 5
 COLUMNS = ("files", "refused", "invokes", "exchanges", "guarded", "fills", "never filled")

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.driver import invokes
+from psyclone_storage.embedded.invoke import PROGRAM
 from psyclone_storage.lfric import (
     CELL_COLUMN,
     GH_INC,
@@ -145,7 +145,7 @@ def by_numba(given: Problem, _: Path) -> Call:
 
 def function_of_last_invoke() -> Call:
     """Return the function in C of the invoke that ran last, with tables that are ready."""
-    routine = list(invokes._known().values())[-1].routine  # noqa: SLF001
+    routine = list(PROGRAM.session.compiled.values())[-1].routine
     (known,) = routine.__globals__["_INVOKE_PRODUCT"]._known.values()  # noqa: SLF001
     (function,) = known.functions
     (run,) = known.free

@@ -19,8 +19,8 @@ from pathlib import Path
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 TESTS = "src/psyclone/tests/test_files/lfric"
 _NOWHERE = "a name of the invoke is declared nowhere, under 'implicit none'"

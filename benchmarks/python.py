@@ -134,11 +134,11 @@ def cost_of(
     on_device: bool = False,
 ) -> None:
     """Print what one invoke costs beyond its bare calls."""
-    from psyclone_storage.driver import invokes  # noqa: PLC0415
+    from psyclone_storage.embedded.invoke import PROGRAM  # noqa: PLC0415
 
     where_it_stands()
     where_it_stands()  # with data that are there
-    ahead = list(invokes._known().values())[-1].routine  # noqa: SLF001
+    ahead = list(PROGRAM.session.compiled.values())[-1].routine
     known = next(iter(ahead.__globals__[f"_INVOKE_{name}"]._known.values()))  # noqa: SLF001
     (run,) = known.free
     numbers = [one for one in passed if isinstance(one, float)]

@@ -29,7 +29,7 @@ import numpy as np
 from product import least_in_turn
 from python import flow
 
-from psyclone_storage.driver import invokes
+from psyclone_storage.embedded.invoke import PROGRAM
 from psyclone_storage.gocean import (
     GO_CT,
     GO_INTERNAL_PTS,
@@ -311,7 +311,7 @@ def by_gt4py(problem: Problem, arrays: Arrays, _: Path) -> Call:
 
 def function_of_last_invoke() -> Call:
     """Return the function in C of the invoke that ran last, with tables that are ready."""
-    routine = list(invokes._known().values())[-1].routine  # noqa: SLF001
+    routine = list(PROGRAM.session.compiled.values())[-1].routine
     kept = next(one for name, one in routine.__globals__.items() if name.startswith("_INVOKE_"))
     (known,) = kept._known.values()  # noqa: SLF001
     (run,), (function,) = known.free, known.functions

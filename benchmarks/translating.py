@@ -42,10 +42,6 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.driver.c_code import KernelRequest
-from psyclone_storage.driver.lfric import LFRIC
-from psyclone_storage.driver.lfric_python import LFRIC_WORDS
-from psyclone_storage.driver.python_code import generate_python
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.python import metadata as python_metadata
@@ -57,6 +53,10 @@ from psyclone_storage.ir.expr import Expr, Sort
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.ir.unit import Declare
+from psyclone_storage.targets.dialects import LFRIC_WORDS
+from psyclone_storage.targets.lfric import LFRIC
+from psyclone_storage.tools.c_code import KernelRequest
+from psyclone_storage.tools.translate import generate_python
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = load_settings("", "", surroundings({}))

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import CompileRequest, make_compiler
-from psyclone_storage.driver.reports import schedule_objects
+from psyclone_storage.pipeline.compile import CompileRequest, make_compiler
+from psyclone_storage.tools.reports import schedule_objects
 
 DEMO = Path(__file__).resolve().parents[1] / "examples" / "lfric" / "demo"
 

@@ -29,6 +29,8 @@ MAX_FUNCTION_LINES = 60
 CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add",
            "discard", "popitem", "appendleft"}  # fmt: skip
 
+CACHING = {"cache", "lru_cache", "kept_lately", "kept_with_first"}
+
 WAYS_ROUND_FROZEN = {"__setattr__", "__delattr__", "__dict__", "setattr", "delattr", "vars"}
 
 
@@ -229,21 +231,80 @@ def check_process_state(source: Path) -> list[str]:
 
 def changes_of(node: ast.AST) -> Iterator[tuple[str, int]]:
     """Yield the plain names of objects that a statement or a call changes, with the line."""
+    for changed in changed_in(node):
+        if isinstance(changed, ast.Name):
+            yield changed.id, changed.lineno
+
+
+def changed_in(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the objects of which a statement or a call changes an item or an attribute."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=verb)) if verb in CHANGES:
-            yield name, node.lineno
+        case ast.Call(func=ast.Attribute(value=changed, attr=verb)) if verb in CHANGES:
+            yield changed
         case ast.Assign(targets=targets) | ast.Delete(targets=targets):
             for target in targets:
-                match target:
-                    case (
-                        ast.Subscript(value=ast.Name(id=name))
-                        | ast.Attribute(value=ast.Name(id=name))
-                    ):
-                        yield name, node.lineno
-        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))):
-            yield name, node.lineno
-        case ast.AugAssign(target=ast.Attribute(value=ast.Name(id=name))):
-            yield name, node.lineno
+                if isinstance(target, ast.Subscript | ast.Attribute):
+                    yield target.value
+        case ast.AugAssign(target=ast.Subscript() | ast.Attribute() as target):
+            yield target.value
+
+
+def check_cached_state(source: Path) -> list[str]:
+    """Name every change of an object that a cached function has returned.
+
+    Such an object is state of the process: the cache gives it to each caller.
+    """
+    cached = {module_of(file): cached_in(tree) for file, tree in trees_of(source)}
+    problems = []
+    for file, tree in trees_of(source):
+        known = cached[module_of(file)] | {
+            alias.asname or alias.name
+            for node in nodes_of(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+            if alias.name in cached.get(node.module or "", set())
+        }
+        if known:
+            scopes = [tree, *(node for node in nodes_of(tree) if isinstance(node, ast.FunctionDef))]
+            lines = {line for scope in scopes for line in changes_of_cached(scope, known)}
+            problems += [f"{file.as_posix()}:{line}: changes what is cached" for line in lines]
+    return problems
+
+
+def cached_in(tree: ast.Module) -> set[str]:
+    """Return the names of the functions of a module whose results are cached."""
+    return {
+        node.name
+        for node in nodes_of(tree)
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if word_of(decorator.func if isinstance(decorator, ast.Call) else decorator) in CACHING
+    }
+
+
+def changes_of_cached(scope: ast.AST, known: set[str]) -> Iterator[int]:
+    """Yield the lines where a scope changes a result of a function, or a part of one."""
+
+    def root_of(expr: ast.expr) -> str:
+        while isinstance(expr, ast.Attribute | ast.Subscript):
+            expr = expr.value
+        if isinstance(expr, ast.Call) and word_of(expr.func) in known:
+            return word_of(expr.func)
+        return expr.id if isinstance(expr, ast.Name) and expr.id in names else ""
+
+    names: set[str] = set()
+    own = scope.body if isinstance(scope, ast.Module) else ast.walk(scope)
+    for node in own:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if root_of(value):
+                names.add(name)
+            case (
+                ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                | ast.NamedExpr(target=ast.Name(id=name), value=value)
+            ) if root_of(value):
+                names.add(name)
+    for node in ast.walk(scope):
+        yield from (changed.lineno for changed in changed_in(node) if root_of(changed))
 
 
 def check_class_names(source: Path) -> list[str]:
@@ -273,6 +334,7 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_functions,
     check_class_names,
     check_process_state,
+    check_cached_state,
     check_state,
 )
 
@@ -411,9 +473,10 @@ def test_no_test_file_is_over_600_lines() -> None:
 
 LONG_FUNCTION = "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES
 SHORT_FUNCTION = 'def f():\n    """Say\n\n    more.\n    """\n\n    # why\n' + "    x = 1\n" * 59
+CACHED = "@cache\ndef f():\n    return []\n"
 VIOLATIONS = [
     (check_rooms, {"ir/a.py": f"from {PACKAGE}.transform import fuse\n"}),
-    (check_rooms, {"ir/a.py": f"def f():\n    import {PACKAGE}.driver\n"}),
+    (check_rooms, {"ir/a.py": f"def f():\n    import {PACKAGE}.pipeline\n"}),
     (check_rooms, {"storage/a.py": f"from {PACKAGE}.ir.schedule import Loop\n"}),
     (check_rooms, {"frontend/a.py": f"from {PACKAGE} import domain\n"}),
     (check_rooms, {"frontend/a.py": "from ..domain import lfric\n"}),
@@ -461,6 +524,19 @@ VIOLATIONS = [
     (check_process_state, {"cli/a.py": "x: dict = {}\ndef f():\n    x[1] = 2\n"}),
     (check_process_state, {"base/a.py": "x = A()\nf = lambda: x.seen.clear() or x.pop()\n"}),
     (check_process_state, {"base/a.py": "x = A()\ndef f():\n    x.count += 1\n"}),
+    (check_cached_state, {"jit/a.py": f"{CACHED}def g():\n    f().append(1)\n"}),
+    (check_cached_state, {"jit/a.py": f"{CACHED}def g():\n    f()[1] = 2\n"}),
+    (check_cached_state, {"jit/a.py": f"{CACHED}def g():\n    f().seen.rows[1] += 2\n"}),
+    (check_cached_state, {"jit/a.py": f"{CACHED}def g():\n    made = f()\n    del made[1]\n"}),
+    (check_cached_state, {"jit/a.py": f"{CACHED}made = f()\ndef g():\n    made.pop()\n"}),
+    (check_cached_state, {"jit/a.py": f"{CACHED}def g():\n    (made := f()).x = made.y = 1\n"}),
+    (
+        check_cached_state,
+        {
+            "jit/a.py": CACHED,
+            "jit/b.py": f"from {PACKAGE}.jit.a import f as h\ndef g():\n    h(1).clear()\n",
+        },
+    ),
     (check_class_names, {"ir/a.py": "class A: ...\n", "base/b.py": "class A: ...\n"}),
     (check_class_names, {"scripting/views.py": "class A: ...\n", "storage/b.py": "class A: ...\n"}),
     (check_state, {"base/a.py": "def f():\n    global x\n"}),
@@ -480,6 +556,7 @@ INNOCENT = {
     "storage/a.py": "def f():\n    import cupy\n    x.__dict__['y'] = 1\n",
     "ir/a.py": "x = 1\n" * MAX_FILE_LINES,
     "ir/schedule.py": "class Loop: ...\n",
+    "ir/b.py": f"{CACHED}def g():\n    x = [*f()]\n    x.append(1)\n    return f().index(1)\n",
     "scripting/views.py": "class Loop: ...\n",
 }
 

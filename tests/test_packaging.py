@@ -82,7 +82,7 @@ def test_it_holds_the_compiled_core_but_not_its_source(wheel: set[str]) -> None:
     built = [name for name in wheel if name.endswith(".so")]
     if shutil.which("cc") and (Path(sysconfig.get_path("include")) / "Python.h").exists():
         assert sorted(built) == [
-            "psyclone_storage/driver/_compiled.abi3.so",
+            "psyclone_storage/jit/_compiled.abi3.so",
             "psyclone_storage/storage/core/_compiled.abi3.so",
         ]
 

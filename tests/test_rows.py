@@ -24,8 +24,8 @@ MATRICES = '''
 """A library of matrices: fields are objects with values, and halos are swapped by a procedure."""
 
 from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.driver.fortran import FORTRAN
-from psyclone_storage.driver.rows import Target
+from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.spec import Target
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import CallFunction, Member, Name, whole
 from psyclone_storage.ir.kernel import ArgKind
@@ -77,7 +77,7 @@ def infrastructure(settings):
 '''
 
 TARGET_ROW = (
-    "driver/gocean.py",
+    "targets/gocean.py",
     '    "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),\n',
     '    "matrices": Target(FORTRAN, infrastructure),\n',
     "from psyclone_storage.backend.matrices.table import infrastructure\n",
@@ -229,13 +229,13 @@ def infrastructure(settings):
 '''
 
 PARTS = '''
-"""Vectors, as the driver knows them."""
+"""The API for vectors."""
 
 from psyclone_storage.backend.vectors.table import infrastructure
 from psyclone_storage.domain.vectors.domain import Domain
 from psyclone_storage.domain.vectors.metadata import dummies, interpret
-from psyclone_storage.driver.fortran import FORTRAN
-from psyclone_storage.driver.rows import ApiParts, ScheduleDefaults, Target
+from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.spec import ApiParts, ScheduleDefaults, Target
 
 VECTORS = ApiParts(
     lambda settings: Domain(),
@@ -253,10 +253,10 @@ TARGETS = {"library": Target(FORTRAN, infrastructure)}
 
 API_ROWS = (
     (
-        "driver/apis.py",
+        "targets/apis.py",
         "_APIS: Mapping[Api, Callable[[], _ApiRows]] = {\n",
         "    Api.VECTORS: lambda: (VECTORS, TARGETS),\n",
-        "from psyclone_storage.driver.vectors import TARGETS, VECTORS\n",
+        "from psyclone_storage.targets.vectors import TARGETS, VECTORS\n",
     ),
     ("config/settings.py", '    LFRIC = "lfric"\n', '    VECTORS = "vectors"\n', ""),
     ("config/settings.py", '    "lfric": Api.LFRIC,\n', '    "vectors": Api.VECTORS,\n', ""),
@@ -328,8 +328,8 @@ class Copy:
         code = (
             "from pathlib import Path\n"
             "from psyclone_storage.config.load import default_settings\n"
-            "from psyclone_storage.driver.compile import make_compiler\n"
-            "from psyclone_storage.driver.request import CompileRequest\n"
+            "from psyclone_storage.pipeline.compile import make_compiler\n"
+            "from psyclone_storage.pipeline.request import CompileRequest\n"
             f"made = make_compiler(default_settings(), {request})\n"
             f"print(made.compile_algorithm(Path({str(algorithm)!r})).psy_text)\n"
         )
@@ -352,7 +352,7 @@ def copy(tmp_path: Path) -> Copy:
 def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
     copy.write("backend/matrices", {"table.py": MATRICES})
     copy.put(*TARGET_ROW)
-    assert (copy.folders, copy.outside) == ({"backend/matrices"}, {"driver/gocean.py"})
+    assert (copy.folders, copy.outside) == ({"backend/matrices"}, {"targets/gocean.py"})
     folders = f"(Path({str(CORPUS / 'kernels')!r}),)"
     algorithm = CORPUS / "continuity.x90"
     asked = f"CompileRequest('gocean', True, {folders}, target='matrices')"
@@ -370,10 +370,10 @@ def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
 def test_an_api_is_its_folders_and_three_files_outside(copy: Copy, tmp_path: Path) -> None:
     copy.write("domain/vectors", {"metadata.py": METADATA, "domain.py": DOMAIN})
     copy.write("backend/vectors", {"table.py": VECTORS})
-    copy.add("driver/vectors.py", PARTS)
+    copy.add("targets/vectors.py", PARTS)
     for row in API_ROWS:
         copy.put(*row)
-    assert copy.outside == {"driver/vectors.py", "driver/apis.py", "config/settings.py"}
+    assert copy.outside == {"targets/vectors.py", "targets/apis.py", "config/settings.py"}
     (tmp_path / "copy" / "external" / "vectors").mkdir(parents=True)  # its infrastructure
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "scale_mod.f90").write_text(KERNEL, encoding="utf-8")

@@ -42,7 +42,7 @@ MODULES = {
         "What all of them have in common; the table of names is in the reference.",
     ),
     "Reading, building and printing": (
-        "psyclone_storage.driver.factories",
+        "psyclone_storage.tools.factories",
         "`parse`, `KernelTypeFactory` and `PSyFactory`.",
     ),
     "Fortran from pieces": ("psyclone_storage.scripting.f2pygen", "The words of f2pygen."),

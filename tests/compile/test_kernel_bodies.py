@@ -17,17 +17,17 @@ from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.unit import DirectiveLine
+from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
+from psyclone_storage.passes.loops import (
+    fuse_loops,
+    jam_loops,
+    share_loop,
+    strip_mine_loop,
+    swap_loops,
+    tile_loops,
+)
 from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
-from psyclone_storage.transform.kernel.licm import with_hoisted, with_plain_bounds
-from psyclone_storage.transform.kernel.loops import (
-    with_chunks,
-    with_fused,
-    with_jam,
-    with_swapped,
-    with_tiles,
-)
-from psyclone_storage.transform.kernel.share import with_shared
 
 pytestmark = pytest.mark.fortran
 
@@ -174,14 +174,14 @@ do i = 1, n
 end do
 """
 CHANGES = {
-    "swap": partial(with_swapped, number=1),
-    "chunk": partial(with_chunks, number=2, size=2),
-    "tile": partial(with_tiles, number=1, size=2),
-    "fuse": partial(with_fused, number=1),
-    "jam": partial(with_jam, number=1, factor=2),
-    "jam nothing": partial(with_jam, number=1, factor=9),
-    "bounds": with_plain_bounds,
-    "hoist": with_hoisted,
+    "swap": partial(swap_loops, number=1),
+    "chunk": partial(strip_mine_loop, number=2, size=2),
+    "tile": partial(tile_loops, number=1, size=2),
+    "fuse": partial(fuse_loops, number=1),
+    "jam": partial(jam_loops, number=1, factor=2),
+    "jam nothing": partial(jam_loops, number=1, factor=9),
+    "bounds": hoist_bounds,
+    "hoist": hoist_assignments,
 }
 
 
@@ -236,7 +236,7 @@ def test_lanes_share_a_loop_of_a_kernel(compiler: Compiler, tmp_path: Path) -> N
     code = replace(
         code, directives=(DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.VECTOR)),)
     )
-    text = "\n".join(emit_code(with_shared(code, 1, "vector")))
+    text = "\n".join(emit_code(share_loop(code, 1, DeviceLevel.VECTOR)))
     assert "!$acc loop vector independent private(t)" in text
     sources = {"work_mod": f"module work_mod\ncontains\n{text}\nend module\n", "calls": CALLS}
     program = compiler.linked(written(tmp_path, sources), tmp_path, "-fopenacc")
@@ -250,4 +250,4 @@ def test_nothing_is_hoisted_into_a_loop_that_does_not_run(tmp_path: Path) -> Non
     )
     body = "t = 4.0_r_def\ndo i = 1, m\nt = y(5)\nk = 10 / m\ny(i) = t + k\nend do\ny(1) = t"
     code = code_of(body, declarations, "n, m, y")
-    compare(tmp_path, code, with_hoisted, samples({"y": (5,)}, n=5, m=0))
+    compare(tmp_path, code, hoist_assignments, samples({"y": (5,)}, n=5, m=0))

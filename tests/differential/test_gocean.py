@@ -15,8 +15,8 @@ import pytest
 
 from differential.peer import gocean_layer
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 pytestmark = pytest.mark.differential
 

@@ -20,14 +20,14 @@ from psyclone_storage.backend.numpy.levels import ColumnFacts
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.lfric import LFRIC
-from psyclone_storage.driver.lfric_python import LFRIC_WORDS
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.infrastructures.lfric import OF_SIZE
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.runtime import lfric
 from psyclone_storage.runtime.compiling import load_library
+from psyclone_storage.targets.dialects import LFRIC_WORDS
+from psyclone_storage.targets.lfric import LFRIC
 
 HEAD = """\
 import math

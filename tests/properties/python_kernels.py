@@ -17,14 +17,14 @@ from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.gocean import GOCEAN, interpret_gocean
-from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.computing import greater, lesser, power, quotient
 from psyclone_storage.runtime.gocean.held import points
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
+from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = """\

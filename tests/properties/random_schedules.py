@@ -11,7 +11,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from psyclone_storage.analysis.schedules.order import UserAssertions, may_fuse
+from psyclone_storage.analysis.footprints import UserAssertions
+from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
 from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
@@ -107,7 +108,9 @@ class Maker:
             before = next((item for item in schedule.body if item.uid == first.uid), None)
             if before is None:
                 continue
-            if may_fuse(schedule, RULES, first.uid, second.uid, UserAssertions(same_space=True)):
+            if check_fuse_neighbours(
+                schedule, RULES, first.uid, second.uid, UserAssertions(same_space=True)
+            ):
                 continue
             joined = replace(before, body=before.body + second.body)
             body = [item for item in schedule.body if item.uid != second.uid]

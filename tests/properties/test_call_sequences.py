@@ -1,19 +1,17 @@
-"""Random sequences of invokes, by what is compiled and by its twin, beside NumPy."""
+"""Random sequences of invokes: the C extension and the Python fallback agree with NumPy."""
 
 from __future__ import annotations
 
 import gc
 import random
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.driver import last_calls, twin
-from psyclone_storage.embedded import invoke as invokes
+from psyclone_storage.embedded.invoke import PROGRAM
 from psyclone_storage.gocean import (
     GO_ALL_PTS,
     GO_EVERY,
@@ -28,11 +26,12 @@ from psyclone_storage.gocean import (
     kernel,
     scalar,
 )
+from psyclone_storage.jit import _pure, call_cache
 from psyclone_storage.runtime.gocean import Field, Grid
 
-CORES: list[Any] = [twin]
-if last_calls.COMPILED:
-    from psyclone_storage.driver import _compiled
+CORES: list[Any] = [_pure]
+if call_cache.COMPILED:
+    from psyclone_storage.jit import _compiled
 
     CORES.append(_compiled)
 STEPS = 120
@@ -86,8 +85,8 @@ WHOLES = (0, 1, 5, np.int64(1), 2.0, 2**31, False)
 
 def outcomes(core: Any, target: str, seed: int, patch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Yield what becomes of each step: numbers, or what is raised."""
-    patch.setattr(last_calls, "LastCall", core.LastCall)
-    patch.setattr(last_calls, "finder", lambda: partial(core.again, last_calls._last_calls()))
+    patch.setattr(call_cache, "CachedCall", core.CachedCall)
+    patch.setattr(call_cache, "find_call", core.find_call)
     configure(distributed=False, target=target)
     chance, grid = random.Random(seed), Grid((3, 2))
     fields = [Field(grid, values=float(number)) for number in range(3)]
@@ -125,10 +124,10 @@ def outcomes(core: Any, target: str, seed: int, patch: pytest.MonkeyPatch) -> It
 def test_both_do_what_numpy_does(target: str, seed: int) -> None:
     told = []
     for core in CORES:
-        last_calls._last_calls().clear()
+        PROGRAM.session.calls.clear()
         with pytest.MonkeyPatch.context() as patch:
             told.append([*outcomes(core, target, seed, patch)])
-        invokes._runner.cache_clear()
+        PROGRAM.runners.clear()
     configure()
     assert all(repr(one) == repr(told[0]) for one in told)
     assert sum(isinstance(one, tuple) for one in told[0]) > STEPS // 20

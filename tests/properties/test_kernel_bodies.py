@@ -13,25 +13,25 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from kernel_bodies import code_of
-from psyclone_storage.analysis.bodies.flow import flow_of
-from psyclone_storage.analysis.bodies.nests import may_fuse_loops, may_parallelise, may_swap
+from psyclone_storage.analysis.bodies.nests import footprints_of
+from psyclone_storage.analysis.footprints import check_fuse, check_parallel, check_swap
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name, Range, Unary
 from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
+from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
+from psyclone_storage.passes.loops import (
+    fuse_loops,
+    jam_loops,
+    loops_of,
+    strip_mine_loop,
+    swap_loops,
+    tile_loops,
+)
 from psyclone_storage.transform.kernel.arrays import may_be_loops, with_loops
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
 from psyclone_storage.transform.kernel.levels import over_levels
-from psyclone_storage.transform.kernel.licm import with_hoisted, with_plain_bounds
-from psyclone_storage.transform.kernel.loops import (
-    loops_of,
-    with_chunks,
-    with_fused,
-    with_jam,
-    with_swapped,
-    with_tiles,
-)
 
 SIZE = 9
 Memory = dict[str, np.ndarray]
@@ -188,15 +188,14 @@ def same(first: KernelCode, second: KernelCode) -> None:
 @given(nests())
 def test_loops_that_may_swap_may_swap(text: str) -> None:
     code = kernel(text)
-    flow = flow_of(code)
-    refused = bool(may_swap(flow.loops[0], flow))
+    refused = bool(check_swap(footprints_of(code)[0]))
     event(f"swap refused: {refused}")
     if not refused:
-        same(code, with_swapped(code, 1))
+        same(code, swap_loops(code, 1))
         if ", -1" not in text:
-            same(code, with_tiles(code, 1, 2))
-            same(code, with_jam(code, 1, 2))
-            same(code, with_jam(code, 1, 3))
+            same(code, tile_loops(code, 1, 2))
+            same(code, jam_loops(code, 1, 2))
+            same(code, jam_loops(code, 1, 3))
 
 
 @settings(max_examples=150)
@@ -204,8 +203,7 @@ def test_loops_that_may_swap_may_swap(text: str) -> None:
 def test_iterations_that_may_be_parallel_have_no_order(text: str, order: list[int]) -> None:
     code = kernel(text)
     loop = loops_of(code)[0]
-    flow = flow_of(code)
-    refused = bool(may_parallelise(flow.loops[0], flow))
+    refused = bool(check_parallel(footprints_of(code)[0]))
     event(f"parallel refused: {refused}")
     if refused:
         return
@@ -229,21 +227,20 @@ def _points(loop: Do, order: list[int]) -> list[Expr]:
 @given(pairs())
 def test_loops_that_may_fuse_may_fuse(text: str) -> None:
     code = kernel(text)
-    flow = flow_of(code)
-    refused = bool(may_fuse_loops(*flow.loops, flow))
+    refused = bool(check_fuse(*footprints_of(code)))
     event(f"fusion refused: {refused}")
     if not refused:
-        same(code, with_fused(code, 1))
+        same(code, fuse_loops(code, 1))
 
 
 @settings(max_examples=100)
 @given(nests())
 def test_hoisting_chunks_and_functions_change_nothing(text: str) -> None:
     code = kernel(text)
-    same(code, with_hoisted(code))
-    same(code, with_plain_bounds(code))
+    same(code, hoist_assignments(code))
+    same(code, hoist_bounds(code))
     if ", -1" not in text:
-        same(code, with_chunks(code, 2, 2))
+        same(code, strip_mine_loop(code, 2, 2))
     changed, reasons = written_out(code, FUNCTIONS)
     assert not reasons
     same(code, changed)

@@ -25,8 +25,8 @@ from properties.python_columns import (
 from properties.python_kernels import SETTINGS
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 MUTATED = (
     *"box_mean galerkin_gradient restrict_tracer laplacian apply_divergence wind_cap_dof".split(),

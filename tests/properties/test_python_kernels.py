@@ -21,8 +21,8 @@ from properties.python_kernels import (
 )
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 ROOT = Path(__file__).parents[2]
 KERNELS = sorted(

@@ -19,7 +19,7 @@ from properties.small_meshes import FEW_LINES, Plane
 from properties.thread_model import races
 from properties.worked import GRIDS, PLANES, Worked, accepted, all_worked, on_grid, on_plane
 from psyclone_storage.analysis.schedules.check_devices import check_transfers
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.worlds import device_worlds
 from psyclone_storage.backend.gocean.abi import READ_FROM_DEVICE, WRITE_TO_DEVICE
 from psyclone_storage.base.source import SourceText
@@ -183,7 +183,7 @@ def test_loops_of_several_calls_run_in_parallel_only_if_that_is_no_race() -> Non
             made = DirectiveRegion("by-force", Directive.OMP_PARALLEL_DO, (loop,))
             alone = replace(case.schedule, body=(made,))
             mesh = Plane(alone, case.shared)
-            reasons = may_run_parallel(case.schedule, RULES, loop)
+            reasons = check_races(case.schedule, RULES, loop)
             counted[bool(reasons), bool(races(alone, mesh))] += 1
     assert counted[False, True] == 0
     assert counted[True, True] > 2 * counted[True, False], counted

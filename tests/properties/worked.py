@@ -19,10 +19,10 @@ from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.driver.apis import lower, target_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.targets.apis import lower, target_of
 from psyclone_storage.transform.transfers import with_derived
 from psyclone_storage.transform.workbench import Workbench
 

@@ -17,8 +17,6 @@ from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos,
 from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.kernel import Access, ArgKind, ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import (
@@ -34,6 +32,8 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.walk import calls_in, in_sequence, replaced
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from runtime.mutations import Outcome
 from runtime.programs import is_filled
 

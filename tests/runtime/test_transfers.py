@@ -18,8 +18,8 @@ import pytest
 from libraries import GOCEAN_EMULATED, Library, archive_in, linked_with
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Build, make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import Build, make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from runtime.programs import command
 from runtime.test_lfric_storage import DEVICE_STEPS
 from transfers import DEVICE, HOST, SIDES, Use, least_by_force, least_of, least_transfers, trace_of

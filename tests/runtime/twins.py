@@ -19,9 +19,6 @@ from lfric_in_python import CORPUS, KERNELS, NO_FORM, kernels_of, read
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.compile import Compiler, make_compiler
-from psyclone_storage.driver.kernels import find_kernels, with_codes
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SIZES, is_wildcard
 from psyclone_storage.ir.expr import Name, spell
 from psyclone_storage.ir.kernel import ArgKind, MeshRole
@@ -29,6 +26,9 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.schedule import Datum, DatumRole, Program
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.pipeline.compile import Compiler, make_compiler
+from psyclone_storage.pipeline.kernels import find_kernels, with_codes
+from psyclone_storage.pipeline.request import CompileRequest
 from runtime.twin_data import MAKING
 from translated import translate, translate_columns
 

@@ -17,13 +17,13 @@ import numpy as np
 
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.module_context import ModuleContexts
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import InlinedCode, KernelCode
 from psyclone_storage.passes.inline.kernels import inline_procedures
+from psyclone_storage.pipeline.module_context import ModuleContexts
 
 Values = Mapping[str, np.ndarray]
 Change = Callable[[KernelCode], KernelCode]

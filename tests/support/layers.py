@@ -21,59 +21,54 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.turns.Turns",
         "psyclone_storage.cli.verbose",
         "psyclone_storage.cli.workers.Workers",
-        "psyclone_storage.driver.compile.make_compiler",
-        "psyclone_storage.driver.factories.make_scripted_compiler",
+        "psyclone_storage.pipeline.compile.make_compiler",
+        "psyclone_storage.tools.factories.make_scripted_compiler",
     },
     "cli/report.py": {
         "json",
         "psyclone_storage.cli.page.page_text",
         "psyclone_storage.cli.verbose.kernel_lines",
-        "psyclone_storage.driver.page.page_object",
-        "psyclone_storage.driver.reports",
+        "psyclone_storage.tools.page.page_object",
+        "psyclone_storage.tools.reports",
     },
     "cli/results.py": {"json"},
     "embedded/invoke.py": {
         "psyclone_storage.base.diagnostic.CompileError",
-        "psyclone_storage.driver.tracing.asked_for",
-        "psyclone_storage.driver.invokes.recover",
-        "psyclone_storage.driver.last_calls.finder",
-        "psyclone_storage.driver.invokes.run_invoke",
+        "psyclone_storage.jit.session.JitSession",
+        "psyclone_storage.jit.invokes.recover",
+        "psyclone_storage.jit.call_cache.make_call_finder",
+        "psyclone_storage.jit.invokes.run_invoke",
     },
-    "driver/invokes.py": {"psyclone_storage.driver.traced.compile_invoke"},
-    "driver/apis.py": {
-        "psyclone_storage.driver.gocean.GOCEAN",
-        "psyclone_storage.driver.gocean.TARGETS",
-        "psyclone_storage.driver.lfric.LFRIC",
-        "psyclone_storage.driver.lfric.TARGETS",
+    "jit/invokes.py": {"psyclone_storage.jit.compile.compile_invoke"},
+    "targets/apis.py": {
+        "psyclone_storage.targets.gocean.GOCEAN",
+        "psyclone_storage.targets.gocean.TARGETS",
+        "psyclone_storage.targets.lfric.LFRIC",
+        "psyclone_storage.targets.lfric.TARGETS",
     },
-    "driver/compile.py": {
-        "psyclone_storage.driver.placing.place_kernels",
-        "psyclone_storage.driver.coherence.check_coherence",
-        "psyclone_storage.driver.holding.check_plans",
-        "psyclone_storage.driver.holding.with_holding",
-        "psyclone_storage.driver.requested.read_requested",
+    "pipeline/compile.py": {
+        "psyclone_storage.pipeline.coherence.check_coherence",
+        "psyclone_storage.pipeline.storage_access.check_plans",
+        "psyclone_storage.pipeline.storage_access.with_holding",
+        "psyclone_storage.pipeline.user_transforms.read_user_transforms",
     },
-    "driver/fortran.py": {
+    "targets/fortran.py": {
         "psyclone_storage.frontend.fortran.body.read_code",
         "psyclone_storage.frontend.fortran.resolve.resolve_code",
     },
-    "driver/kernels.py": {
-        "psyclone_storage.driver.effects.SharedEffects",
+    "pipeline/kernels.py": {
+        "psyclone_storage.pipeline.effects.SharedEffects",
     },
-    "driver/module_context.py": {"psyclone_storage.driver.c_printer.CPrinter"},
-    "driver/lfric_python.py": {
-        "psyclone_storage.backend.meshes.on_device.on_device",
-        "psyclone_storage.backend.meshes.table.meshes_in_c",
-        "psyclone_storage.driver.on_columns.not_for_threads",
+    "pipeline/module_context.py": {"psyclone_storage.targets.c_printer.CPrinter"},
+    "targets/python.py": {"psyclone_storage.targets.transpile.in_python"},
+    "targets/gocean.py": {
+        f"psyclone_storage.targets.gocean_{name}.TARGET" for name in ("c", "numpy", "cuda")
     },
-    "driver/python.py": {
-        "psyclone_storage.backend.native.columns",
-        "psyclone_storage.backend.numpy.columns",
-        "psyclone_storage.driver.in_python.in_python",
-        "psyclone_storage.driver.python_parts",
+    "targets/lfric.py": {
+        f"psyclone_storage.targets.lfric_{name}.TARGET" for name in ("c", "numpy", "cuda")
     },
     "passes/inline/kernels.py": {"psyclone_storage.passes.inline.inliner.inline_calls"},
-    "driver/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
+    "pipeline/thread_safety.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }
 
 # "__init__" is the package itself: the version. Imports inside a room are always allowed.
@@ -85,7 +80,7 @@ ROOMS: dict[str, set[str]] = {
     "base": set(),
     "ir": {"base"},
     "infrastructures": {"ir", "base"},
-    "embedded": {"driver", "base"},
+    "embedded": {"jit", "base"},
     "gocean": {"embedded", "infrastructures"},
     "lfric": {"embedded", "infrastructures", "base"},
     "config": {"infrastructures", "ir", "base"},
@@ -111,8 +106,11 @@ ROOMS: dict[str, set[str]] = {
     },
     "storage": {"base"},
     "runtime": {"storage", "base"},
-    "driver": COMPILER | {"scripting", "config", "base", "__init__"},
-    "cli": {"driver", "config", "base", "__init__"},
+    "targets": COMPILER | {"config", "base", "__init__"},
+    "pipeline": COMPILER | {"targets", "scripting", "config", "base", "__init__"},
+    "jit": COMPILER | {"pipeline", "targets", "config", "base", "__init__"},
+    "tools": COMPILER | {"pipeline", "targets", "scripting", "config", "base"},
+    "cli": {"tools", "pipeline", "targets", "config", "base", "__init__"},
 }
 
 # Where a package from outside the standard library may be imported: one file, or one room.
@@ -142,8 +140,8 @@ STORAGE: dict[str, set[str]] = {
 PROCESS_WIDE: dict[str, set[str]] = {
     # Signals are sent to the process.
     "base/stopping.py": {"_STATE"},
-    # What a program chooses for all of its invokes.
-    "embedded/invoke.py": {"_CHOSEN"},
+    # A cache of call sites that were checked: each gets one warning, as in Python itself.
+    "embedded/kernel.py": {"_CHECKED"},
     "storage/core/context.py": {"_CONTEXTS", "_FACTORIES"},
     "storage/core/device.py": {"_SELECTION"},
     "storage/core/spaces.py": {"_SPACES"},
@@ -170,8 +168,8 @@ FOLDS = {
     "transform/kernel/intrinsics.py": "an option of a step",
     "domain/data.py": "an expression that becomes a name",
     "domain/lfric/arguments.py": "a member of an enumeration",
-    "driver/inputs.py": "texts that are searched for names",
-    "driver/modules.py": "names of files",
+    "pipeline/inputs.py": "texts that are searched for names",
+    "tools/compile_order.py": "names of files",
     "scripting/transformations/kernel_modules.py": "options of a script",
     "scripting/f2pygen.py": "a word of a script",
 }

@@ -9,13 +9,13 @@ from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Api
-from psyclone_storage.driver.c_code import KernelRequest
-from psyclone_storage.driver.fortran import FORTRAN
-from psyclone_storage.driver.python_code import generate_python
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.infrastructures.lfric_words import BUILTINS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.tools.c_code import KernelRequest
+from psyclone_storage.tools.translate import generate_python
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "lfric"
 KERNELS = CORPUS / "kernels"

@@ -25,7 +25,6 @@ from psyclone_storage.backend.c.printer import CUnit, emit_c
 from psyclone_storage.backend.c.variables import Parameter, is_assumed
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
@@ -43,6 +42,7 @@ from psyclone_storage.ir.expr import (
     Unary,
 )
 from psyclone_storage.ir.typing import CScope, PrintError
+from psyclone_storage.targets.c_printer import CPrinter
 from reduced_modules import ReducedModules
 
 FLAGS = ("-O2", "-ffp-contract=off", "-shared", "-fPIC", "-w")

@@ -42,12 +42,12 @@ from psyclone_storage.config.locate import (
     surroundings,
 )
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.driver.inputs import Inputs, find_inputs
-from psyclone_storage.driver.request import CompileRequest, LineLimit, for_file
+from psyclone_storage.pipeline.inputs import Inputs, find_inputs
+from psyclone_storage.pipeline.request import CompileRequest, LineLimit, for_file
 
 if TYPE_CHECKING:
     from psyclone_storage.cli.turns import Turns
-    from psyclone_storage.driver.compile import Build, Compiler
+    from psyclone_storage.pipeline.compile import Build, Compiler
 
 Turn = Callable[[], None]
 """Waits until it is a file's turn to be given numbers."""
@@ -128,10 +128,10 @@ def _request(options: Options) -> CompileRequest:
 def _make_compiler(settings: Settings, request: CompileRequest, inputs: Inputs) -> Compiler:
     """Return the compiler, which is loaded only where something has to be compiled."""
     if request.script:
-        from psyclone_storage.driver.factories import make_scripted_compiler  # noqa: PLC0415
+        from psyclone_storage.tools.factories import make_scripted_compiler  # noqa: PLC0415
 
         return make_scripted_compiler(settings, request, inputs.index)
-    from psyclone_storage.driver.compile import make_compiler  # noqa: PLC0415
+    from psyclone_storage.pipeline.compile import make_compiler  # noqa: PLC0415
 
     return make_compiler(settings, request, inputs.index)
 
@@ -283,7 +283,7 @@ def _kernels(file: Path, options: Options, turn: Turn) -> Iterator[KernelFolder 
         yield None
         return
     scheme = Scheme(options.kernel_renaming)
-    together = owners_in_folder(options)
+    together = partial(owners_in_folder, options)
     kernels = KernelFolder(folder, layer_file(file, options), scheme, turn, together)
     with deferred():
         try:

@@ -14,10 +14,10 @@ from psyclone_storage.cli.guard import failure
 from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.driver.apis import parts_of
-from psyclone_storage.driver.c_code import KernelRequest, make_finder
-from psyclone_storage.driver.device_modules import DeviceModules, Needs
-from psyclone_storage.driver.on_device import KernelOnDevice, judge_kernels
+from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.tools.c_code import KernelRequest, make_finder
+from psyclone_storage.tools.device_modules import DeviceModules, Needs
+from psyclone_storage.tools.offload_check import KernelOnDevice, judge_kernels
 
 _LENGTHS = (
     "Each call needs memory for {names}, of a length that comes as an argument: where"

@@ -20,7 +20,7 @@ from psyclone_storage.base.shipped import shared_file
 from psyclone_storage.base.stopping import deferred, ending
 from psyclone_storage.base.trusted import UntrustedError, check_folder
 from psyclone_storage.cli.write import cannot_write, ignored_cache
-from psyclone_storage.driver.modules import modules_in
+from psyclone_storage.tools.compile_order import modules_in
 
 _FLAGS = ("-std=f2008", "-O0")
 _INCLUDE = regex(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)

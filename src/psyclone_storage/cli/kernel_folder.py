@@ -37,7 +37,7 @@ from psyclone_storage.cli.kernel_users import Layer, is_unused, record_of, remov
 from psyclone_storage.cli.write import Output, cannot_write, decoded, differs
 
 if TYPE_CHECKING:
-    from psyclone_storage.driver.numbering import KernelText
+    from psyclone_storage.pipeline.kernel_naming import KernelText
 
 
 _NUMBERS = 10**9
@@ -54,8 +54,9 @@ class Scheme(Enum):
 class KernelFolder:
     """The changed kernels of one compilation: a numbering whose numbers are files of a folder.
 
-    `layer` is the file that calls them. `turn` waits until numbers may be given. `together` are the
-    names of the layers that the same command makes.
+    `layer` is the file that calls them. `turn` waits until numbers may be given. `together` returns
+    the names of the layers that the same command makes; it reads links of paths, so it is called
+    only if needed.
     """
 
     def __init__(
@@ -64,14 +65,14 @@ class KernelFolder:
         layer: Path,
         scheme: Scheme,
         turn: Callable[[], None] = lambda: None,
-        together: frozenset[str] = frozenset(),
+        together: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
         self._folder = folder
         self._scheme = scheme
         self._turn = turn
         self._layer = layer
         self._claims = Claims(folder, owner_name(layer, folder))
-        self._together = together | {self._claims.owner}
+        self._together = together
         self._outputs: dict[str, Output] = {}
 
     def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
@@ -148,7 +149,8 @@ class KernelFolder:
         if output.text.startswith(found):
             return output
         if not is_outdated(found, output.text, self.owner) and not (
-            is_shared(found) and is_unused(output.path, found, self._together)
+            is_shared(found)
+            and is_unused(output.path, found, self._together() | {self._claims.owner})
         ):
             raise CompileError(differs(output.path))
         return replace(output, outdated=found)

@@ -13,10 +13,10 @@ from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
-from psyclone_storage.driver.apis import parts_of
-from psyclone_storage.driver.c_code import CForm, KernelRequest, generate_c
-from psyclone_storage.driver.kernel_tools import check_kernel_file, generate_caller, generate_stub
-from psyclone_storage.driver.python_code import generate_python
+from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.tools.c_code import CForm, KernelRequest, generate_c
+from psyclone_storage.tools.stubs import check_kernel_file, generate_caller, generate_stub
+from psyclone_storage.tools.translate import generate_python
 
 
 def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:

@@ -1,4 +1,4 @@
-"""One page about a compilation, for a browser: a frame in Jinja2 around what `driver.page` says.
+"""One page about a compilation, for a browser: a frame in Jinja2 around what `tools.page` says.
 
 The page needs nothing from elsewhere, no network and no other file.
 """
@@ -30,7 +30,7 @@ def check_template_engine() -> None:
 
 
 def page_text(files: Sequence[dict[str, Any]]) -> str:
-    """Return the page about `files`, the objects of `driver.page`."""
+    """Return the page about `files`, the objects of `tools.page`."""
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
 
     environment = Environment(

@@ -12,7 +12,7 @@ from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.style import in_colour
 
 if TYPE_CHECKING:
-    from psyclone_storage.driver.compile import Build
+    from psyclone_storage.pipeline.compile import Build
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def reports_of(file: Path, build: Build, options: Options) -> Reports:
     asked = (options.schedule, options.explain, options.schedule_json, options.dag)
     if not any((*asked, options.verbose, options.page)):
         return Reports()
-    from psyclone_storage.driver import reports  # noqa: PLC0415
+    from psyclone_storage.tools import reports  # noqa: PLC0415
 
     texts = []
     if options.schedule:
@@ -52,14 +52,14 @@ def reports_of(file: Path, build: Build, options: Options) -> Reports:
 
 
 def _page(file: Path, build: Build) -> tuple[dict[str, Any], ...]:
-    from psyclone_storage.driver.page import page_object  # noqa: PLC0415
+    from psyclone_storage.tools.page import page_object  # noqa: PLC0415
 
     return (page_object(file, build),)
 
 
 def _found(file: Path, build: Build) -> tuple[str, ...]:
     from psyclone_storage.cli.verbose import kernel_lines  # noqa: PLC0415
-    from psyclone_storage.driver import reports  # noqa: PLC0415
+    from psyclone_storage.tools import reports  # noqa: PLC0415
 
     return kernel_lines(file, reports.kernel_files(build))
 

@@ -1,7 +1,7 @@
 """Translations of earlier calls, kept by all that they depend on.
 
 A key is the digest of everything: the tool and its Python, settings, options, and what was read or
-could have been (`driver.inputs`). So whatever is found is what would be made, and nothing
+could have been (`pipeline.inputs`). So whatever is found is what would be made, and nothing
 ever has to be declared old. What depends on more is not kept: scripts are programs that may look
 at anything, changed kernels get numbers that depend on other files, and the trial of a compiler is
 one. Failures are not kept either.
@@ -25,8 +25,8 @@ from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.report import Reports
 from psyclone_storage.cli.style import in_colour
 from psyclone_storage.cli.write import ignored_cache
-from psyclone_storage.driver.inputs import Inputs
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.inputs import Inputs
+from psyclone_storage.pipeline.request import CompileRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from psyclone_storage.cli.infrastructure import (
     run_compiler,
 )
 from psyclone_storage.cli.options import Options
-from psyclone_storage.driver.compile import Build, Compiler
-from psyclone_storage.driver.modules import (
+from psyclone_storage.pipeline.compile import Build, Compiler
+from psyclone_storage.tools.compile_order import (
     compiled_modules,
     missing_modules,
     modules_in,

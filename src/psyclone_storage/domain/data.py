@@ -14,7 +14,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.domain.declared import declared
-from psyclone_storage.ir.affine import sum_of, with_values
+from psyclone_storage.ir.affine import affine_form, substitute_constants
 from psyclone_storage.ir.expr import (
     ASSOCIATED,
     CallFunction,
@@ -140,7 +140,7 @@ def _with_known_indices(selector: Expr) -> Expr:
     """Return a selector with the indices that no assignment to a variable has changed since."""
     match selector:
         case Index(base, items):
-            values = map(with_values, items)
+            values = map(substitute_constants, items)
             known = (
                 Range() if any(isinstance(part, Name) for part in walk(item)) else item
                 for item in values
@@ -180,7 +180,7 @@ def _may_alias(first: Datum, second: Datum) -> bool:
     objects = _designated(first.actual), _designated(second.actual)
     pairs = zip(*map(_indices, objects), strict=True)
     return not any(
-        _never_equal(with_values(one), with_values(other))
+        _never_equal(substitute_constants(one), substitute_constants(other))
         for these, those in pairs
         for one, other in zip(these, those, strict=False)
     )
@@ -203,9 +203,9 @@ def _is_less(one: Expr | None, other: Expr | None) -> bool:
     """Return whether an index is certainly less than another: names must be those of scalars."""
     if one is None or other is None:
         return False
-    first, second = sum_of(one), sum_of(other)
+    first, second = affine_form(one), affine_form(other)
     apart = second.minus(first).known
-    return apart is not None and apart > 0 and all(map(_is_scalar, first.terms.values()))
+    return apart is not None and apart > 0 and all(map(_is_scalar, first.symbols.values()))
 
 
 def _is_scalar(term: Expr) -> bool:

@@ -1,57 +1,107 @@
-"""`invoke`: the calls of kernels that belong together, as a statement of an algorithm.
+"""`invoke`: an algorithm's statement that calls kernels.
 
-In a program that was compiled ahead there is none left. In all others it is compiled when it is
-reached for the first time; that is when the compiler is imported.
+A program that was compiled ahead of time has no such statement. In other programs an invoke is
+compiled on its first call, which imports the compiler.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psyclone_storage.base.compilers import NoCompilerError
 from psyclone_storage.base.uncaught import HaloWidthError, UserError, hide_package_frames
 from psyclone_storage.embedded.kernel import PythonKernel, RequestedCall
 
-_CHOSEN: dict[str, Any] = {}
-
+if TYPE_CHECKING:
+    from psyclone_storage.jit.session import JitSession
 
 GRIDS, COLUMNS = "gocean", "lfric"
 """The APIs that programs in Python are written for."""
 
 
-def _invoke_for(api: str) -> Callable[..., None]:
-    """Return the function that does the invokes of an API."""
+class _Runner(NamedTuple):
+    """The functions that find, run and recover invokes of one API, and their options."""
+
+    find: Callable[..., Any]
+    run: Callable[..., None]
+    recover: Callable[..., None]
+    options: Any
+
+
+class RunningProgram:
+    """The options and the session of the invokes of a program; the compiler is imported late."""
+
+    __slots__ = ("_session", "options", "runners")
+
+    def __init__(self) -> None:
+        self.options: dict[str, Any] = {}
+        """Keywords of `configure`."""
+        self.runners: dict[str, _Runner] = {}
+        """The runners by API, for the present options."""
+        self._session: dict[str, JitSession] = {}
+
+    @property
+    def session(self) -> JitSession:
+        """The session, which is made once, whichever thread is the first to ask."""
+        if not self._session:
+            from psyclone_storage.jit.session import JitSession  # noqa: PLC0415
+
+            self._session.setdefault("", JitSession())
+        return self._session[""]
+
+    def start(self, api: str) -> _Runner:
+        """Return the runner of an API, which is made at its first invoke."""
+        from psyclone_storage.jit.call_cache import make_call_finder  # noqa: PLC0415
+        from psyclone_storage.jit.invokes import recover, run_invoke  # noqa: PLC0415
+
+        # If another thread configures meanwhile, this table is no longer in use.
+        runners, session = self.runners, self.session
+        runners[api] = _Runner(
+            make_call_finder(session),
+            partial(run_invoke, session),
+            partial(recover, session),
+            session.options(api=api, **self.options),
+        )
+        return runners[api]
+
+    def configure(self, options: dict[str, Any]) -> None:
+        """Compile later invokes with other options."""
+        self.options = options
+        self.runners = {}
+
+
+def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
+    """Return the function that runs the invokes of an API in a program."""
 
     def invoke(*calls: RequestedCall, name: str = "") -> None:  # pylint: disable=redefined-outer-name
-        """Do what kernels are called for, in order: exchanges, transfers and loops.
+        """Run kernels in order, with the halo exchanges and transfers that they need.
 
         Raises:
-            TypeError: something is no call of a kernel, or a kernel is passed what it does not
-                take.
-            ValueError: `name` cannot be the name of an invoke, or nothing is called.
-            CompileError: a kernel or a call is wrong; what and where is in the notes.
+            TypeError: an argument is not a kernel call, or a kernel has wrong arguments.
+            ValueError: `name` cannot be the name of an invoke, or there are no calls.
+            CompileError: a kernel or a call has an error; the notes show where.
         """
-        find, run, recover, asked = _runner(api)
+        find, run, recover, options = program.runners.get(api) or program.start(api)
         try:
             frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
         except ValueError:
-            # A thread begins with it, or the end of the program: it stands nowhere.
+            # No caller frame: invoked as a thread target or from atexit.
             frame = sys._getframe()  # noqa: SLF001  # pylint: disable=protected-access
         try:
-            found = find(frame, asked, name, calls)
+            found = find(frame, options, name, calls)
             if found is None:
                 _check(calls, name)
-                run(calls, name, frame, asked)
+                run(calls, name, frame, options)
                 return
-            known, taken = found
+            entry, data = found
             try:
-                known.compiled.routine(*taken)
+                entry.compiled.routine(*data)
             except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-                recover(error, (calls, name, frame, asked))
+                recover(error, (calls, name, frame, options))
         except Exception as error:
             _show_without_own_lines(_named(error, calls))
             raise
@@ -60,7 +110,7 @@ def _invoke_for(api: str) -> Callable[..., None]:
 
 
 def _named(error: Exception, calls: tuple[RequestedCall, ...]) -> Exception:
-    """Return an error of a halo that is too narrow with the kernel and the stencil."""
+    """Return an error; if a halo is too narrow, with the kernel and the stencil."""
     if not isinstance(error, HaloWidthError):
         return error
     for call in calls:
@@ -80,10 +130,9 @@ def _named(error: Exception, calls: tuple[RequestedCall, ...]) -> Exception:
 
 
 def _show_without_own_lines(error: Exception) -> None:
-    """Raise a user's error again without the stack of the compiler.
+    """Raise a user's error again without the stack frames of this package.
 
-    A compiler that is not found is the user's to install or name. Of all other errors each line
-    counts.
+    A missing C compiler is a user's error. All other errors keep their stack.
     """
     from psyclone_storage.base.diagnostic import CompileError  # noqa: PLC0415
 
@@ -103,20 +152,8 @@ def _check(calls: tuple[RequestedCall, ...], name: str) -> None:
 
 
 def _may_name(name: str) -> bool:
-    """Return whether an invoke may have a name; an empty one is none."""
+    """Return whether a text can name an invoke, or is empty."""
     return not name or (name.isascii() and name.isidentifier() and name[0].isalpha())
-
-
-@cache
-def _runner(
-    api: str,
-) -> tuple[Callable[..., Any], Callable[..., None], Callable[..., None], Any]:
-    """Return what finds and runs invokes, what recovers from errors, and what is asked for."""
-    from psyclone_storage.driver.invokes import recover, run_invoke  # noqa: PLC0415
-    from psyclone_storage.driver.last_calls import finder  # noqa: PLC0415
-    from psyclone_storage.driver.tracing import asked_for  # noqa: PLC0415
-
-    return finder(), run_invoke, recover, asked_for(api=api, **_CHOSEN)
 
 
 def configure(  # noqa: PLR0913 - the options of the command
@@ -128,34 +165,36 @@ def configure(  # noqa: PLR0913 - the options of the command
     target: str = "",
     directories: Iterable[str | Path] = (),
 ) -> None:
-    """Choose what invokes are compiled with, from now on: as the options of the command.
+    """Set the options of later invokes: those of the command.
 
-    `script` is a recipe with a function `trans`, `config` a settings file, `config_opts` are single
-    settings as `KEY=VALUE`; without `distributed` no halo is exchanged. `target` is what computes:
-    `c`; `cuda`, for fields of a grid or a mesh on a device; or `numpy`, which compiles
-    nothing. Kernels and modules in Fortran are searched for below `directories`, as with the option
-    `-d`. What is not given is chosen by the settings.
+    `script` is a recipe with a function `trans`, `config` a settings file, and `config_opts` has
+    single settings as `KEY=VALUE`. `distributed` chooses whether halos are exchanged. `target` is
+    `c`; `cuda`, for fields of a grid or a mesh on a device; or `numpy`, which compiles nothing.
+    Fortran kernels and modules are searched for below `directories`, as with the option `-d`. The
+    settings decide the rest.
 
     Raises:
-        NotADirectoryError: one of `directories` is no folder.
+        NotADirectoryError: one of `directories` is not a folder.
     """
     given = [directories] if isinstance(directories, (str, Path)) else directories
     folders = tuple(str(Path(one).resolve()) for one in given)
     for folder in folders:
         if not Path(folder).is_dir():
             raise NotADirectoryError(f"'{folder}', one of the 'directories', is not a folder.")
-    _CHOSEN.clear()
-    _CHOSEN.update(
-        script="" if script is None else str(Path(script).resolve()),
-        config="" if config is None else str(config),
-        config_opts=config_opts,
-        distributed=distributed,
-        target=target,
-        directories=folders,
+    PROGRAM.configure(
+        {
+            "script": "" if script is None else str(Path(script).resolve()),
+            "config": "" if config is None else str(config),
+            "config_opts": config_opts,
+            "distributed": distributed,
+            "target": target,
+            "directories": folders,
+        }
     )
-    _runner.cache_clear()
 
 
-invoke = _invoke_for(GRIDS)
-invoke_columns = _invoke_for(COLUMNS)
+PROGRAM = RunningProgram()
+"""The running program."""
+invoke = make_invoke(GRIDS, PROGRAM)
+invoke_columns = make_invoke(COLUMNS, PROGRAM)
 """`invoke` for kernels of columns of cells, and built-ins."""

@@ -12,7 +12,7 @@ import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -37,23 +37,19 @@ _made = tuple.__new__
 _MOST_PLACES = 10_000
 
 
-@cache
-def _known_places() -> dict[tuple[int, int], CodeType]:
-    """Return the places of calls that were checked: the identity of code, and the instruction.
+_CHECKED: dict[tuple[int, int], CodeType] = {}
+"""The call sites that were checked: the identity of their code, and the instruction.
 
-    The code is referenced, so that no other code has its identity.
-    """
-    return {}
-
-
-_places, _caller = _known_places(), sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
+The reference to the code keeps its identity unique.
+"""
+_caller = sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
 
 
 def _check_use(frame: FrameType, called: object, name: str) -> None:
     """Warn if the statement at which a frame is calls `called` and discards the value."""
-    if len(_places) >= _MOST_PLACES:
-        _places.clear()
-    _places[id(frame.f_code), frame.f_lasti] = frame.f_code
+    if len(_CHECKED) >= _MOST_PLACES:
+        _CHECKED.clear()
+    _CHECKED[id(frame.f_code), frame.f_lasti] = frame.f_code
     following = (one for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
     instruction = next(following, None)
     if instruction is None or instruction.opname != "POP_TOP":
@@ -114,7 +110,7 @@ class PythonKernel:
                 f" ({', '.join(wanted)}) but is given {len(args)}."
             )
         frame = _caller(1)
-        if (id(frame.f_code), frame.f_lasti) not in _places:
+        if (id(frame.f_code), frame.f_lasti) not in _CHECKED:
             _check_use(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 
@@ -190,7 +186,7 @@ class BuiltIn:
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before."""
         frame = _caller(1)
-        if (id(frame.f_code), frame.f_lasti) not in _places:
+        if (id(frame.f_code), frame.f_lasti) not in _CHECKED:
             _check_use(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 
@@ -205,7 +201,7 @@ class FortranKernel:
     def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before."""
         frame = _caller(1)
-        if (id(frame.f_code), frame.f_lasti) not in _places:
+        if (id(frame.f_code), frame.f_lasti) not in _CHECKED:
             _check_use(frame, self, self.name)
         return _made(RequestedCall, (self, args))
 

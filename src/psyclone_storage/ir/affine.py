@@ -1,19 +1,22 @@
-"""Whole-number expressions as sums: `2*i + n - 1` is two `i`, one `n` and minus one.
+"""Integer expressions as polynomials and affine forms, which are compared without values of names.
 
-Two such sums can be compared and subtracted without knowing the values of their names. What is
-no sum of products with constants, as `map(df)` or `n/2`, is one term of its own, equal to itself.
-Named constants are names like others until `with_values` has put their values in their place.
+`n*(j - 1) + i` is the polynomial `n*j - n + i`. A symbol is a name, or an expression that is no
+sum or product, as `map(df)` or `n/2`. It has an unknown integer value and is equal to itself.
+In an affine form, products of two symbols are symbols too: `2*i + n*m - 1` is two `i`, one `n*m`
+and minus one. Named constants are symbols until `substitute_constants` has replaced them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import product
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
     Name,
+    Parenthesised,
     Sort,
     Symbol,
     Unary,
@@ -25,107 +28,232 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import with_parts
 
+Monomial = tuple[str, ...]
+"""A product of symbols, in the order of their texts; empty for the constant."""
+
+_MOST_TERMS = 40
+
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """`constant` plus each term times its factor; terms are known by their canonical text."""
+class Polynomial:
+    """A sum of monomials, each times its factor, none of which is 0."""
 
-    factors: Mapping[str, int]
-    constant: int
-    terms: Mapping[str, Expr]
+    factors: Mapping[Monomial, int]
 
-    def factor(self, name: str) -> int:
-        """Return how often the name or term `name`, in lower case, is added."""
-        return self.factors.get(name, 0)
-
-    def minus(self, other: Sum) -> Sum:
-        """Return the difference of two sums."""
-        return _joined(self, other, -1)
+    def __hash__(self) -> int:
+        return hash(frozenset(self.factors.items()))
 
     @property
     def known(self) -> int | None:
-        """The value, if it depends on no name."""
-        return None if self.factors else self.constant
+        """The value, if it depends on no symbol."""
+        if not self.factors:
+            return 0
+        return self.factors[()] if self.factors.keys() == {()} else None
+
+    @property
+    def constant(self) -> int:
+        """The constant that is added to the other terms."""
+        return self.factors.get((), 0)
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The symbols that it depends on."""
+        return frozenset(symbol for monomial in self.factors for symbol in monomial)
+
+    @property
+    def degree(self) -> int:
+        """The number of symbols in its longest product."""
+        return max(map(len, self.factors), default=0)
+
+    def plus(self, other: Polynomial, times: int = 1) -> Polynomial:
+        """Return the sum of this and `times` the `other`."""
+        found = dict(self.factors)
+        for monomial, factor in other.factors.items():
+            found[monomial] = found.get(monomial, 0) + times * factor
+        return Polynomial({monomial: factor for monomial, factor in found.items() if factor})
+
+    def minus(self, other: Polynomial) -> Polynomial:
+        """Return the difference of two polynomials."""
+        return self.plus(other, -1)
+
+    def times(self, other: Polynomial) -> Polynomial:
+        """Return the product of two polynomials."""
+        found: dict[Monomial, int] = {}
+        for (one, first), (two, second) in product(self.factors.items(), other.factors.items()):
+            monomial = tuple(sorted(one + two))
+            found[monomial] = found.get(monomial, 0) + first * second
+        return Polynomial({monomial: factor for monomial, factor in found.items() if factor})
+
+    def renamed(self, change: Callable[[str], str]) -> Polynomial:
+        """Return the polynomial with other symbols, two of which may become one."""
+        found: dict[Monomial, int] = {}
+        for monomial, factor in self.factors.items():
+            new = tuple(sorted(map(change, monomial)))
+            found[new] = found.get(new, 0) + factor
+        return Polynomial({monomial: factor for monomial, factor in found.items() if factor})
+
+    def replaced(self, values: Mapping[str, Polynomial]) -> Polynomial:
+        """Return the polynomial with symbols replaced by polynomials, all at once."""
+        total = Polynomial({})
+        for monomial, factor in self.factors.items():
+            term = Polynomial({tuple(one for one in monomial if one not in values): factor})
+            for name in monomial:
+                if name in values:
+                    term = term.times(values[name])
+            total = total.plus(term)
+        return total
 
 
-def sum_of(expr: Expr) -> Sum:
-    """Return the whole-number expression `expr` as a sum."""
+def constant(value: int) -> Polynomial:
+    """Return the polynomial that is `value`."""
+    return Polynomial({(): value} if value else {})
+
+
+def symbol(name: str) -> Polynomial:
+    """Return the polynomial that is one symbol."""
+    return Polynomial({(name,): 1})
+
+
+def polynomial_of(
+    expr: Expr, note: Callable[[str, Expr], object], degree: int | None = None
+) -> Polynomial:
+    """Return the integer expression `expr` as a polynomial, of at most this `degree`.
+
+    Passes to `note` each symbol and the expression that it is.
+    """
     value = whole_number(expr)
     if value is not None:
-        return Sum({}, value, {})
+        return constant(value)
     match expr:
         case Unary(Operator.MINUS, operand):
-            return _joined(_ZERO, sum_of(operand), -1)
-        case Unary(Operator.PLUS, operand):
-            return sum_of(operand)
-        case Binary(Operator.PLUS, left, right):
-            return _joined(sum_of(left), sum_of(right), 1)
-        case Binary(Operator.MINUS, left, right):
-            return _joined(sum_of(left), sum_of(right), -1)
+            return constant(0).minus(polynomial_of(operand, note, degree))
+        case Unary(Operator.PLUS, operand) | Parenthesised(operand):
+            return polynomial_of(operand, note, degree)
+        case Binary(Operator.PLUS | Operator.MINUS as op, left, right):
+            first, second = polynomial_of(left, note, degree), polynomial_of(right, note, degree)
+            return first.plus(second, 1 if op is Operator.PLUS else -1)
         case Binary(Operator.TIMES, left, right):
-            product = _product(sum_of(left), sum_of(right))
-            if product is not None:
-                return product
-    key = canonical(expr)
-    return Sum({key: 1}, 0, {key: expr})
+            found = polynomial_of(left, note, degree).times(polynomial_of(right, note, degree))
+            if len(found.factors) <= _MOST_TERMS and (degree is None or found.degree <= degree):
+                return found
+        case Binary() if (value := integer_value(expr)) is not None:
+            return constant(value)
+    key = expr.key if isinstance(expr, Name) else canonical(expr)
+    note(key, expr)
+    return symbol(key)
 
 
-_ZERO = Sum({}, 0, {})
+# ---------------------------------------------------------------------------- affine forms
 
 
-def _joined(first: Sum, second: Sum, sign: int) -> Sum:
-    terms = {**first.terms, **second.terms}
-    factors = {key: first.factor(key) + sign * second.factor(key) for key in terms}
-    kept = {key: factor for key, factor in factors.items() if factor}
-    return Sum(kept, first.constant + sign * second.constant, {key: terms[key] for key in kept})
+@dataclass(frozen=True, slots=True)
+class AffineForm:
+    """A polynomial of degree 1 with the expressions of its symbols."""
+
+    polynomial: Polynomial
+    symbols: Mapping[str, Expr] = field(compare=False)
+
+    @property
+    def known(self) -> int | None:
+        """The value, if it depends on no symbol."""
+        return self.polynomial.known
+
+    @property
+    def constant(self) -> int:
+        """The constant that is added to the terms."""
+        return self.polynomial.constant
+
+    @property
+    def terms(self) -> tuple[tuple[int, Expr], ...]:
+        """The symbols with their factors: those that are added, then those that are subtracted."""
+        found = [
+            (factor, self.symbols[monomial[0]])
+            for monomial, factor in self.polynomial.factors.items()
+            if monomial
+        ]
+        return tuple(sorted(found, key=lambda term: term[0] < 0))
+
+    @property
+    def expr(self) -> Expr:
+        """The expression: the terms in their order and the constant last."""
+        found: Expr | None = None
+        for factor, term in self.terms:
+            size = abs(factor)
+            scaled = term if size == 1 else Binary(Operator.TIMES, whole(size), term)
+            found = _added(found, scaled, factor < 0)
+        if found is None or self.constant:
+            found = _added(found, whole(abs(self.constant)), self.constant < 0)
+        return found
+
+    def plus(self, other: AffineForm) -> AffineForm:
+        """Return the sum of two forms."""
+        return AffineForm(self.polynomial.plus(other.polynomial), {**self.symbols, **other.symbols})
+
+    def minus(self, other: AffineForm) -> AffineForm:
+        """Return the difference of two forms."""
+        polynomial = self.polynomial.minus(other.polynomial)
+        return AffineForm(polynomial, {**self.symbols, **other.symbols})
+
+    def shifted(self, by: int) -> AffineForm:
+        """Return the form with `by` added to the constant."""
+        return AffineForm(self.polynomial.plus(constant(by)), self.symbols)
+
+    def without(self, term: Expr) -> AffineForm:
+        """Return the form without one of its terms."""
+        gone = next(key for key, one in self.symbols.items() if one is term)
+        factors = {key: one for key, one in self.polynomial.factors.items() if key != (gone,)}
+        return AffineForm(Polynomial(factors), self.symbols)
+
+    def is_name(self, key: str) -> bool:
+        """Return whether it is a variable plus a constant."""
+        match self.terms:
+            case ((1, Name() as name),):
+                return name.key == key
+        return False
 
 
-def _product(first: Sum, second: Sum) -> Sum | None:
-    """Return the product of two sums, one of which has a known value."""
-    if first.known is None:
-        first, second = second, first
-    if first.known is None:
-        return None
-    times = first.known
-    if times == 0:
-        return _ZERO
-    factors = {key: factor * times for key, factor in second.factors.items()}
-    return Sum(factors, second.constant * times, second.terms)
+def affine_form(expr: Expr) -> AffineForm:
+    """Return the affine form of an integer expression."""
+    symbols: dict[str, Expr] = {}
+    polynomial = polynomial_of(expr, symbols.setdefault, degree=1)
+    return AffineForm(polynomial, {key: symbols[key] for key in polynomial.symbols})
 
 
-def expr_of(total: Sum) -> Expr:
-    """Return the expression of a sum, the terms in their order and the constant last."""
-    text: Expr | None = None
-    for key, factor in sorted(total.factors.items(), key=lambda item: item[1] < 0):
-        term = total.terms[key]
-        scaled = term if abs(factor) == 1 else Binary(Operator.TIMES, whole(abs(factor)), term)
-        text = _added(text, scaled, factor < 0)
-    if text is None:
-        negative = total.constant < 0
-        value = whole(abs(total.constant))
-        return Unary(Operator.MINUS, value) if negative else value
-    if total.constant:
-        text = _added(text, whole(abs(total.constant)), total.constant < 0)
-    return text
-
-
-def _added(text: Expr | None, term: Expr, negative: bool) -> Expr:
-    if text is None:
+def _added(total: Expr | None, term: Expr, negative: bool) -> Expr:
+    if total is None:
         return Unary(Operator.MINUS, term) if negative else term
-    return Binary(Operator.MINUS if negative else Operator.PLUS, text, term)
+    return Binary(Operator.MINUS if negative else Operator.PLUS, total, term)
 
 
 def simplified(expr: Expr) -> Expr:
-    """Return a whole-number expression with its constants and equal terms put together."""
-    return expr_of(sum_of(expr))
+    """Return an integer expression with its constants and equal terms put together."""
+    return affine_form(expr).expr
+
+
+def difference(first: Expr, second: Expr) -> int | None:
+    """Return `first - second` where it is the same for all values of names, else None."""
+    return affine_form(first).minus(affine_form(second)).known
+
+
+def with_offset(index: Expr, by: int) -> Expr:
+    """Return `index + by` with one constant at most; the rest keeps its form."""
+    match index:
+        case Binary(Operator.PLUS, left, right) if (value := integer_value(right)) is not None:
+            return with_offset(left, by + value)
+        case Binary(Operator.MINUS, left, right) if (value := integer_value(right)) is not None:
+            return with_offset(left, by - value)
+    value = integer_value(index)
+    if value is not None:
+        return _added(None, whole(abs(value + by)), value + by < 0)
+    return _added(index, whole(abs(by)), by < 0) if by else index
 
 
 def integer_constant(expr: Expr) -> int | None:
     """Return the value of an expression of integer constants, named ones too, else None."""
-    return integer_value(with_values(expr))
+    return integer_value(substitute_constants(expr))
 
 
-def with_values(expr: Expr) -> Expr:
+def substitute_constants(expr: Expr) -> Expr:
     """Return `expr` with the values of the integer constants in it, and of operations on them.
 
     The initial value of a variable is not its value.
@@ -135,11 +263,6 @@ def with_values(expr: Expr) -> Expr:
         case Name(symbol=Symbol(sort=sort, value=value)) if value is not None:
             known = None if sort is Sort.VARIABLE else integer_constant(value)
         case _:
-            expr = with_parts(expr, with_values)
+            expr = with_parts(expr, substitute_constants)
             known = integer_value(expr)
-    return expr if known is None else expr_of(Sum({}, known, {}))
-
-
-def difference(first: Expr, second: Expr) -> int | None:
-    """Return `first - second` where it is the same whatever the values of names, else None."""
-    return sum_of(first).minus(sum_of(second)).known
+    return expr if known is None else _added(None, whole(abs(known)), known < 0)

@@ -1,9 +1,8 @@
-"""The counted loops of a subroutine, each with an address that stays when others change.
+"""The counted loops of a subroutine, each with a uid that stays the same when others change.
 
-The number of a loop, which recipes give, is its place in the text; a step may change it. Its
-address is given once, when the text is read or a step makes the loop, and a step that rewrites a
-loop leaves it with that. Addresses are no part of what a loop says: two equal loops may differ
-in them.
+The number of a loop, which recipes use, is its position in the text; a step may change it. A loop
+gets its uid when the text is read or a step makes the loop, and keeps it when a step rewrites it.
+Comparison ignores uids: two equal loops may have different ones.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from itertools import count
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.rewrite import walk_lines, with_each_block
-from psyclone_storage.ir.unit import Do, Line
+from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
+from psyclone_storage.ir.unit import Blank, Comment, Do, Line
 
 
 def loops_of(code: KernelCode) -> tuple[Do, ...]:
@@ -23,33 +22,42 @@ def loops_of(code: KernelCode) -> tuple[Do, ...]:
 
 
 def addressed(code: KernelCode) -> KernelCode:
-    """Return `code` with an address of its own for each loop.
-
-    Of several with one address, which are copies, the first keeps it.
-    """
-    given = [loop.address for loop in loops_of(code)]
+    """Return `code` with a unique uid for each loop; of copies with one uid the first keeps it."""
+    given = [loop.uid for loop in loops_of(code)]
     if all(given) and len(set(given)) == len(given):
         return code
     fresh = (name for number in count(1) if (name := f"loop{number}") not in given)
-    return replace(code, body=_with_addresses(code.body, set(), fresh))
+    return replace(code, body=_with_uids(code.body, set(), fresh))
+
+
+def following_loop(code: KernelCode, loop: Do) -> Do | None:
+    """Return the loop that follows `loop` in its block, comments and empty lines between them."""
+    for block in (
+        code.body,
+        *(block for line in walk_lines(code.body) for block in blocks_of(line)),
+    ):
+        for at, line in enumerate(block):
+            if isinstance(line, Do) and line.uid == loop.uid:
+                rest = (item for item in block[at + 1 :] if not isinstance(item, Comment | Blank))
+                after = next(rest, None)
+                return after if isinstance(after, Do) else None
+    return None
 
 
 def with_lines_for(code: KernelCode, changes: Mapping[str, tuple[Line, ...]]) -> KernelCode:
-    """Return `code` with other statements in the place of loops, by their addresses."""
+    """Return `code` with other statements instead of loops, by their uids."""
     return addressed(replace(code, body=_with_changes(code.body, changes)))
 
 
-def _with_addresses(
-    lines: tuple[Line, ...], seen: set[str], fresh: Iterator[str]
-) -> tuple[Line, ...]:
+def _with_uids(lines: tuple[Line, ...], seen: set[str], fresh: Iterator[str]) -> tuple[Line, ...]:
     found = []
     for line in lines:
         known = line
         if isinstance(known, Do):
-            if known.address in seen | {""}:
-                known = replace(known, address=next(fresh))
-            seen.add(known.address)
-        found.append(with_each_block(known, lambda block: _with_addresses(block, seen, fresh)))
+            if known.uid in seen | {""}:
+                known = replace(known, uid=next(fresh))
+            seen.add(known.uid)
+        found.append(with_each_block(known, lambda block: _with_uids(block, seen, fresh)))
     return tuple(found)
 
 
@@ -58,8 +66,8 @@ def _with_changes(
 ) -> tuple[Line, ...]:
     found: list[Line] = []
     for line in lines:
-        if isinstance(line, Do) and line.address in changes:
-            found += changes[line.address]
+        if isinstance(line, Do) and line.uid in changes:
+            found += changes[line.uid]
         else:
             found.append(with_each_block(line, lambda block: _with_changes(block, changes)))
     return tuple(found)

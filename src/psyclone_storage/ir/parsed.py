@@ -77,14 +77,15 @@ class ParsedStructure(Named):
 
 
 class ScopeKind(Enum):
-    """What kind of program unit, procedure or construct a scope is."""
+    """What kind of program unit, procedure or construct a scope is, by the words that end it."""
 
     PROGRAM = "program"
     MODULE = "module"
     SUBMODULE = "submodule"
+    BLOCK_DATA = "block data"
     SUBROUTINE = "subroutine"
     FUNCTION = "function"
-    SEPARATE = "module procedure"
+    SEPARATE = "procedure"
     BLOCK = "block"
     ASSOCIATE = "associate"
 

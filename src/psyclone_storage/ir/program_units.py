@@ -7,10 +7,10 @@ written. What is not understood is `Opaque`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from enum import Enum
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.unit import (
     Blank,
     Comment,
@@ -21,18 +21,6 @@ from psyclone_storage.ir.unit import (
     Opaque,
     Use,
 )
-
-
-class UnitKind(Enum):
-    """What kind of program unit or procedure something is, by the words that end it."""
-
-    PROGRAM = "program"
-    MODULE = "module"
-    SUBMODULE = "submodule"
-    BLOCK_DATA = "block data"
-    SUBROUTINE = "subroutine"
-    FUNCTION = "function"
-    SEPARATE = "procedure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +55,7 @@ class ProgramUnit:
     those of the opening, of `contains`, and of the end; `extent` is that of all of it.
     """
 
-    kind: UnitKind
+    kind: ScopeKind
     name: str
     opening: str = ""
     dummies: tuple[str, ...] = ()

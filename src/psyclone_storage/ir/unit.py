@@ -91,7 +91,7 @@ class Call:
 class Do:
     """A counted loop; `start` and `stop` are both included. Without a `step` it counts by one.
 
-    `address` tells the loops of a subroutine apart whatever becomes of them (`ir.loops`).
+    `uid` identifies a loop of a subroutine, whatever steps change (`ir.loops`).
     """
 
     variable: Name
@@ -100,7 +100,7 @@ class Do:
     body: tuple[Line, ...]
     step: Expr | None = None
     name: str = field(default="", kw_only=True)
-    address: str = field(default="", compare=False, repr=False, kw_only=True)
+    uid: str = field(default="", compare=False, repr=False, kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 

@@ -69,7 +69,7 @@ class KernelRoutine(Node):
     @property
     def loops(self) -> tuple[KernelLoop, ...]:
         """All loops in its statements, in the order of its text."""
-        return tuple(KernelLoop(self, loop.address) for loop in loops_of(self.code))
+        return tuple(KernelLoop(self, loop.uid) for loop in loops_of(self.code))
 
     def node_str(self, colour: bool = False) -> str:
         """Return its name, in one line."""
@@ -107,7 +107,7 @@ class KernelLoop(Node):
     def number(self) -> int:
         """The number of the loop in the current text of the kernel, from 1."""
         for number, loop in enumerate(loops_of(self._routine.code), start=1):
-            if loop.address == self._address:
+            if loop.uid == self._address:
                 return number
         message = f"A loop of '{self._routine.name}' is no longer there: a step has removed it."
         raise CompileError(Diagnostic("T008", message, hint="Undo that step first."))
@@ -130,11 +130,11 @@ class KernelLoop(Node):
     def parent(self) -> Node:
         """The loop around it, or else the subroutine."""
         around = [loop for loop in loops_of(self._routine.code) if self._is_in(loop)]
-        return KernelLoop(self._routine, around[-1].address) if around else self._routine
+        return KernelLoop(self._routine, around[-1].uid) if around else self._routine
 
     def _is_in(self, loop: Do) -> bool:
         inside = (line for line in walk_lines(loop.body) if isinstance(line, Do))
-        return any(line.address == self._address for line in inside)
+        return any(line.uid == self._address for line in inside)
 
     @property
     def children(self) -> tuple[Node, ...]:

@@ -8,23 +8,18 @@ from typing import ClassVar
 from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.analysis.schedules.halo import plan_halos
 from psyclone_storage.analysis.schedules.touch import ExchangedComponent
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.walk import find, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import HalosInFlight
-from psyclone_storage.transform.step import Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 
 @dataclass(frozen=True, slots=True)
-class SplitExchange:
+class SplitExchange(CheckedStep):
     """Split a halo exchange into its start and its finish, which `move` can then pull apart.
 
     Both ends are pinned, go to the same depth and ask the same run-time test, so that
@@ -66,9 +61,8 @@ class SplitExchange:
             return (Diagnostic("T032", message, place_near(schedule, self.exchange)),)
         return ()
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with both ends in the place of the exchange."""
-        raise_if_any(self.check(schedule, rules))
         whole = find(schedule, self.exchange)
         assert isinstance(whole, HaloExchange)
         number = _free_number(schedule, whole.uid)
@@ -78,7 +72,7 @@ class SplitExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class OverlapExchange:
+class OverlapExchange(CheckedStep):
     """Split a halo exchange and start it as early as may be, so that loops run meanwhile.
 
     It is what `split-exchange` and `move` do by hand: the start passes all that neither depends on
@@ -108,9 +102,8 @@ class OverlapExchange:
             return (Diagnostic("T033", message, place_near(schedule, self.exchange)),)
         return ()
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with both ends, loops between them."""
-        raise_if_any(self.check(schedule, rules))
         return self._started_early(schedule, rules) or schedule
 
     def _started_early(self, schedule: Schedule, rules: Rules) -> Schedule | None:
@@ -142,7 +135,7 @@ class OverlapExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class UnpinExchange:
+class UnpinExchange(CheckedStep):
     """Give a halo exchange that was moved or split back to the compiler, which plans it anew.
 
     Of a split one both ends go. It comes back where it is needed and as deep as it has to be then;
@@ -188,9 +181,8 @@ class UnpinExchange:
             if isinstance(item, Compound) and {inner.uid for inner in item.body} <= ends
         )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule without the exchange."""
-        raise_if_any(self.check(schedule, rules))
         return without_exchange(schedule, self.exchange)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.records import replace
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Compound,
     DirectiveRegion,
@@ -16,17 +17,12 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import (
-    outer_loops,
-    path_to,
-    place_near,
-    replaced,
-)
+from psyclone_storage.ir.walk import outer_loops, path_to, place_near, replaced
 from psyclone_storage.transform.halos import may_be_written, without_halos
-from psyclone_storage.transform.step import Reasons, missing, under_directive
+from psyclone_storage.transform.step import CheckedStep, Reasons, missing, under_directive
 
 
-def between(schedule: Schedule, first: str, last: str) -> tuple[Statement, ...]:
+def block_between(schedule: Schedule, first: str, last: str) -> tuple[Statement, ...]:
     """Return the statements from `first` to `last`, with both, if they are in one body.
 
     What is derived is not counted.
@@ -102,7 +98,7 @@ def check_block(
     """
     if problems := missing(schedule, first, last):
         return problems
-    block = between(schedule, first, last)
+    block = block_between(schedule, first, last)
     if not block:
         message = f"'{first}' and '{last}' do not stand one after the other."
         return (Diagnostic("T023", message, place_near(schedule, first)),)
@@ -115,8 +111,25 @@ def check_block(
     return tuple(reasons)
 
 
-def enclosed(schedule: Schedule, last: str, made: DirectiveRegion) -> Schedule:
-    """Return `schedule` with the construct `made` in the place of all that is in it.
+@dataclass(frozen=True, slots=True)
+class OnBlock(CheckedStep):
+    """Base of steps that put a directive around the statements from `first` to `last`."""
+
+    first: str
+    last: str
+
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements in the region."""
+        block = block_between(schedule, self.first, self.last)
+        return wrap_in_region(schedule, self.last, self.region(block))
+
+    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+        """Return the region with `block` as its body."""
+        raise NotImplementedError
+
+
+def wrap_in_region(schedule: Schedule, last: str, made: DirectiveRegion) -> Schedule:
+    """Return `schedule` with the construct `made` instead of the statements in it.
 
     `last` is the last of the statements in it; what is derived is dropped.
     """

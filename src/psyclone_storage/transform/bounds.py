@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import KnownBounds, Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    outer_loops,
-    place_of,
-    replaced,
-)
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-    loop_named,
-    not_a_loop,
-    part_of_a_split,
-    under_directive,
-)
+from psyclone_storage.ir.walk import place_of
+from psyclone_storage.transform.step import Reasons, ReplacesLoop, part_of_a_split, under_directive
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantLoopBounds:
+class ConstantLoopBounds(ReplacesLoop):
     """Give the loops over a grid bounds in terms of variables such as `istop` that are read once.
 
     They are the ends of the internal region of the grid, so that a compiler sees that loops go
@@ -47,20 +36,10 @@ class ConstantLoopBounds:
 
     name: ClassVar[str] = "constant-loop-bounds"
 
-    loop: str
     of_table: bool = False
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop that no other loop is around."""
-        for loop in outer_loops(schedule):
-            yield {"loop": loop.uid}
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against constant bounds."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         reasons = list(under_directive(schedule, self.loop))
         reasons += part_of_a_split(schedule, self.loop)
         if any(inside.parts for inside in _with_loops_inside(loop)):
@@ -73,11 +52,9 @@ class ConstantLoopBounds:
                 break
         return tuple(reasons)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with other bounds for the loop and those inside of it."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
-        return replaced(schedule, loop.uid, _bounded(loop, rules))
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the loop, and those inside it, with other bounds."""
+        return _bounded(loop, rules)
 
 
 def _reason(

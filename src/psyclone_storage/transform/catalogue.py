@@ -17,16 +17,15 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import MISSING, dataclass, fields, replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.base.source import (
-    SourceText,
-    Span,
-)
+from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange, UnpinExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
-from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.fuse import FuseInKernel, FuseLoops
+from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.interior import SplitInterior
+from psyclone_storage.transform.jam import JamInKernel
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.calling import InlineCallingKernel, InlineProcedures
@@ -35,14 +34,6 @@ from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, InlinePointKernel
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
-from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
-from psyclone_storage.transform.kernel.loops import (
-    FuseInKernel,
-    JamInKernel,
-    StripMineInKernel,
-    SwapInKernel,
-    TileInKernel,
-)
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.kernel.summing import InlineSummingCall
@@ -65,8 +56,14 @@ from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.simd import VectoriseLoop
 from psyclone_storage.transform.step import Reasons, Step, missing
-from psyclone_storage.transform.swap import SwapLoops
-from psyclone_storage.transform.tile import StripMineLoop, TileColumns, TileLoops
+from psyclone_storage.transform.swap import SwapInKernel, SwapLoops
+from psyclone_storage.transform.tile import (
+    StripMineInKernel,
+    StripMineLoop,
+    TileColumns,
+    TileInKernel,
+    TileLoops,
+)
 from psyclone_storage.transform.workbench import Workbench
 
 STEPS: Mapping[str, type[Step]] = {

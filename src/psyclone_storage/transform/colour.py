@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.races import changes_shared_dofs
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Loop, Over, Reach, Schedule
-from psyclone_storage.ir.walk import (
-    outer_loops,
-    place_of,
-    replaced,
-)
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-    loop_named,
-    not_a_loop,
-    part_of_a_split,
-    under_directive,
-)
+from psyclone_storage.ir.schedule import Loop, Over, Reach, Schedule, Statement
+from psyclone_storage.ir.walk import outer_loops, place_of
+from psyclone_storage.transform.step import Reasons, ReplacesLoop, part_of_a_split, under_directive
 
 
 @dataclass(frozen=True, slots=True)
-class ColourLoop:
+class ColourLoop(ReplacesLoop):
     """Visit the cells of a loop colour by colour, so that those of one colour can run in parallel.
 
     The loop keeps its name and counts colours; the one inside is called `cells(<loop>)`. It goes as
@@ -46,21 +35,15 @@ class ColourLoop:
 
     name: ClassVar[str] = "colour"
 
-    loop: str
     tiling: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop over cells that no other loop is around."""
-        for loop in outer_loops(schedule):
-            if loop.over is Over.CELLS:
-                yield {"loop": loop.uid}
+    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+        """Return every loop over cells that no other loop is around."""
+        return (loop for loop in outer_loops(schedule) if loop.over is Over.CELLS)
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against colouring."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         reasons = list(under_directive(schedule, self.loop))
         reasons += part_of_a_split(schedule, self.loop)
         if loop.over is not Over.CELLS:
@@ -77,15 +60,12 @@ class ColourLoop:
             reasons.append(Diagnostic("T005", message, place_of(loop)))
         return tuple(reasons)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with a loop over colours around the loop."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return a loop over colours around the loop."""
         if self.tiling:
-            return replaced(schedule, loop.uid, _in_tiles(loop))
+            return _in_tiles(loop)
         cells = replace(loop, uid=f"cells({loop.uid})", over=Over.CELLS_OF_COLOUR)
-        coloured = Loop(loop.uid, Over.COLOURS, loop.extent, loop.bounds_from, (cells,))
-        return replaced(schedule, loop.uid, coloured)
+        return Loop(loop.uid, Over.COLOURS, loop.extent, loop.bounds_from, (cells,))
 
 
 def _in_tiles(loop: Loop) -> Loop:

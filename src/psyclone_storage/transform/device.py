@@ -18,17 +18,9 @@ from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import Access, BasisOperation, Kernel
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, TaskWait
-from psyclone_storage.ir.walk import (
-    kernel_calls,
-    path_to,
-    place_near,
-    place_of,
-    statements,
-)
+from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of, statements
 from psyclone_storage.transform.kernel.routine import may_run_on_device
-from psyclone_storage.transform.step import (
-    Reasons,
-)
+from psyclone_storage.transform.step import Reasons
 
 
 def may_follow(schedule: Schedule, block: Sequence[Statement]) -> Reasons:

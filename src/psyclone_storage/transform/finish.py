@@ -19,9 +19,9 @@ put kernels in place, and its windows are pointers, which may overlap.
 
 from __future__ import annotations
 
+from psyclone_storage.analysis.footprints import check_fuse
 from psyclone_storage.analysis.schedules.dependence import takes_random_numbers
-from psyclone_storage.analysis.schedules.order import may_join, share_space
-from psyclone_storage.analysis.schedules.spaces import groups_by_space
+from psyclone_storage.analysis.schedules.nests import LoopFootprint
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.rules import Rules
@@ -44,7 +44,6 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
     """
     bare = without_halos(schedule)
     fills = {loop.uid: loop.filled for loop in outer_loops(schedule)}
-    groups = groups_by_space(bare)
     body: list[Statement] = []
     for item in bare.body:
         before = body[-1] if body else None
@@ -53,9 +52,7 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
             and isinstance(item, Loop)
             and _gains(before, item)
             and fills[before.uid] == fills[item.uid]
-            and not may_join(
-                bare, rules, before, item, same_space=share_space(groups, before, item)
-            )
+            and not check_fuse(LoopFootprint(bare, rules, before), LoopFootprint(bare, rules, item))
         ):
             body[-1] = joined(before, item)
         else:

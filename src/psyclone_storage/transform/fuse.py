@@ -1,4 +1,4 @@
-"""Loop fusion: two neighbouring loops become one."""
+"""Loop fusion: a loop and the loop that follows it become one."""
 
 from __future__ import annotations
 
@@ -6,23 +6,30 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.order import (
-    UserAssertions,
-    bounds_agree,
-    dofs_agree,
-    may_fuse,
-)
-from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.analysis.bodies.nests import CodeFootprint
+from psyclone_storage.analysis.footprints import UserAssertions, check_fuse
+from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
+from psyclone_storage.analysis.schedules.order import bounds_agree, dofs_agree
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, LoopPart, Over, Schedule, Statement
-from psyclone_storage.ir.walk import kernel_calls, replaced, statements
+from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.passes.loops import fuse, fuse_loops
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import Place, Reasons, loop_named, missing
+from psyclone_storage.transform.nests import OnKernelNest
+from psyclone_storage.transform.step import (
+    CheckedStep,
+    Place,
+    Reasons,
+    loop_named,
+    loops_in,
+    missing,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class FuseLoops:
+class FuseLoops(CheckedStep):
     """Make one loop of a loop and the one that follows it; it keeps the name of the first.
 
     Halo exchanges between the two do not stand in the way unless they are pinned: those for the
@@ -59,24 +66,19 @@ class FuseLoops:
         """Yield every two neighbouring loops, those inside of others last."""
         bare = without_halos(schedule)
         yield from _neighbours(bare.body)
-        for item in statements(bare):
-            if isinstance(item, Loop):
-                yield from _neighbours(item.body)
+        for loop in loops_in(bare):
+            yield from _neighbours(loop.body)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one loop."""
         if problems := missing(schedule, self.first, self.second):
             return problems
         bare = without_halos(schedule)
-        return may_fuse(bare, rules, self.first, self.second, self._word)
+        assertions = UserAssertions(self.same_space, self.in_order, self.tested)
+        return check_fuse_neighbours(bare, rules, self.first, self.second, assertions)
 
-    @property
-    def _word(self) -> UserAssertions:
-        return UserAssertions(self.same_space, self.in_order, self.tested)
-
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with one loop that has both bodies."""
-        raise_if_any(self.check(schedule, rules))
         bare = without_halos(schedule)
         first, second = loop_named(bare, self.first), loop_named(bare, self.second)
         both = replace(joined(first, second), parts=_parts(bare, first, second))
@@ -85,11 +87,32 @@ class FuseLoops:
         return replaced(replaced(bare, second.uid), first.uid, both)
 
 
+@dataclass(frozen=True, slots=True)
+class FuseInKernel(OnKernelNest):
+    """Make one loop of a loop in a kernel and the loop right behind it, which has the same bounds.
+
+    Refused if the second would read or change an element before the first has written it.
+
+    before: do k = 1, n; a(k) = 1; end do; do k = 1, n; b(k) = a(k); end do
+    after:  do k = 1, n; a(k) = 1; b(k) = a(k); end do
+    """
+
+    name: ClassVar[str] = "kernel-fuse"
+
+    def check_nest(self, nest: CodeFootprint) -> Reasons:
+        """Return all reasons against one loop."""
+        return check_fuse(nest, nest.following)
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with one loop that has both bodies."""
+        return fuse_loops(code, self.loop)
+
+
 def joined(first: Loop, second: Loop) -> Loop:
     """Return the loop `first` with the calls of both, and all that is known of both."""
     extent = second.extent if second.extent.extended else first.extent
     asserted = first.asserted + second.asserted
-    return replace(first, extent=extent, body=first.body + second.body, asserted=asserted)
+    return replace(fuse(first, second), extent=extent, asserted=asserted)
 
 
 def _parts(schedule: Schedule, first: Loop, second: Loop) -> tuple[LoopPart, ...]:

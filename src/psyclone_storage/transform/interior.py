@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.dependence import Uses
-from psyclone_storage.analysis.schedules.grid import may_split_points
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.analysis.schedules.grid import check_points_split
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.peel import (
     SECTIONS_OF_CELLS,
@@ -32,17 +32,16 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import outer_loops, path_to, place_of
 from psyclone_storage.transform.step import (
-    Place,
+    OnLoop,
     Reasons,
     loop_named,
-    not_a_loop,
     part_of_a_split,
     under_directive,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class SplitInterior:
+class SplitInterior(OnLoop):
     """Run the part of a loop that reads no halo first, and its rim behind the exchanges.
 
     `overlap` then starts the exchanges before the interior. Of a loop over cells the inner ones
@@ -64,20 +63,15 @@ class SplitInterior:
 
     name: ClassVar[str] = "split-interior"
 
-    loop: str
-
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop that an exchange stands before, but for parts of loops."""
+    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+        """Return every loop with an exchange before it, except parts of loops."""
         for loop in outer_loops(schedule):
             if loop.peel is None and _exchanges_before(schedule, loop.uid):
-                yield {"loop": loop.uid}
+                yield loop
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against the cut."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         place = place_of(loop)
         if not schedule.distributed:
             message = "Without distributed memory no halo is exchanged."
@@ -96,12 +90,11 @@ class SplitInterior:
             reasons.append(Diagnostic("T032", f"{message} one call.", place))
         reasons += rules.check_split(schedule, loop)
         if loop.over.axis is not None:
-            reasons += may_split_points(schedule, loop)
+            reasons += check_points_split(schedule, loop)
         return tuple(reasons)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the parts of the loop in its place."""
-        raise_if_any(self.check(schedule, rules))
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the parts of the loop instead of it."""
         loop = loop_named(schedule, self.loop)
         interior = rules.interior(loop)
         sections = SECTIONS_OF_CELLS if loop.over.axis is None else SECTIONS_OF_POINTS

@@ -28,17 +28,9 @@ from psyclone_storage.ir.schedule import (
     ProfileRegion,
     Schedule,
 )
-from psyclone_storage.ir.walk import (
-    in_sequence,
-    outer_loops,
-    path_to,
-    place_of,
-    statements,
-)
+from psyclone_storage.ir.walk import in_sequence, outer_loops, path_to, place_of, statements
 from psyclone_storage.transform.device import check_devices
-from psyclone_storage.transform.step import (
-    Reasons,
-)
+from psyclone_storage.transform.step import Reasons
 
 
 def check_flights(schedule: Schedule, rules: Rules) -> Reasons:

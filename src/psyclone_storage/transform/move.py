@@ -6,21 +6,17 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.order import may_move
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-    replaced,
-)
+from psyclone_storage.ir.walk import find, place_near, replaced
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 
 @dataclass(frozen=True, slots=True)
-class MoveStatement:
+class MoveStatement(CheckedStep):
     """Move a statement to just before, or with `after` to just after, the statement `target`.
 
     A halo exchange that is moved becomes pinned: it stays where it was put. Other exchanges,
@@ -64,9 +60,8 @@ class MoveStatement:
             )
         return may_move(fixed, self.statement, self.target, after=self.after)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statement in its new place."""
-        raise_if_any(self.check(schedule, rules))
         fixed = self._fixed(schedule)
         body = [item for item in fixed.body if item.uid != self.statement]
         moved = next(item for item in fixed.body if item.uid == self.statement)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.rounding import (
-    against_one_level,
-    counts_levels,
-    gathered,
-)
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.analysis.bodies.rounding import against_one_level, counts_levels, gathered
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.unit import Blank, Comment
-from psyclone_storage.ir.walk import kernel_calls, outer_loops, place_of, replaced
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, place_of
 from psyclone_storage.transform.outline import is_in_place
-from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop
+from psyclone_storage.transform.step import Reasons, ReplacesLoop
 
 _MOST_LINES = 60
 """Loops with more statements are not written twice."""
@@ -29,7 +25,7 @@ _OF_CELLS = (Role.CELL, Role.CELL_MAP, Role.DOFMAP, Role.STENCIL_MAP)
 
 
 @dataclass(frozen=True, slots=True)
-class VersionForOneLevel:
+class VersionForOneLevel(ReplacesLoop):
     """Give a loop over cells a second procedure, for columns of one level.
 
     Fields of surfaces have one level, and loops over one level cost more than what they do. Where
@@ -52,20 +48,13 @@ class VersionForOneLevel:
 
     name: ClassVar[str] = "version-one-level"
 
-    loop: str
-
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop over cells that no other loop is around."""
-        for loop in outer_loops(schedule):
-            if loop.over.starts_cells:
-                yield {"loop": loop.uid}
+    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+        """Return every loop over cells that no other loop is around."""
+        return (loop for loop in outer_loops(schedule) if loop.over.starts_cells)
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against a second procedure."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         if loop.one_level:
             message = f"'{loop.uid}' has a procedure for one level already."
             return (Diagnostic("T082", message, place_of(loop)),)
@@ -77,11 +66,9 @@ class VersionForOneLevel:
             Diagnostic("T093", f"{why}.", place_of(loop)) for why in dict.fromkeys(_against(loop))
         )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the second procedure asked for."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
-        return replaced(schedule, loop.uid, replace(loop, one_level=True))
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the second procedure asked for."""
+        return replace(loop, one_level=True)
 
 
 def _against(loop: Loop) -> Iterator[str]:

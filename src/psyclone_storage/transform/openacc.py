@@ -10,25 +10,24 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.walk import path_to, place_near, place_of, replaced, statements
-from psyclone_storage.transform.blocks import between, check_block, enclosed
+from psyclone_storage.ir.walk import path_to, place_near, place_of, statements
+from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
 from psyclone_storage.transform.device import may_follow, reasons_for_host
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
+    SharesIterations,
     calls_inside,
-    loop_named,
-    not_a_loop,
     under_directive,
 )
 
@@ -38,7 +37,7 @@ _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 
 
 @dataclass(frozen=True, slots=True)
-class AccLoop:
+class AccLoop(SharesIterations):
     """Let a device share the iterations of a loop, and of those nested in it.
 
     `collapse` is how many nested loops count as one, 0 for as many as may be shared: of rows whose
@@ -58,7 +57,6 @@ class AccLoop:
 
     name: ClassVar[str] = "acc-loop"
 
-    loop: str
     collapse: int = 1
     independent: bool = True
     sequential: bool = False
@@ -66,22 +64,12 @@ class AccLoop:
     vector: bool = False
     force: bool = False
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop but those over colours, outer loops first."""
-        for item in statements(schedule):
-            if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
-                yield {"loop": item.uid}
-
     def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the calls in the loop, unless it runs in order."""
         return () if self.sequential else calls_inside(schedule, self.loop)
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against sharing the iterations."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         around = under_directive(schedule, self.loop, around=(*_DATA, *_REGIONS))
         reasons = (*around, *reasons_for_host((loop,)))
         if self.sequential and (self.gang or self.vector):
@@ -95,13 +83,11 @@ class AccLoop:
             return reasons
         shared = nest[: self.collapse or 1]
         return reasons + tuple(
-            reason for item in shared for reason in may_run_parallel(schedule, rules, item)
+            reason for item in shared for reason in check_races(schedule, rules, item)
         )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the loop under `acc loop`."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the loop under `acc loop`."""
         shared = not self.sequential
         options = RegionOptions(
             collapse=self.collapse or self._shared_together(schedule, rules, loop),
@@ -110,19 +96,18 @@ class AccLoop:
             vectors=self.vector and shared,
             independent=self.independent and shared,
         )
-        made = DirectiveRegion(f"acc-loop({loop.uid})", Directive.ACC_LOOP, (loop,), options)
-        return replaced(schedule, loop.uid, made)
+        return DirectiveRegion(f"acc-loop({loop.uid})", Directive.ACC_LOOP, (loop,), options)
 
     def _shared_together(self, schedule: Schedule, rules: Rules, loop: Loop) -> int:
         """Return how many loops of the nest may count as one, from the outermost."""
         nest = _nest(loop)
         if self.sequential:
             return len(nest)
-        return len(list(takewhile(lambda one: not may_run_parallel(schedule, rules, one), nest)))
+        return len(list(takewhile(lambda one: not check_races(schedule, rules, one), nest)))
 
 
 @dataclass(frozen=True, slots=True)
-class AccParallel:
+class AccParallel(OnBlock):
     """Run the statements from `first` to `last`, with both, on a device.
 
     Each loop in the region must come under `acc-loop`, before or after this step. The data must be
@@ -139,8 +124,6 @@ class AccParallel:
 
     name: ClassVar[str] = "acc-parallel"
 
-    first: str
-    last: str
     default_present: bool = True
 
     @classmethod
@@ -156,28 +139,25 @@ class AccParallel:
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
         reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
-        block = between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         loops = [loop for item in block for loop in _outermost(item)]
         return (
             *reasons,
             *may_share_region(schedule, block),
             *reasons_for_host(block),
-            *(reason for loop in loops for reason in may_run_parallel(schedule, rules, loop)),
+            *(reason for loop in loops for reason in check_races(schedule, rules, loop)),
             *may_follow(schedule, block),
         )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statements under `acc parallel`."""
-        raise_if_any(self.check(schedule, rules))
-        block = between(schedule, self.first, self.last)
+    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+        """Return the statements under `acc parallel`."""
         uid = f"acc-parallel({self.first})"
         options = RegionOptions(present=self.default_present)
-        made = DirectiveRegion(uid, Directive.ACC_PARALLEL, block, options, Side.DEVICE)
-        return enclosed(schedule, self.last, made)
+        return DirectiveRegion(uid, Directive.ACC_PARALLEL, block, options, Side.DEVICE)
 
 
 @dataclass(frozen=True, slots=True)
-class AccKernels:
+class AccKernels(OnBlock):
     """Let the compiler make kernels for a device of the statements from `first` to `last`.
 
     Loops in the region run one after the other, so that they may depend on each other. With
@@ -195,8 +175,6 @@ class AccKernels:
 
     name: ClassVar[str] = "acc-kernels"
 
-    first: str
-    last: str
     default_present: bool = False
     queue: int = -1
 
@@ -211,7 +189,7 @@ class AccKernels:
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
         reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
-        block = between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         around = path_to(schedule, self.first)[:-1]
         if self.queue >= 0 and any(isinstance(item, DirectiveRegion) for item in around):
             reasons += (_end_waits(f"'{self.first}'", place_near(schedule, self.first)),)
@@ -219,18 +197,15 @@ class AccKernels:
             reasons += (_is_counted_meanwhile(self.first, place_near(schedule, self.first)),)
         return (*reasons, *may_share_region(schedule, block), *reasons_for_host(block))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statements under `acc kernels`."""
-        raise_if_any(self.check(schedule, rules))
-        block = between(schedule, self.first, self.last)
+    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+        """Return the statements under `acc kernels`."""
         uid = f"acc-kernels({self.first})"
         options = RegionOptions(present=self.default_present, queue=self.queue)
-        made = DirectiveRegion(uid, Directive.ACC_KERNELS, block, options, Side.DEVICE)
-        return enclosed(schedule, self.last, made)
+        return DirectiveRegion(uid, Directive.ACC_KERNELS, block, options, Side.DEVICE)
 
 
 @dataclass(frozen=True, slots=True)
-class AccData:
+class AccData(OnBlock):
     """Keep data on a device for the statements from `first` to `last`, and no longer.
 
     All that the regions inside take is copied there before, and what they write is copied back
@@ -242,9 +217,6 @@ class AccData:
     """
 
     name: ClassVar[str] = "acc-data"
-
-    first: str
-    last: str
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -259,16 +231,13 @@ class AccData:
         """Return all reasons against the region."""
         inside = (*_REGIONS, *_LOOPS)
         reasons = check_block(schedule, self.first, self.last, inside=inside)
-        block = between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         return (*reasons, *(reason for item in block for reason in _not_queued(item)))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statements under `acc data`."""
-        raise_if_any(self.check(schedule, rules))
-        block = between(schedule, self.first, self.last)
+    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+        """Return the statements under `acc data`."""
         uid = f"acc-data({self.first})"
-        made = DirectiveRegion(uid, Directive.ACC_DATA, block, place=Side.DEVICE)
-        return enclosed(schedule, self.last, made)
+        return DirectiveRegion(uid, Directive.ACC_DATA, block, place=Side.DEVICE)
 
 
 def _not_queued(item: Statement) -> Iterator[Diagnostic]:

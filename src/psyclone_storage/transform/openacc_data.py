@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.halo import END
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.devices import DatumUse, device_calls, has_device, moved_data
@@ -18,21 +18,15 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import component_text
-from psyclone_storage.ir.walk import (
-    find,
-    kernel_calls,
-    place_near,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 _SIDES = {side.value: side for side in Side}
 
 
 @dataclass(frozen=True, slots=True)
-class AccEnterData:
+class AccEnterData(CheckedStep):
     """Let the data of all regions live on the device, from the first invoke that takes them on.
 
     What the device does not have yet is copied there before anything else; what it has is right
@@ -67,15 +61,14 @@ class AccEnterData:
             return (Diagnostic("T082", message, place_near(schedule, "")),)
         return ()
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with what enters data at its head."""
-        raise_if_any(self.check(schedule, rules))
         made = EnterData("enter-data", queue=self.queue)
         return replace(schedule, body=(made, *schedule.body))
 
 
 @dataclass(frozen=True, slots=True)
-class AccUpdate:
+class AccUpdate(CheckedStep):
     """Bring what `at` uses up to date on one side, before it: `to` is `host` or `device`.
 
     At `end`, it is all that the regions for a device have written, after the last statement, such
@@ -129,9 +122,8 @@ class AccUpdate:
             return (Diagnostic("T082", message, place_near(schedule, self.at)),)
         return ()
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the updates where they were asked for."""
-        raise_if_any(self.check(schedule, rules))
         bare = without_halos(schedule)
         known = {item.uid for item in statements(bare)}
         updates = [item for item in self._updates(bare) if item.uid not in known]

@@ -9,35 +9,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-    place_of,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule, Statement
+from psyclone_storage.ir.walk import place_near, place_of
 from psyclone_storage.transform.blocks import (
-    between,
+    OnBlock,
+    block_between,
     check_block,
-    enclosed,
     runs_between_exchanges,
 )
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-    calls_inside,
-    loop_named,
-    not_a_loop,
-    under_directive,
-)
+from psyclone_storage.transform.step import Place, Reasons, SharesIterations, under_directive
 
 _IN_A_TEAM = (
     Directive.OMP_DO,
@@ -50,7 +37,7 @@ _SCHEDULES = regex(r"(static|dynamic|guided)(,[1-9]\d*)?|auto|runtime")
 
 
 @dataclass(frozen=True, slots=True)
-class ParallelDo:
+class ParallelDo(SharesIterations):
     """Start a team of threads for one loop, whose iterations they share.
 
     `schedule` is OpenMP's: `static`, `dynamic`, `guided`, each with a chunk size as in `static,8`,
@@ -69,39 +56,27 @@ class ParallelDo:
 
     name: ClassVar[str] = "openmp-parallel-do"
 
-    loop: str
     schedule: str = "static"
     force: bool = False
     reproducible: bool | None = None
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop but those over colours."""
-        yield from _loops(schedule)
-
-    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the calls in the loop."""
-        return calls_inside(schedule, self.loop)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against threads."""
-        reasons = _check_loop(schedule, rules, self.loop, self.schedule)
-        return (*reasons, *_check_sums(schedule, rules, self))
+        return _check_threads(schedule, rules, loop, self)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the loop under `omp parallel do`."""
-        raise_if_any(self.check(schedule, rules))
-        loop, options = loop_named(schedule, self.loop), RegionOptions(_sharing(self.schedule))
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the loop under `omp parallel do`."""
+        options = RegionOptions(_sharing(self.schedule))
         uid = f"omp-parallel-do({loop.uid})"
         made = DirectiveRegion(uid, Directive.OMP_PARALLEL_DO, (loop,), options)
         if _sums_in_order(loop, rules, self.reproducible):
             shared = _shared(loop, replace(options, reproducible=True))
             made = DirectiveRegion(uid, Directive.OMP_PARALLEL, (shared,))
-        return replaced(schedule, loop.uid, made)
+        return made
 
 
 @dataclass(frozen=True, slots=True)
-class ShareLoop:
+class ShareLoop(SharesIterations):
     """Deal the iterations of one loop out to the threads of a region.
 
     The region comes with `openmp-parallel`, before or after this step; without it the recipe is
@@ -118,38 +93,22 @@ class ShareLoop:
 
     name: ClassVar[str] = "openmp-do"
 
-    loop: str
     schedule: str = "static"
     reproducible: bool | None = None
     force: bool = False
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop but those over colours."""
-        yield from _loops(schedule)
-
-    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the calls in the loop."""
-        return calls_inside(schedule, self.loop)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against threads."""
-        reasons = _check_loop(
-            schedule, rules, self.loop, self.schedule, around=(Directive.OMP_PARALLEL,)
-        )
-        return (*reasons, *_check_sums(schedule, rules, self))
+        return _check_threads(schedule, rules, loop, self, around=(Directive.OMP_PARALLEL,))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the loop under `omp do`."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the loop under `omp do`."""
         reproducible = _sums_in_order(loop, rules, self.reproducible)
-        made = _shared(loop, RegionOptions(_sharing(self.schedule), reproducible=reproducible))
-        return replaced(schedule, loop.uid, made)
+        return _shared(loop, RegionOptions(_sharing(self.schedule), reproducible=reproducible))
 
 
 @dataclass(frozen=True, slots=True)
-class OpenParallelRegion:
+class OpenParallelRegion(OnBlock):
     """Start one team of threads for the statements from `first` to `last`, with both.
 
     Each loop in the region must come under `openmp-do`, before or after this step: every thread
@@ -165,9 +124,6 @@ class OpenParallelRegion:
 
     name: ClassVar[str] = "openmp-parallel"
 
-    first: str
-    last: str
-
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every run of statements that share their work, the longest ones first.
@@ -181,42 +137,36 @@ class OpenParallelRegion:
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one region."""
         reasons = check_block(schedule, self.first, self.last, inside=_IN_A_TEAM)
-        return (*reasons, *may_share_region(schedule, between(schedule, self.first, self.last)))
+        return (
+            *reasons,
+            *may_share_region(schedule, block_between(schedule, self.first, self.last)),
+        )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statements under `omp parallel`."""
-        raise_if_any(self.check(schedule, rules))
-        block = between(schedule, self.first, self.last)
-        region = DirectiveRegion(f"omp-parallel({self.first})", Directive.OMP_PARALLEL, block)
-        return enclosed(schedule, self.last, region)
-
-
-def _loops(schedule: Schedule) -> Iterator[Place]:
-    for item in statements(schedule):
-        if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
-            yield {"loop": item.uid}
+    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+        """Return the statements under `omp parallel`."""
+        return DirectiveRegion(f"omp-parallel({self.first})", Directive.OMP_PARALLEL, block)
 
 
-def _check_loop(
-    schedule: Schedule, rules: Rules, uid: str, sharing: str, around: Collection[Directive] = ()
+def _check_threads(
+    schedule: Schedule,
+    rules: Rules,
+    loop: Loop,
+    step: ParallelDo | ShareLoop,
+    around: Collection[Directive] = (),
 ) -> Reasons:
-    if problems := not_a_loop(schedule, uid):
-        return problems
-    reasons = under_directive(schedule, uid, around=around)
-    if not _SCHEDULES.fullmatch(sharing):
-        message = f"OpenMP has no schedule '{sharing}'."
+    reasons = under_directive(schedule, loop.uid, around=around)
+    if not _SCHEDULES.fullmatch(step.schedule):
+        message = f"OpenMP has no schedule '{step.schedule}'."
         hint = "There are static, dynamic, guided (each with a chunk size: static,8), auto and"
         hint += " runtime."
-        reasons += (Diagnostic("T024", message, place_near(schedule, uid), hint=hint),)
-    return (*reasons, *may_run_parallel(schedule, rules, loop_named(schedule, uid)))
+        reasons += (Diagnostic("T024", message, place_near(schedule, loop.uid), hint=hint),)
+    sums = _check_sums(loop, rules, step)
+    return (*reasons, *check_races(schedule, rules, loop), *sums)
 
 
-def _check_sums(schedule: Schedule, rules: Rules, step: ParallelDo | ShareLoop) -> Reasons:
+def _check_sums(loop: Loop, rules: Rules, step: ParallelDo | ShareLoop) -> Reasons:
     """Return that the sums of a loop are not reproducible under its schedule, if they are to be."""
-    loop = find(schedule, step.loop)
-    if not isinstance(loop, Loop) or step.schedule.startswith("static"):
-        return ()
-    if not _sums_in_order(loop, rules, step.reproducible):
+    if step.schedule.startswith("static") or not _sums_in_order(loop, rules, step.reproducible):
         return ()
     message = f"Sums under the schedule '{step.schedule}' are not reproducible."
     return (Diagnostic("T024", message, place_of(loop), hint="Use the schedule 'static'."),)

@@ -5,32 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.walk import path_to, place_near, replaced, statements
-from psyclone_storage.transform.blocks import between, check_block, enclosed
+from psyclone_storage.ir.walk import path_to, place_near, statements
+from psyclone_storage.transform.blocks import OnBlock, block_between, check_block
 from psyclone_storage.transform.device import reasons_for_host
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-    calls_inside,
-    loop_named,
-    not_a_loop,
-    under_directive,
-)
+from psyclone_storage.transform.step import Place, Reasons, SharesIterations, under_directive
 
 _TEAMS = (Directive.OMP_TEAMS_DO,)
 _TARGET = (Directive.OMP_TARGET,)
 
 
 @dataclass(frozen=True, slots=True)
-class TeamsDo:
+class TeamsDo(SharesIterations):
     """Deal the iterations of a loop out to the teams of threads that a device has.
 
     The region comes with `openmp-target`, before or after this step; without it the recipe is not
@@ -45,38 +38,24 @@ class TeamsDo:
 
     name: ClassVar[str] = "openmp-teams-do"
 
-    loop: str
     force: bool = False
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop but those over colours, outer loops first."""
-        for item in statements(schedule):
-            if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
-                yield {"loop": item.uid}
-
-    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the calls in the loop."""
-        return calls_inside(schedule, self.loop)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against sharing the iterations."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         reasons = under_directive(schedule, self.loop, around=_TARGET)
-        return (*reasons, *reasons_for_host((loop,)), *may_run_parallel(schedule, rules, loop))
+        return (
+            *reasons,
+            *reasons_for_host((loop,)),
+            *check_races(schedule, rules, loop),
+        )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the loop under `omp teams distribute parallel do`."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
-        made = DirectiveRegion(f"omp-teams-do({loop.uid})", Directive.OMP_TEAMS_DO, (loop,))
-        return replaced(schedule, loop.uid, made)
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the loop under `omp teams distribute parallel do`."""
+        return DirectiveRegion(f"omp-teams-do({loop.uid})", Directive.OMP_TEAMS_DO, (loop,))
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTarget:
+class OpenTarget(OnBlock):
     """Run the statements from `first` to `last` on a device, by OpenMP.
 
     All that they use is copied there before, and what they change is copied back after, so that the
@@ -93,9 +72,6 @@ class OpenTarget:
 
     name: ClassVar[str] = "openmp-target"
 
-    first: str
-    last: str
-
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every loop that teams share and no region is around."""
@@ -108,7 +84,7 @@ class OpenTarget:
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
         reasons = check_block(schedule, self.first, self.last, inside=_TEAMS)
-        block = between(schedule, self.first, self.last)
+        block = block_between(schedule, self.first, self.last)
         held = [one for item in block if isinstance(item, Loop | DirectiveRegion)
                 for one in (item, *statements(item))]  # fmt: skip
         teams = [one for one in held if isinstance(one, DirectiveRegion)]
@@ -117,15 +93,12 @@ class OpenTarget:
             reasons += (Diagnostic("T089", message, place_near(schedule, teams[0].uid)),)
         return (*reasons, *may_share_region(schedule, block), *reasons_for_host(block))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statements under `omp target`."""
-        raise_if_any(self.check(schedule, rules))
-        block = between(schedule, self.first, self.last)
-        made = DirectiveRegion(
+    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+        """Return the statements under `omp target`."""
+        return DirectiveRegion(
             f"omp-target({self.first})",
             Directive.OMP_TARGET,
             block,
             place=Side.DEVICE,
             copies=True,
         )
-        return enclosed(schedule, self.last, made)

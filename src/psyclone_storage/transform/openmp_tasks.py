@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.dependence import dependences
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import TaskWait
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-    place_of,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.walk import find, place_near, place_of, replaced, statements
 from psyclone_storage.transform.blocks import (
-    between,
+    OnBlock,
+    block_between,
     check_block,
-    enclosed,
     runs_between_exchanges,
 )
 from psyclone_storage.transform.device import leaves_tasks
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
+    CheckedStep,
     Place,
     Reasons,
-    calls_inside,
-    loop_named,
+    SharesIterations,
     missing,
-    not_a_loop,
     under_directive,
 )
 
@@ -45,7 +38,7 @@ _AROUND_TASKS = (Directive.OMP_PARALLEL, Directive.OMP_SINGLE, Directive.OMP_MAS
 
 
 @dataclass(frozen=True, slots=True)
-class OpenSingle:
+class OpenSingle(OnBlock):
     """Let one thread of a team do the statements from `first` to `last`, whichever comes first.
 
     The team comes with `openmp-parallel`, before or after this step. The other threads wait at the
@@ -57,8 +50,6 @@ class OpenSingle:
 
     name: ClassVar[str] = "openmp-single"
 
-    first: str
-    last: str
     nowait: bool = False
 
     @classmethod
@@ -70,17 +61,14 @@ class OpenSingle:
         """Return all reasons against the construct."""
         return _check_one(schedule, self.first, self.last)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statements under `omp single`."""
-        raise_if_any(self.check(schedule, rules))
-        block = between(schedule, self.first, self.last)
+    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+        """Return the statements under `omp single`."""
         options = RegionOptions(nowait=self.nowait)
-        made = DirectiveRegion(f"omp-single({self.first})", Directive.OMP_SINGLE, block, options)
-        return enclosed(schedule, self.last, made)
+        return DirectiveRegion(f"omp-single({self.first})", Directive.OMP_SINGLE, block, options)
 
 
 @dataclass(frozen=True, slots=True)
-class OpenMaster:
+class OpenMaster(OnBlock):
     """Let the first thread of a team do the statements from `first` to `last`.
 
     As `openmp-single`, but the other threads never wait for it, so that nothing that follows in the
@@ -92,9 +80,6 @@ class OpenMaster:
 
     name: ClassVar[str] = "openmp-master"
 
-    first: str
-    last: str
-
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every statement that makes tasks."""
@@ -104,16 +89,13 @@ class OpenMaster:
         """Return all reasons against the construct."""
         return _check_one(schedule, self.first, self.last)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the statements under `omp master`."""
-        raise_if_any(self.check(schedule, rules))
-        block = between(schedule, self.first, self.last)
-        made = DirectiveRegion(f"omp-master({self.first})", Directive.OMP_MASTER, block)
-        return enclosed(schedule, self.last, made)
+    def region(self, block: tuple[Statement, ...]) -> DirectiveRegion:
+        """Return the statements under `omp master`."""
+        return DirectiveRegion(f"omp-master({self.first})", Directive.OMP_MASTER, block)
 
 
 @dataclass(frozen=True, slots=True)
-class TaskLoop:
+class TaskLoop(SharesIterations):
     """Make tasks of the iterations of a loop, which the threads of a team take one by one.
 
     The thread that makes them comes with `openmp-single` or `openmp-master`. `grainsize` is how
@@ -129,46 +111,28 @@ class TaskLoop:
 
     name: ClassVar[str] = "openmp-taskloop"
 
-    loop: str
     grainsize: int = 0
     num_tasks: int = 0
     nogroup: bool = False
     force: bool = False
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop but those over colours, outer loops first."""
-        for item in statements(schedule):
-            if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
-                yield {"loop": item.uid}
-
-    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the calls in the loop."""
-        return calls_inside(schedule, self.loop)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against tasks."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         reasons = under_directive(schedule, self.loop, around=_AROUND_TASKS)
         if self.grainsize < 0 or self.num_tasks < 0 or (self.grainsize and self.num_tasks):
             message = "Tasks have a size, or there is a number of them, from 1 on, but not both."
             reasons += (Diagnostic("T084", message, place_near(schedule, self.loop)),)
-        return (*reasons, *_no_sums(loop), *may_run_parallel(schedule, rules, loop))
+        return (*reasons, *_no_sums(loop), *check_races(schedule, rules, loop))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the loop under `omp taskloop`."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the loop under `omp taskloop`."""
         options = RegionOptions(grain=self.grainsize, tasks=self.num_tasks, nogroup=self.nogroup)
         uid = f"omp-taskloop({loop.uid})"
-        made = DirectiveRegion(uid, Directive.OMP_TASKLOOP, (loop,), options)
-        return replaced(schedule, loop.uid, made)
+        return DirectiveRegion(uid, Directive.OMP_TASKLOOP, (loop,), options)
 
 
 @dataclass(frozen=True, slots=True)
-class MakeTask:
+class MakeTask(SharesIterations):
     """Make one task of a loop, which any thread of the team may do while others are made.
 
     The thread that makes it comes with `openmp-single` or `openmp-master`. `openmp-taskwait` has to
@@ -182,37 +146,24 @@ class MakeTask:
 
     name: ClassVar[str] = "openmp-task"
 
-    loop: str
     force: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop that no other loop is around."""
-        for item in without_halos(schedule).body:
-            if isinstance(item, Loop):
-                yield {"loop": item.uid}
+    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+        """Return the loops directly in the schedule."""
+        return (item for item in without_halos(schedule).body if isinstance(item, Loop))
 
-    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the calls in the loop."""
-        return calls_inside(schedule, self.loop)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against a task."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        reasons = under_directive(schedule, self.loop, around=_AROUND_TASKS)
-        return (*reasons, *_no_sums(loop_named(schedule, self.loop)))
+        return (*under_directive(schedule, loop.uid, around=_AROUND_TASKS), *_no_sums(loop))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the loop under `omp task`."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
-        made = DirectiveRegion(f"omp-task({loop.uid})", Directive.OMP_TASK, (loop,))
-        return replaced(schedule, loop.uid, made)
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the loop under `omp task`."""
+        return DirectiveRegion(f"omp-task({loop.uid})", Directive.OMP_TASK, (loop,))
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitTasks:
+class AwaitTasks(CheckedStep):
     """Let a thread wait for its tasks where something depends on them, and nowhere else.
 
     `region` is an `openmp-single` or `openmp-master` construct. A wait comes directly before the
@@ -246,9 +197,8 @@ class AwaitTasks:
             return (Diagnostic("T082", message, place_near(schedule, self.region)),)
         return ()
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the waits."""
-        raise_if_any(self.check(schedule, rules))
         region = find(schedule, self.region)
         assert isinstance(region, DirectiveRegion)
         awaited = replace(region, body=self._awaited(schedule, region))
@@ -284,7 +234,7 @@ def _makes_tasks(item: Statement) -> bool:
 
 def _check_one(schedule: Schedule, first: str, last: str) -> Reasons:
     reasons = check_block(schedule, first, last, around=_TEAM, inside=_TASKS)
-    return (*reasons, *may_share_region(schedule, between(schedule, first, last)))
+    return (*reasons, *may_share_region(schedule, block_between(schedule, first, last)))
 
 
 def _no_sums(loop: Loop) -> Iterator[Diagnostic]:

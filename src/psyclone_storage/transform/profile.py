@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import ClassVar
 
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
@@ -19,16 +19,9 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import (
-    find,
-    kernel_calls,
-    path_to,
-    place_near,
-    replaced,
-    statements,
-)
+from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_near, replaced, statements
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.step import Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 
 class ProfileGranularity(Enum):
@@ -39,7 +32,7 @@ class ProfileGranularity(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class AddProfileRegion:
+class AddProfileRegion(CheckedStep):
     """Let a profiler count and time the statements from `first` to `last`, with both.
 
     The region goes by the name `region` of the module `module`. Without them these are the module
@@ -89,9 +82,8 @@ class AddProfileRegion:
             )
         return ()
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements in a region."""
-        raise_if_any(self.check(schedule, rules))
         leads = isinstance(find(schedule, self.first), HaloExchange)
         first, *others = self._kept(schedule)
         body = (_with_pin(first), *map(_with_pin, others))

@@ -5,33 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access, Iteration
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    calls_in,
-    outer_loops,
-    path_to,
-    place_of,
-    replaced,
-)
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-    not_a_loop,
-    part_of_a_split,
-    under_directive,
-)
+from psyclone_storage.ir.walk import calls_in, path_to, place_of, replaced
+from psyclone_storage.transform.step import OnLoop, Reasons, part_of_a_split, under_directive
 
 _LARGER = (Iteration.CELL_COLUMN, Iteration.DOF)
 
 
 @dataclass(frozen=True, slots=True)
-class ComputeRedundantly:
+class ComputeRedundantly(OnLoop):
     """Let a loop run into the halo, down to level `depth` or, with depth 0, through all of it.
 
     A field may have a shallower halo than its mesh. With depth 0, all such loops of an invoke run
@@ -54,20 +42,11 @@ class ComputeRedundantly:
 
     name: ClassVar[str] = "compute-redundantly"
 
-    loop: str
     depth: int = 0
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop that no other loop is around."""
-        for loop in outer_loops(schedule):
-            yield {"loop": loop.uid}
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against running further."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        outer = _outermost(schedule, self.loop)
+        outer = _outermost(schedule, loop.uid)
         reasons = [
             *under_directive(schedule, outer.uid),
             *part_of_a_split(schedule, outer.uid),
@@ -84,9 +63,8 @@ class ComputeRedundantly:
             reasons += rules.check_extent(self._enlarged(around), call)
         return tuple(reasons)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the loop, and those nested with it, going further."""
-        raise_if_any(self.check(schedule, rules))
         outer = _outermost(schedule, self.loop)
         return replaced(schedule, outer.uid, self._enlarged(outer))
 

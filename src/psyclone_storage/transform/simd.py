@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.analysis.schedules.reduction import against_plain_sums, reductions_in
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
-from psyclone_storage.ir.walk import kernel_calls, path_to, place_of, replaced, statements
-from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop, under_directive
+from psyclone_storage.ir.walk import kernel_calls, path_to, place_of, replaced
+from psyclone_storage.transform.step import OnLoop, Reasons, loop_named, loops_in, under_directive
 
 _OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
 
 
 @dataclass(frozen=True, slots=True)
-class VectoriseLoop:
+class VectoriseLoop(OnLoop):
     """Let the lanes of vector instructions share the iterations of a loop over dofs.
 
     A compiler may not change the order of a sum, and so adds one number at a time. Here each lane
@@ -38,21 +38,15 @@ class VectoriseLoop:
 
     name: ClassVar[str] = "openmp-simd"
 
-    loop: str
     for_sums: bool = False
 
     @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop over dofs."""
-        for item in statements(schedule):
-            if isinstance(item, Loop) and item.over is Over.DOFS:
-                yield {"loop": item.uid}
+    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+        """Return every loop over dofs."""
+        return (loop for loop in loops_in(schedule) if loop.over is Over.DOFS)
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return all reasons against lanes."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         place = place_of(loop)
         region = _region_of_threads(schedule, loop)
         if region is not None and region.options.lanes:
@@ -70,12 +64,11 @@ class VectoriseLoop:
         return (
             *under_directive(schedule, loop.uid, around=around),
             *reasons,
-            *may_run_parallel(schedule, rules, loop),
+            *check_races(schedule, rules, loop),
         )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the loop under a directive that allows lanes."""
-        raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
         region = _region_of_threads(schedule, loop)
         if region is not None:

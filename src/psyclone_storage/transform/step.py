@@ -1,4 +1,4 @@
-"""What a step of a transformation is, and what all steps say in the same words.
+"""Steps of transformations: their protocol, common bases and common diagnostics.
 
 A step is a frozen record of what is to be done and where. It knows one change and its rules, and
 nothing of the halo exchanges that follow from it: `transform.workbench` derives those anew.
@@ -6,27 +6,24 @@ nothing of the halo exchanges that follow from it: `transform.workbench` derives
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import ClassVar, Protocol, TypeGuard
 
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    Loop,
-    Schedule,
-    Statement,
-)
+from psyclone_storage.ir.schedule import Compound, DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.walk import (
     by_uid,
     find,
     kernel_calls,
+    outer_loops,
     path_to,
     place_near,
     place_of,
+    replaced,
     statements,
 )
 
@@ -84,6 +81,95 @@ def needs_code(step: Step) -> TypeGuard[NeedsCode]:
 def shares_calls(step: Step) -> TypeGuard[SharesCalls]:
     """Return whether several threads may be in the same kernel after a step."""
     return hasattr(step, "calls_to_share")
+
+
+# ---------------------------------------------------------------------------- bases of steps
+
+
+class CheckedStep:
+    """Base of steps that apply `transform` unless `check` reports a reason against it."""
+
+    __slots__ = ()
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the step."""
+        raise NotImplementedError
+
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the changed schedule; `check` has reported nothing."""
+        raise NotImplementedError
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the changed schedule, or raise `CompileError` with the reasons of `check`."""
+        raise_if_any(self.check(schedule, rules))
+        return self.transform(schedule, rules)
+
+
+@dataclass(frozen=True, slots=True)
+class OnLoop(CheckedStep):
+    """Base of steps on one loop of a schedule."""
+
+    loop: str
+
+    @classmethod
+    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+        """Return the loops that "everywhere" stands for: by default, all outer loops."""
+        return outer_loops(schedule)
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield the place of each candidate."""
+        for loop in cls.candidates(schedule):
+            yield {"loop": loop.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return why there is no such loop, or all reasons against the step on it."""
+        problems = not_a_loop(schedule, self.loop)
+        return problems or self.check_loop(schedule, rules, loop_named(schedule, self.loop))
+
+    def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
+        """Return all reasons against the step on `loop`."""
+        raise NotImplementedError
+
+
+class ReplacesLoop(OnLoop):
+    """Base of steps that replace one loop of a schedule by another statement."""
+
+    __slots__ = ()
+
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with another statement instead of the loop."""
+        loop = loop_named(schedule, self.loop)
+        return replaced(schedule, loop.uid, self.transform_loop(schedule, rules, loop))
+
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
+        """Return the statement that replaces `loop`."""
+        raise NotImplementedError
+
+
+class SharesIterations(ReplacesLoop):  # pylint: disable=abstract-method
+    """Base of steps that run the iterations of one loop concurrently."""
+
+    __slots__ = ()
+
+    @classmethod
+    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+        """Return every loop except those over colours or the domain, outer loops first."""
+        for loop in loops_in(schedule):
+            if not (loop.over.in_sequence or loop.over is Over.DOMAIN):
+                yield loop
+
+    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the calls in the loop."""
+        return calls_inside(schedule, self.loop)
+
+
+# ---------------------------------------------------------------------------- common questions
+
+
+def loops_in(schedule: Schedule) -> Iterator[Loop]:
+    """Yield all loops of a schedule, outer loops first."""
+    return (item for item in statements(schedule) if isinstance(item, Loop))
 
 
 def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:

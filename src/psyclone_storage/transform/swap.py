@@ -1,22 +1,22 @@
-"""Swapping rows and columns: which of the two loops over a grid is inside the other."""
+"""Swapping a loop with the loop that is all of its body."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.grid import may_reorder_points
-from psyclone_storage.base.diagnostic import raise_if_any
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.analysis.bodies.nests import CodeFootprint
+from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_swap
+from psyclone_storage.analysis.schedules.nests import LoopFootprint
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Loop, Over, Schedule
-from psyclone_storage.ir.walk import replaced, statements
-from psyclone_storage.transform.nest import check_nest, gains_nothing, inner_of
-from psyclone_storage.transform.step import Place, Reasons, loop_named, not_a_loop, under_directive
+from psyclone_storage.ir.schedule import Loop, Schedule
+from psyclone_storage.passes.loops import swap, swap_loops
+from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check_gain
 
 
 @dataclass(frozen=True, slots=True)
-class SwapLoops:
+class SwapLoops(OnScheduleNest):
     """Put a loop over a grid inside the only loop that it holds.
 
     Both keep their names, so that the one that was inside is the outer one afterwards. Rows are
@@ -33,34 +33,45 @@ class SwapLoops:
 
     name: ClassVar[str] = "swap-loops"
 
-    loop: str
     for_threads: bool = False
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop over rows."""
-        for item in statements(schedule):
-            if isinstance(item, Loop) and item.over is Over.ROWS:
-                yield {"loop": item.uid}
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_nest(self, nest: LoopFootprint) -> Reasons:
         """Return all reasons against the other order."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
-        reasons = under_directive(schedule, self.loop)
-        if problems := check_nest(loop):
-            return (*reasons, *problems)
-        if self.for_threads:
-            reasons += gains_nothing(schedule, rules, loop, _swapped(loop))
-        return (*reasons, *may_reorder_points(schedule, loop))
+        if self.for_threads and nest.inner is not None:
+            return (*check_gain(nest, swap(nest.loop)), *check_swap(nest))
+        return check_swap(nest)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the two loops in the other order."""
-        raise_if_any(self.check(schedule, rules))
-        return replaced(schedule, self.loop, _swapped(loop_named(schedule, self.loop)))
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Loop:
+        """Return the two loops in the other order."""
+        return swap(loop)
 
 
-def _swapped(outer: Loop) -> Loop:
-    inner = inner_of(outer)
-    return replace(inner, body=(replace(outer, body=inner.body),))
+@dataclass(frozen=True, slots=True)
+class SwapInKernel(OnKernelNest):
+    """Swap a loop in a kernel with the loop that is all of its body.
+
+    Refused if a value goes from one iteration to a later one in a way that another order would
+    change, or if that cannot be told; if the bounds of one loop depend on the other. `sums` is the
+    user's word that what is only added to may get its terms in another order, which changes the
+    sums by rounding.
+
+    before: do i ... do j ... a(i, j)
+    after:  do j ... do i ... a(i, j)
+    """
+
+    name: ClassVar[str] = "kernel-swap"
+
+    sums: bool = False
+
+    @property
+    def assertions(self) -> UserAssertions:
+        """The permission to round sums in another order."""
+        return UserAssertions(sums=self.sums)
+
+    def check_nest(self, nest: CodeFootprint) -> Reasons:
+        """Return all reasons against another order."""
+        return check_swap(nest)
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with the two loops in the other order."""
+        return swap_loops(code, self.loop)

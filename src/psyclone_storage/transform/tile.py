@@ -1,39 +1,33 @@
-"""Tiles of a grid: points that are close to each other, one after the other."""
+"""Strips and tiles of a loop nest: iterations that are close to each other run together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.grid import may_reorder_points
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.analysis.bodies.nests import CodeFootprint
+from psyclone_storage.analysis.footprints import Reasons, check_strip_mine, check_tile
+from psyclone_storage.analysis.schedules.nests import LoopFootprint
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Loop, Over, Schedule, Statement
-from psyclone_storage.ir.walk import (
-    place_near,
-    place_of,
-    replaced,
-    statements,
+from psyclone_storage.ir.schedule import Loop, Over, Schedule
+from psyclone_storage.ir.walk import place_near, place_of
+from psyclone_storage.passes.loops import (
+    strip_mine,
+    strip_mine_loop,
+    strips_of_points,
+    tile,
+    tile_inner,
+    tile_loops,
 )
-from psyclone_storage.transform.nest import POINTS, check_nest, gains_nothing, inner_of
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-    loop_named,
-    not_a_loop,
-    under_directive,
-)
-
-_SPLIT = {
-    Over.ROWS: (Over.ROW_TILES, Over.ROWS_OF_TILE),
-    Over.COLUMNS: (Over.COLUMN_TILES, Over.COLUMNS_OF_TILE),
-}
+from psyclone_storage.transform.nests import OnKernelNest, OnScheduleNest, check_gain
 
 
 @dataclass(frozen=True, slots=True)
-class StripMineLoop:
+class StripMineLoop(OnScheduleNest):
     """Let a loop over a grid count chunks of `size` rows or columns, and one inside the rest.
 
     The loop keeps its name and counts chunks; the one inside is called `chunk(<loop>)`. The last
@@ -48,36 +42,23 @@ class StripMineLoop:
 
     name: ClassVar[str] = "chunk-loop"
 
-    loop: str
     size: int = 32
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop over rows."""
-        yield from _loops_over_rows(schedule)
+    def check_options(self, loop: Loop) -> Reasons:
+        """Return that a chunk has no iterations."""
+        return _check_size(self.size, place_of(loop))
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_nest(self, nest: LoopFootprint) -> Reasons:
         """Return all reasons against chunks."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
-        place = place_near(schedule, self.loop)
-        reasons = (*under_directive(schedule, self.loop), *_size_reasons(self.size, place))
-        if loop.over in POINTS:
-            return reasons
-        message = f"'{loop.uid}' counts {loop.over.value}, not rows or columns of a grid."
-        return (*reasons, Diagnostic("T016", message, place_of(loop)))
+        return check_strip_mine(nest)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with two loops in the place of one."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
-        inside = _inside(loop, f"chunk({loop.uid})", self.size, loop.body)
-        return replaced(schedule, loop.uid, _over_tiles(loop, self.size, inside))
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Loop:
+        """Return the loop over chunks."""
+        return strip_mine(loop, partial(strips_of_points, size=self.size, word="chunk"))
 
 
 @dataclass(frozen=True, slots=True)
-class TileLoops:
+class TileLoops(OnScheduleNest):
     """Visit the points of a grid tile by tile, each of `rows` rows and `columns` columns.
 
     What the points of a tile share stays in the cache. The two loops keep their names and count
@@ -94,44 +75,29 @@ class TileLoops:
 
     name: ClassVar[str] = "tile-loops"
 
-    loop: str
     rows: int = 32
     columns: int = 32
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop over rows."""
-        yield from _loops_over_rows(schedule)
-
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        """Return all reasons against tiles."""
-        if problems := not_a_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
-        reasons = under_directive(schedule, self.loop)
+    def check_options(self, loop: Loop) -> Reasons:
+        """Return that a tile has no rows or no columns."""
         place = place_of(loop)
-        reasons += (*_size_reasons(self.rows, place), *_size_reasons(self.columns, place))
-        if problems := check_nest(loop):
-            return (*reasons, *problems)
-        return (*reasons, *may_reorder_points(schedule, loop))
+        return (*_check_size(self.rows, place), *_check_size(self.columns, place))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with four loops in the place of two."""
-        raise_if_any(self.check(schedule, rules))
-        outer = loop_named(schedule, self.loop)
-        inner = inner_of(outer)
-        first, second = self._size(outer), self._size(inner)
-        points = _inside(inner, f"tile({inner.uid})", second, inner.body)
-        lines = _inside(outer, f"tile({outer.uid})", first, (points,))
-        tiles = _over_tiles(outer, first, _over_tiles(inner, second, lines))
-        return replaced(schedule, outer.uid, tiles)
+    def check_nest(self, nest: LoopFootprint) -> Reasons:
+        """Return all reasons against tiles."""
+        return check_tile(nest)
 
-    def _size(self, loop: Loop) -> int:
-        return self.rows if loop.over is Over.ROWS else self.columns
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Loop:
+        """Return the two loops over tiles around those over the points of a tile."""
+        return tile(loop, self._strips)
+
+    def _strips(self, loop: Loop) -> tuple[Loop, Loop]:
+        size = self.rows if loop.over is Over.ROWS else self.columns
+        return strips_of_points(loop, size, "tile")
 
 
 @dataclass(frozen=True, slots=True)
-class TileColumns:
+class TileColumns(OnScheduleNest):
     """Let threads share tiles of `size` columns, each visited row by row, where rows must wait.
 
     It is for kernels whose columns, but not rows, may run in parallel. Each thread has columns of
@@ -151,59 +117,94 @@ class TileColumns:
 
     name: ClassVar[str] = "tile-columns"
 
-    loop: str
     size: int = 64
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop over rows."""
-        yield from _loops_over_rows(schedule)
+    def check_options(self, loop: Loop) -> Reasons:
+        """Return that a tile has no columns."""
+        return _check_size(self.size, place_of(loop))
 
-    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+    def check_nest(self, nest: LoopFootprint) -> Reasons:
         """Return all reasons against tiles, and that they gain nothing.
 
         Tiles that may run at the same time hold columns that do not depend on each other. So only
         the order of the rows of each column matters, and that stays.
         """
-        if problems := not_a_loop(schedule, self.loop):
+        if problems := nest.check_nested():
             return problems
-        loop = loop_named(schedule, self.loop)
-        place = place_of(loop)
-        reasons = (*under_directive(schedule, self.loop), *_size_reasons(self.size, place))
-        if problems := check_nest(loop):
-            return (*reasons, *problems)
-        if loop.over is not Over.ROWS:
-            message = f"'{loop.uid}' counts {loop.over.value}, not rows."
-            return (*reasons, Diagnostic("T016", message, place))
-        return (*reasons, *gains_nothing(schedule, rules, loop, self._tiled(loop)))
+        if nest.loop.over is not Over.ROWS:
+            message = f"'{nest.loop.uid}' counts {nest.loop.over.value}, not rows."
+            return (Diagnostic("T016", message, place_of(nest.loop)),)
+        return check_gain(nest, self._tiled(nest.loop))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with three loops in the place of two."""
-        raise_if_any(self.check(schedule, rules))
-        return replaced(schedule, self.loop, self._tiled(loop_named(schedule, self.loop)))
+    def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Loop:
+        """Return the loop over tiles of columns around the rows and the columns of a tile."""
+        return self._tiled(loop)
 
-    def _tiled(self, outer: Loop) -> Loop:
-        inner = inner_of(outer)
-        points = _inside(inner, f"tile({inner.uid})", self.size, inner.body)
-        return _over_tiles(inner, self.size, replace(outer, body=(points,)))
+    def _tiled(self, loop: Loop) -> Loop:
+        return tile_inner(loop, partial(strips_of_points, size=self.size, word="tile"))
 
 
-def _over_tiles(loop: Loop, size: int, inside: Loop) -> Loop:
-    return replace(loop, over=_SPLIT[loop.over][0], tile=size, body=(inside,))
+@dataclass(frozen=True, slots=True)
+class StripMineInKernel(OnKernelNest):
+    """Cut a loop in a kernel into chunks of `size` iterations, in the same order.
+
+    before: do k = 1, n
+    after:  do k_chunk = 1, n, 32; do k = k_chunk, min(k_chunk + 31, n)
+    """
+
+    name: ClassVar[str] = "kernel-chunk"
+
+    size: int = 32
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against chunks."""
+        return _check_points(schedule, self) or OnKernelNest.check(self, schedule, rules)
+
+    def check_nest(self, nest: CodeFootprint) -> Reasons:
+        """Return all reasons against chunks of the loop."""
+        return check_strip_mine(nest)
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with the loop in chunks."""
+        return strip_mine_loop(code, self.loop, self.size)
 
 
-def _inside(loop: Loop, uid: str, size: int, body: tuple[Statement, ...]) -> Loop:
-    return replace(loop, uid=uid, over=_SPLIT[loop.over][1], tile=size, body=body)
+@dataclass(frozen=True, slots=True)
+class TileInKernel(OnKernelNest):
+    """Run a loop in a kernel and the loop that is all of its body in tiles of `size` by `size`.
+
+    Refused where the two must not be swapped, and where one does not count by one.
+
+    before: do i = 1, n; do j = 1, m
+    after:  do i_chunk; do j_chunk; do i in its chunk; do j in its chunk
+    """
+
+    name: ClassVar[str] = "kernel-tile"
+
+    size: int = 32
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against tiles."""
+        return _check_points(schedule, self) or OnKernelNest.check(self, schedule, rules)
+
+    def check_nest(self, nest: CodeFootprint) -> Reasons:
+        """Return all reasons against tiles of the two loops."""
+        return check_tile(nest)
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with the two loops in tiles."""
+        return tile_loops(code, self.loop, self.size)
 
 
-def _size_reasons(size: int, place: Span | None) -> Reasons:
+def _check_size(size: int, place: Span | None) -> Reasons:
     if size >= 1:
         return ()
     message = f"A tile cannot have {size} rows or columns."
     return (Diagnostic("T017", message, place, hint="Give 1 or more."),)
 
 
-def _loops_over_rows(schedule: Schedule) -> Iterator[Place]:
-    for item in statements(schedule):
-        if isinstance(item, Loop) and item.over is Over.ROWS:
-            yield {"loop": item.uid}
+def _check_points(schedule: Schedule, step: StripMineInKernel | TileInKernel) -> Reasons:
+    if step.size >= 1:
+        return ()
+    message = f"A tile has at least one point in each direction, not {step.size}."
+    return (Diagnostic("T017", message, place_near(schedule, step.call)),)

@@ -12,11 +12,11 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.program_units import read_file
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive
 from psyclone_storage.ir.expr import Name
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
     ProgramUnit,
     SourceFile,
-    UnitKind,
 )
 from psyclone_storage.ir.rewrite import everywhere, rewritten, substituted
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -353,7 +353,7 @@ def test_a_procedure_is_added_and_another_goes() -> None:
         kept = [item for item in unit.contained if getattr(item, "name", "") != "a"]
         if unit.name != "m":
             return unit
-        inner = ProgramUnit(UnitKind.SUBROUTINE, "c", "subroutine c", body=(NEW,))
+        inner = ProgramUnit(ScopeKind.SUBROUTINE, "c", "subroutine c", body=(NEW,))
         return replace(unit, contained=(*kept, inner))
 
     assert emit_changed(before, before.changed(change)) == (

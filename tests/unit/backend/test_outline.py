@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 TESTS = Path(__file__).parents[2]
 CORPUS = TESTS / "corpus" / "gocean" / "kernels"

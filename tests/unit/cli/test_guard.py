@@ -18,9 +18,9 @@ from command import Outcome
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
 from psyclone_storage.cli.guard import run_guarded
 from psyclone_storage.cli.style import Style
-from psyclone_storage.driver import compile as stages
-from psyclone_storage.driver.apis import target_of
-from psyclone_storage.driver.rows import Target
+from psyclone_storage.pipeline import compile as stages
+from psyclone_storage.targets.apis import target_of
+from psyclone_storage.targets.spec import Target
 from unit.cli.conftest import Command
 
 SOURCE = Path(__file__).parents[3] / "src"

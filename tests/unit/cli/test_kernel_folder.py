@@ -23,7 +23,7 @@ from psyclone_storage.cli.kernel_users import confirm
 from psyclone_storage.cli.main import main
 from psyclone_storage.cli.temporaries import temporary_name
 from psyclone_storage.cli.write import write_together
-from psyclone_storage.driver.numbering import KernelText
+from psyclone_storage.pipeline.kernel_naming import KernelText
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
 PROCESSES = 100

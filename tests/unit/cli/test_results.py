@@ -16,7 +16,7 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.cli import infrastructure
 from psyclone_storage.cli.infrastructure import find_infrastructure
 from psyclone_storage.config.locate import shipped_settings_file
-from psyclone_storage.driver import compile as compilation
+from psyclone_storage.pipeline import compile as compilation
 from unit.cli.conftest import Command
 
 Compiled = list[Path]

@@ -97,6 +97,6 @@ def test_the_calls_behind_a_problem_are_shown_if_asked_for(folder: Path) -> None
 def test_a_defect_shows_its_calls_if_asked_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("psyclone_storage.driver.compile.build_program", lambda *_: 1 / 0)
+    monkeypatch.setattr("psyclone_storage.pipeline.compile.build_program", lambda *_: 1 / 0)
     assert "in compile_algorithm" in run(folder, "--traceback", "--no-cache").err
     assert "Traceback" not in run(folder, "--no-cache").err

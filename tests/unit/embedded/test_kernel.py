@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from psyclone_storage import gocean
-from psyclone_storage.driver.python import GOCEAN_WORDS
+from psyclone_storage.frontend.python.closure import FunctionReader
 from psyclone_storage.frontend.python.live import source_of
 from psyclone_storage.gocean import (
     GO_CT,
@@ -28,6 +28,7 @@ from psyclone_storage.gocean import (
     scalar,
 )
 from psyclone_storage.infrastructures import gocean_words as table
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
@@ -127,6 +128,7 @@ def test_a_name_of_the_program_is_no_function_of_python() -> None:
         new[0, 0] = max(rate, min(rate, 2.0))
 
     assert work.at(new=0.0, rate=1.0) == 2.0
-    text = source_of(GOCEAN_WORDS, work.function).text
+    resolved = FunctionReader().resolve(work.function, GOCEAN_WORDS.module)
+    text = source_of(GOCEAN_WORDS, "work", resolved).text
     assert "max = None" in text
     assert "min = None" not in text

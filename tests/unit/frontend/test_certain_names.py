@@ -9,7 +9,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import CompileRequest, make_compiler
+from psyclone_storage.pipeline.compile import CompileRequest, make_compiler
 
 N = "integer, parameter ::"
 CHOSEN = "#ifdef A\nuse one_mod\n#else\nuse two_mod\n#endif"

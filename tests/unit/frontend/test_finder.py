@@ -8,12 +8,12 @@ import pytest
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import CompileRequest, make_compiler
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.affine import integer_constant
 from psyclone_storage.ir.expr import Name, Sort, Symbol
 from psyclone_storage.ir.unit import Imported, Use
+from psyclone_storage.pipeline.compile import CompileRequest, make_compiler
 
 
 def written(folder: Path, name: str, text: str) -> Path:

@@ -37,10 +37,10 @@ from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Declare
+from psyclone_storage.passes.loops import jam_loops, strip_mine_loop, tile_loops
 from psyclone_storage.transform.kernel.arrays import with_loops, with_ranges
 from psyclone_storage.transform.kernel.boundaries import with_bounds_inside
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
-from psyclone_storage.transform.kernel.loops import with_chunks, with_jam, with_tiles
 
 DUMMIES = "n, m, a, b"
 DECLARED = """integer, intent(in) :: n, m
@@ -131,9 +131,9 @@ STEPS: dict[str, Callable[[KernelCode], KernelCode]] = {
     "loops": with_loops,
     "ranges": with_ranges,
     "functions": lambda code: written_out(code, frozenset(FUNCTIONS))[0],
-    "chunks": lambda code: with_chunks(code, 1, 2),
-    "tiles": lambda code: with_tiles(code, 1, 2),
-    "jam": lambda code: with_jam(code, 1, 2),
+    "chunks": lambda code: strip_mine_loop(code, 1, 2),
+    "tiles": lambda code: tile_loops(code, 1, 2),
+    "jam": lambda code: jam_loops(code, 1, 2),
     "bounds": with_bounds_inside,
 }
 

@@ -9,12 +9,12 @@ import pytest
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
-from psyclone_storage.transform.kernel.loops import (
-    with_chunks,
-    with_fused,
-    with_jam,
-    with_swapped,
-    with_tiles,
+from psyclone_storage.passes.loops import (
+    fuse_loops,
+    jam_loops,
+    strip_mine_loop,
+    swap_loops,
+    tile_loops,
 )
 from unit.transform.kernel.kernel_benches import bench, module
 
@@ -34,7 +34,7 @@ def code(body: str = BODY) -> KernelCode:
 
 
 def told(given: KernelCode) -> list[tuple[str, str]]:
-    return [(loop.address, loop.variable.text) for loop in loops_of(given)]
+    return [(loop.uid, loop.variable.text) for loop in loops_of(given)]
 
 
 def test_each_loop_has_an_address_when_it_is_read() -> None:
@@ -44,19 +44,19 @@ def test_each_loop_has_an_address_when_it_is_read() -> None:
 @pytest.mark.parametrize(
     ("change", "after"),
     [
-        (lambda one: with_swapped(one, 1), [("loop2", "i"), ("loop1", "j"), ("loop3", "j")]),
+        (lambda one: swap_loops(one, 1), [("loop2", "i"), ("loop1", "j"), ("loop3", "j")]),
         (
-            lambda one: with_chunks(one, 1, 2),
+            lambda one: strip_mine_loop(one, 1, 2),
             [("loop4", "j_chunk"), ("loop1", "j"), ("loop2", "i"), ("loop3", "j")],
         ),
         (
-            lambda one: with_tiles(one, 1, 2),
+            lambda one: tile_loops(one, 1, 2),
             [("loop4", "j_chunk"), ("loop5", "i_chunk"), ("loop1", "j"), ("loop2", "i"),
              ("loop3", "j")],
         ),
-        (lambda one: with_fused(one, 1), [("loop1", "j"), ("loop2", "i")]),
+        (lambda one: fuse_loops(one, 1), [("loop1", "j"), ("loop2", "i")]),
         (
-            lambda one: with_jam(one, 1, 2),
+            lambda one: jam_loops(one, 1, 2),
             [("loop1", "j"), ("loop2", "i"), ("loop4", "j"), ("loop5", "i"), ("loop3", "j")],
         ),
     ],
@@ -73,7 +73,7 @@ def test_equal_loops_are_told_apart() -> None:
     given = code(f"{same}\n{same}")
     first, second = loops_of(given)
     assert first == second
-    assert with_lines_for(given, {second.address: ()}).body == (first,)
+    assert with_lines_for(given, {second.uid: ()}).body == (first,)
 
 
 def test_of_copies_the_first_keeps_the_address() -> None:

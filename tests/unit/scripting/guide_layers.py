@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.factories import PSyFactory, parse
 from psyclone_storage.ir.schedule import KernelCall as CallRecord
 from psyclone_storage.scripting import (
     Argument,
@@ -18,6 +17,7 @@ from psyclone_storage.scripting import (
 )
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
 from psyclone_storage.scripting.psyclone_names import MODULES
+from psyclone_storage.tools.factories import PSyFactory, parse
 from unit.analysis.small import RULES
 from unit.scripting.test_changes import program
 

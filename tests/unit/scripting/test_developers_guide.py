@@ -17,8 +17,6 @@ import pytest
 from command import run_command
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.apis import parts_of, targets_of
-from psyclone_storage.driver.factories import KernelTypeFactory, PSyFactory, parse
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.scripting import (
     DataAccess,
@@ -30,6 +28,8 @@ from psyclone_storage.scripting import (
 from psyclone_storage.scripting import f2pygen as gen
 from psyclone_storage.scripting.transformations.base import RegionTrans, TransformationError
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
+from psyclone_storage.targets.apis import parts_of, targets_of
+from psyclone_storage.tools.factories import KernelTypeFactory, PSyFactory, parse
 from psyclone_storage.transform.move import MoveStatement
 from unit.analysis.small import built_in, cells, dofs, operator, scalar
 from unit.scripting import test_guide_lfric as on_lfric

@@ -8,9 +8,9 @@ import pytest
 
 from psyclone_storage.backend.fortran.directives import spell_meaning
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir import schedule as tree
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.scripting import Psy
 from psyclone_storage.scripting.transformations.base import TransformationError
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS

@@ -12,11 +12,11 @@ from psyclone_storage.analysis.schedules.spaces import groups_by_space
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.builtins import builtin
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import kernel_calls, outer_loops, replaced
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.transform.finish import (
     MOST_FIELDS,
     with_outlined_columns,

@@ -13,9 +13,9 @@ import pytest
 import psyclone_storage
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.walk import statements
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.transform.catalogue import STEPS, read_steps
 from psyclone_storage.transform.workbench import Workbench
 

@@ -12,11 +12,8 @@ from collections.abc import Iterable
 
 from psyclone_storage.analysis.bodies.dependence_tests import CounterRange, Symbols, counter_of
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
-from psyclone_storage.analysis.bodies.polynomials import (
-    NonNegativePolynomials,
-    Polynomial,
-    constant,
-)
+from psyclone_storage.analysis.bodies.inequalities import NonNegativePolynomials
+from psyclone_storage.ir.affine import Polynomial, constant
 from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
 from psyclone_storage.ir.rewrite import names_in
@@ -206,7 +203,7 @@ class _Box:
             ends = [self._marked(end, _WRITE) for end in (counter.first, counter.last)]
             upward = (counter.step > 0) == (factor > 0)
             first, last = ends if upward else ends[::-1]
-            low, high = low.replaced(key, first), high.replaced(key, last)
+            low, high = low.replaced({key: first}), high.replaced({key: last})
         return low, high
 
     def _wanted(self, expr: Expr, at: int) -> tuple[Polynomial | None, Polynomial | None]:

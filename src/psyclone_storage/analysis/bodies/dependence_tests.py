@@ -11,19 +11,13 @@ from collections.abc import Callable, Iterator
 from itertools import chain, pairwise, product, takewhile
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
+from psyclone_storage.analysis.bodies.inequalities import NonNegativePolynomials, may_be_zero
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.analysis.bodies.polynomials import (
-    NonNegativePolynomials,
-    Polynomial,
-    constant,
-    may_be_zero,
-    polynomial_of,
-    symbol,
-)
 from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir.affine import Polynomial, constant, polynomial_of, symbol
 from psyclone_storage.ir.expr import (
     CallFunction,
     Expr,
@@ -336,7 +330,7 @@ class _AccessPair:
                     continue
                 first = self._tests.first_value(loop, mark)
                 steps = symbol(f"{loop.number}{mark}").times(constant(counter.step or 1))
-                value = value.replaced(counter.name + mark, first.plus(steps))
+                value = value.replaced({counter.name + mark: first.plus(steps)})
         return value
 
     def _facts(self, orders: tuple[IterationOrder, ...]) -> Iterator[NonNegativePolynomials]:

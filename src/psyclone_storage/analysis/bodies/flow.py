@@ -19,7 +19,6 @@ from psyclone_storage.analysis.bodies.accesses import (
     associated_lines,
 )
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.analysis.bodies.polynomials import constant, polynomial_of
 from psyclone_storage.analysis.bodies.shapes import is_integer
 from psyclone_storage.analysis.bodies.summaries import (
     NOTHING,
@@ -31,6 +30,7 @@ from psyclone_storage.analysis.bodies.summaries import (
 )
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir.affine import constant, polynomial_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.keys import key_of

@@ -24,14 +24,13 @@ from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.reductions import LoopReduction, reduction_of
 from psyclone_storage.analysis.bodies.summaries import touches_any
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import place_of_line
 from psyclone_storage.ir.unit import Do, InputOutput, Stop
-
-Reasons = tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.affine import sum_of
+from psyclone_storage.ir.affine import difference
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.interface import Dummy, Role
@@ -290,7 +290,7 @@ def _unclear_names(code: KernelCode) -> frozenset[str]:
 def _distance(subscript: Expr, own: str) -> int | None:
     if isinstance(subscript, Range):
         return None
-    return sum_of(subscript).minus(sum_of(Name(own))).known
+    return difference(subscript, Name(own))
 
 
 def _direction(point: tuple[int, int]) -> str:

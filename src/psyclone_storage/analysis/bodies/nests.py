@@ -1,8 +1,8 @@
-"""Which loops inside a kernel may run in another order, and why not.
+"""Footprints of the loops of a subroutine, by its statements.
 
 Two accesses depend on each other if a pair of iterations touches the same data. What cannot be told
 counts as a dependence, so that it is refused (PSyclone misses `jiv = j + 1; a(jiv)`).
-`dependence_tests` says which accesses touch the same data, `independence` whether iterations may
+`dependence_tests` decides which accesses touch the same data, `independence` whether iterations may
 run at the same time.
 """
 
@@ -13,9 +13,8 @@ from itertools import product
 
 from psyclone_storage.analysis.bodies.accesses import irregular_lines
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
-from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, flow_of
 from psyclone_storage.analysis.bodies.independence import (
-    Reasons,
     element_reason,
     has_shape,
     independence_of,
@@ -24,88 +23,156 @@ from psyclone_storage.analysis.bodies.independence import (
     scalar_reason,
 )
 from psyclone_storage.analysis.bodies.reductions import reduction_of
+from psyclone_storage.analysis.footprints import NO_ASSERTIONS, Reasons, UserAssertions
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.ir.expr import Expr
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, same, whole, whole_number
+from psyclone_storage.ir.loops import following_loop
+from psyclone_storage.ir.nests import inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
-from psyclone_storage.ir.unit import Blank, Comment, Do
+from psyclone_storage.ir.unit import Do
 
 
-def may_parallelise(loop: FlowNode, flow: Flow, *, sums: bool = False) -> Reasons:
-    """Return why the iterations of `loop` must not run at the same time (T052, T062).
+@dataclass(frozen=True, slots=True)
+class CodeFootprint:
+    """The footprint of a loop of a subroutine, by its statements (T052, T062, T063)."""
 
-    Variables that each iteration sets before it reads them are no hindrance: a thread has its own,
-    unless something reads what the last iteration has left. Neither are reductions, but sums and
-    products of real numbers, which are rounded, need the user's word: `sums`.
-    """
-    found = independence_of(loop, flow)
-    if sums:
-        return found.reasons
-    rounded = (
-        Diagnostic(
-            "T062",
-            f"Another order of the iterations of the loop over '{counter(loop)}' rounds"
-            f" '{item.name}' in another way.",
-            place_of_line(loop.line),
-            hint="Give 'sums' if that is all right.",
+    flow: Flow
+    loop: FlowNode
+    assertions: UserAssertions = NO_ASSERTIONS
+
+    @property
+    def line(self) -> Do:
+        """The loop's statement."""
+        assert isinstance(self.loop.line, Do)
+        return self.loop.line
+
+    @property
+    def inner(self) -> CodeFootprint | None:
+        """The loop that is all of the body, except for comments."""
+        node = inner_node(self.loop, self.flow)
+        return None if node is None else replace(self, loop=node)
+
+    @property
+    def following(self) -> CodeFootprint | None:
+        """The loop right after this one, if it has the same bounds."""
+        line = following_loop(self.flow.code, self.line)
+        if line is None or not _same_bounds(self.line, line):
+            return None
+        node = next(
+            one
+            for one in self.flow.loops
+            if one.number >= self.loop.stop and one.around == self.loop.around
         )
-        for item in found.rounded
-    )
-    return (*found.reasons, *rounded)
+        return replace(self, loop=node)
 
+    def check_nested(self) -> Reasons:
+        """Return why the body is not exactly one loop."""
+        if inner_node(self.loop, self.flow) is not None:
+            return ()
+        message = f"The loop over '{counter(self.loop)}' holds more than one loop, or none."
+        return (Diagnostic("T063", message, place_of_line(self.line)),)
 
-def may_swap(loop: FlowNode, flow: Flow, *, sums: bool = False) -> Reasons:
-    """Return why `loop` and the loop that is all of its body must not change places.
+    def check_known(self) -> Reasons:
+        """Return which statements may touch anything or jump out of the loop."""
+        return not_plain(self.loop, self.flow)
 
-    With `sums`, elements to which the loops do nothing but add may get their terms in another
-    order, which changes the sums by rounding. T052, T062, T063.
-    """
-    inner = inner_node(loop, flow)
-    if inner is None:
-        message = f"The loop over '{counter(loop)}' holds more than one loop, or none."
-        return (Diagnostic("T063", message, place_of_line(loop.line)),)
-    problems = [*not_plain(loop, flow), *_bounds_depend(loop, inner, flow)]
-    nest = _Nest(loop, flow, sums)
-    problems += [*nest.carried(), *_left_behind(loop, inner, flow)]
-    return (*problems, *nest.turned(inner))
+    def check_bounds(self) -> Reasons:
+        """Return why the bounds of the loop and the inner loop may change between iterations."""
+        inner = inner_node(self.loop, self.flow)
+        return () if inner is None else tuple(_bounds_depend(self.loop, inner, self.flow))
 
+    def check_order(self) -> Reasons:
+        """Return what another order of the iterations of the loop and the inner loop changes.
 
-def may_fuse_loops(first: FlowNode, second: FlowNode, flow: Flow) -> Reasons:
-    """Return why two neighbouring loops over the same values must not become one (T052, T062)."""
-    problems = [*not_plain(first, flow), *not_plain(second, flow)]
-    changed = flow.written(first) | flow.written(second)
-    problems += _bounds_change(first, _roots(changed - {(counter(first),)}))
-    for variable in sorted(_scalars_between(first, second, flow)):
-        problems.append(_carried_reason(second, variable))
-    return (*problems, *_looks_ahead(first, second, flow))
+        If sums may be rounded in another order, elements to which the loops only add are not
+        reported.
+        """
+        inner = inner_node(self.loop, self.flow)
+        if inner is None:
+            return ()
+        left = _left_behind(self.loop, inner, self.flow)
+        return (*self._carried(), *left, *self._reversed(inner))
 
+    def check_strips(self) -> Reasons:
+        """Return why the loop cannot count strips."""
+        return tuple(self._against_strips())
 
-# ---------------------------------------------------------------------------- pairs of accesses
+    def check_alike(self, other: CodeFootprint | None) -> Reasons:
+        """Return why the iterations of the loop and of `other`, which follows it, differ."""
+        place = self.line.place
+        if other is None:
+            message = f"No loop with the same bounds follows the one over '{_text(self)}'."
+            return (Diagnostic("T063", message, place),)
+        for one in (self, other):
+            if self.flow.is_read_later(other.loop, (counter(one.loop),)):
+                message = f"The value of '{_text(one)}' is used after its loop."
+                return (Diagnostic("T063", message, place),)
+        return ()
 
+    def check_ahead(self, other: CodeFootprint) -> Reasons:
+        """Return what `other` would touch too early or too late in one loop with this one."""
+        first, second, flow = self.loop, other.loop, self.flow
+        changed = flow.written(first) | flow.written(second)
+        return (
+            *_bounds_change(first, _roots(changed - {(counter(first),)})),
+            *(
+                _carried_reason(second, variable)
+                for variable in sorted(_scalars_between(first, second, flow))
+            ),
+            *_looks_ahead(first, second, flow),
+        )
 
-class _Nest:
-    """The accesses in a loop and what they mean for another order of its iterations."""
+    def check_concurrent(self) -> Reasons:
+        """Return why the iterations must not run at the same time.
 
-    __slots__ = ("_flow", "_items", "_loop", "_sums")
+        Variables that each iteration sets before it reads them do not matter, unless something
+        reads what the last iteration has left: a thread has its own. Neither do reductions, except
+        sums and products of real numbers, which are rounded.
+        """
+        found = independence_of(self.loop, self.flow)
+        if self.assertions.sums:
+            return found.reasons
+        rounded = (
+            Diagnostic(
+                "T062",
+                f"Another order of the iterations of the loop over '{counter(self.loop)}' rounds"
+                f" '{item.name}' in another way.",
+                place_of_line(self.line),
+                hint="Give 'sums' if that is all right.",
+            )
+            for item in found.rounded
+        )
+        return (*found.reasons, *rounded)
 
-    def __init__(self, loop: FlowNode, flow: Flow, sums: bool) -> None:
-        self._loop, self._flow, self._sums = loop, flow, sums
-        self._items = flow.items_in(loop)
+    def _against_strips(self) -> Iterator[Diagnostic]:
+        line, loop, flow = self.line, self.loop, self.flow
+        if line.step is not None and whole_number(line.step) != 1:
+            message = f"The loop over '{_text(self)}' does not count by one."
+            yield Diagnostic("T063", message, line.place)
+        for name in sorted(names_in(line.stop) & _roots(flow.body(loop).written)):
+            message = f"The loop over '{_text(self)}' changes '{name}', which is in its bounds."
+            yield Diagnostic("T063", message, line.place)
+        if flow.is_read_later(loop, (line.variable.key,)):
+            message = f"The value of '{_text(self)}' is used after its loop."
+            yield Diagnostic("T063", message, line.place)
 
-    def carried(self) -> Iterator[Diagnostic]:
+    def _carried(self) -> Iterator[Diagnostic]:
         """Yield the plain variables that bring a value from one iteration to the next."""
-        for variable in sorted(_carried(self._loop, self._flow)):
+        for variable in sorted(_carried(self.loop, self.flow)):
             if not self._is_reduced(variable):
-                yield _carried_reason(self._loop, variable)
+                yield _carried_reason(self.loop, variable)
 
-    def turned(self, inner: FlowNode) -> Iterator[Diagnostic]:
+    def _reversed(self, inner: FlowNode) -> Iterator[Diagnostic]:
         """Yield the elements that two iterations touch whose order a swap would change."""
-        loop, flow = self._loop, self._flow
+        loop, flow = self.loop, self.flow
         tests = DependenceTests(flow, loop, loop_variant(loop, flow))
         found: set[Variable] = set()
         orders = (IterationOrder(loop, loop), IterationOrder(inner, inner, earlier=True))
-        for first, second in product(self._items, repeat=2):
+        for first, second in product(flow.items_in(loop), repeat=2):
             variable = first.variable
             if not (first.writes or second.writes) or variable in found:
                 continue
@@ -118,11 +185,30 @@ class _Nest:
 
     def _is_reduced(self, variable: Variable) -> bool:
         """Return whether the loop reduces a variable in a way that has no order."""
-        own = [item for item in self._items if item.path.root == variable[0]]
-        found = reduction_of(variable, own, self._flow)
+        items = self.flow.items_in(self.loop)
+        own = [item for item in items if item.path.root == variable[0]]
+        found = reduction_of(variable, own, self.flow)
         return found is not None and (
-            found.exact or (self._sums and found.operator is Operator.PLUS)
+            found.exact or (self.assertions.sums and found.operator is Operator.PLUS)
         )
+
+
+def footprints_of(code: KernelCode) -> tuple[CodeFootprint, ...]:
+    """Return the footprints of the loops of `code` in the order of its text."""
+    flow = flow_of(code)
+    return tuple(CodeFootprint(flow, loop) for loop in flow.loops)
+
+
+def _text(nest: CodeFootprint) -> str:
+    return nest.line.variable.text
+
+
+def _same_bounds(first: Do, second: Do) -> bool:
+    steps = (first.step or whole(1), second.step or whole(1))
+    return same(first.start, second.start) and same(first.stop, second.stop) and same(*steps)
+
+
+# ---------------------------------------------------------------------------- pairs of accesses
 
 
 def _looks_ahead(first: FlowNode, second: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
@@ -199,15 +285,6 @@ def counter(loop: FlowNode) -> str:
     """Return the key of a loop's counter."""
     assert isinstance(loop.line, Do)
     return loop.line.variable.key
-
-
-def inner_loop(loop: Do) -> Do | None:
-    """Return the loop that is all of the body of `loop`, but for comments."""
-    lines = [line for line in loop.body if not isinstance(line, Comment | Blank)]
-    match lines:
-        case [Do() as inner]:
-            return inner
-    return None
 
 
 def inner_node(loop: FlowNode, flow: Flow) -> FlowNode | None:

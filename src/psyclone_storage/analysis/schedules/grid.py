@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.aliases import Aliases, aliases_in
@@ -26,9 +27,6 @@ from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.schedule import Axis, KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.walk import kernel_calls, path_to
-
-Reasons = tuple[Diagnostic, ...]
-
 
 _TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
 _HERE = (0, 0)
@@ -104,7 +102,7 @@ def _touched(arg: KernelArg) -> tuple[tuple[int, int], ...]:
 # ---------------------------------------------------------------------------- answers
 
 
-def may_run_points_parallel(schedule: Schedule, loop: Loop) -> Reasons:
+def check_points_parallel(schedule: Schedule, loop: Loop) -> Reasons:
     """Return why the iterations of `loop`, over a grid, must not run at the same time (S010)."""
     calls, axis = kernel_calls(loop), _axis(loop)
     found = _while_others_stand(schedule, loop, point_dependences(schedule, calls, calls))
@@ -113,7 +111,7 @@ def may_run_points_parallel(schedule: Schedule, loop: Loop) -> Reasons:
     return (*races.values(), *_changed_scalars(calls, "S010", ordered))
 
 
-def may_fuse_points(schedule: Schedule, one: Loop, two: Loop, *, in_order: bool) -> Reasons:
+def check_points_fuse(schedule: Schedule, one: Loop, two: Loop, *, in_order: bool) -> Reasons:
     """Return why the loop `two` must not become part of `one` before it (S009).
 
     Unless `in_order`, their iterations must not come to wait for each other. With distributed
@@ -146,7 +144,7 @@ def _used(schedule: Schedule, calls: Sequence[KernelCall]) -> frozenset[str]:
     return aliases_in(schedule).closure(names)
 
 
-def may_reorder_points(schedule: Schedule, loop: Loop) -> Reasons:
+def check_points_order(schedule: Schedule, loop: Loop) -> Reasons:
     """Return why the rows and columns inside `loop` must stay in their order (S014)."""
     calls = kernel_calls(loop)
     ordered = f"The points of '{loop.uid}' must stay in order"
@@ -163,7 +161,7 @@ def may_reorder_points(schedule: Schedule, loop: Loop) -> Reasons:
     return (*crossed.values(), *_changed_scalars(calls, "S014", ordered))
 
 
-def may_split_points(schedule: Schedule, loop: Loop) -> Reasons:
+def check_points_split(schedule: Schedule, loop: Loop) -> Reasons:
     """Return why the points inside `loop` cannot be computed in any order, part by part (S014)."""
     calls = kernel_calls(loop)
     ordered = f"The points of '{loop.uid}' must stay in order"

@@ -1,4 +1,4 @@
-"""May statements change places, may loops become one? Each answer is a list of reasons.
+"""Whether statements of a schedule may move, and whether loops are alike and independent.
 
 No reason means yes. Derived statements, such as halo exchanges that are not pinned, never stand
 in the way: ask with a schedule without them, and derive them again after the change.
@@ -8,18 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.schedules.dependence import (
-    Dependence,
-    Uses,
-    takes_random_numbers,
-)
-from psyclone_storage.analysis.schedules.grid import may_fuse_points
+from psyclone_storage.analysis.footprints import Reasons, UserAssertions
+from psyclone_storage.analysis.schedules.dependence import Dependence, Uses, takes_random_numbers
 from psyclone_storage.analysis.schedules.spaces import groups_by_space, numbered_apart
-from psyclone_storage.base.diagnostic import (
-    Diagnostic,
-    Related,
-)
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access, KernelArg
@@ -35,14 +28,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import (
-    kernel_calls,
-    path_to,
-    place_near,
-    place_of,
-)
-
-Reasons = tuple[Diagnostic, ...]
+from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
 
 
 def may_move(schedule: Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
@@ -64,86 +50,38 @@ def may_move(schedule: Schedule, uid: str, target: str, *, after: bool = False) 
     )
 
 
-def may_swap(schedule: Schedule, first: str, second: str) -> Reasons:
-    """Return why the neighbours `first` and `second` must not change places."""
-    places = {item.uid: place for place, item in enumerate(schedule.body)}
-    if problems := _missing(schedule, places, first, second):
-        return problems
-    if abs(places[first] - places[second]) != 1:
-        message = f"'{first}' and '{second}' are not neighbours."
-        return (Diagnostic("S005", message, place_near(schedule, second)),)
-    return may_move(schedule, first, second, after=places[first] < places[second])
-
-
-@dataclass(frozen=True, slots=True)
-class UserAssertions:
-    """What a user knows or wants of two loops that are to be fused.
-
-    `same_space` says that the bounds of loops over dofs agree, where metadata cannot tell;
-    `in_order` that iterations of the fused loop, over a grid, may wait for each other; `tested`
-    that bounds on a grid may be compared when the program runs.
-    """
-
-    same_space: bool = False
-    in_order: bool = False
-    tested: bool = False
-
-
-_SILENCE = UserAssertions()
-
-
-def may_fuse(
-    schedule: Schedule, rules: Rules, first: str, second: str, word: UserAssertions = _SILENCE
-) -> Reasons:
-    """Return why the loop `second` must not become part of the loop `first` before it.
-
-    Both must be neighbours and run over the same things, equally far. Then one iteration of the
-    fused loop does the work of both, so that the second no longer sees all that the first has
-    done, and the first may see what the second has.
-    """
+def check_neighbours(schedule: Schedule, first: str, second: str) -> Reasons:
+    """Return why `second` is not a loop right after the loop `first` (S003, S005, S006)."""
     around = path_to(schedule, first)[-2:-1]
     body = around[0].body if around and isinstance(around[0], Compound) else schedule.body
     places = {item.uid: place for place, item in enumerate(body)}
     if problems := _missing(schedule, places, first, second):
         return problems
-    one, two = body[places[first]], body[places[second]]
-    if not isinstance(one, Loop) or not isinstance(two, Loop):
+    if not all(isinstance(body[places[uid]], Loop) for uid in (first, second)):
         message = f"'{first}' and '{second}' are not both loops."
         return (Diagnostic("S006", message, place_near(schedule, second)),)
     if places[second] - places[first] != 1:
         message = f"'{second}' does not follow '{first}' directly."
         return (Diagnostic("S005", message, place_near(schedule, second)),)
-    known = word.same_space or _share_known_space(schedule, one, two)
-    if one.over.axis is not None:
-        unlike = tuple(_unlike(schedule, one, two, same_space=False))
-        if word.tested:
-            unlike = tuple(_after_a_test(rules, one, two, unlike))
-        return unlike or may_fuse_points(schedule, one, two, in_order=word.in_order)
-    return may_join(schedule, rules, one, two, same_space=known)
+    return ()
 
 
-def may_join(
-    schedule: Schedule, rules: Rules, one: Loop, two: Loop, *, same_space: bool
+def check_alike(
+    schedule: Schedule, rules: Rules, one: Loop, two: Loop, assertions: UserAssertions
 ) -> Reasons:
-    """Return why the loop `two` must not become part of `one`, were they neighbours.
-
-    `same_space` tells that the bounds of loops over dofs are known to agree.
-    """
-    unlike = tuple(_unlike(schedule, one, two, same_space=same_space))
-    return unlike or tuple(_interfering(schedule, rules, one, two))
-
-
-def share_space(groups: tuple[frozenset[str], ...], one: Loop, two: Loop) -> bool:
-    """Return whether both loops take their bounds from data of one of `groups`.
-
-    They are those of `analysis.spaces.groups_by_space`.
-    """
-    (_, mine), (_, theirs) = _bounds(one), _bounds(two)
-    return any(mine.datum in group and theirs.datum in group for group in groups)
+    """Return why the loops do not run over the same things, equally far (S007, S008)."""
+    if one.over.axis is None:
+        same_space = assertions.same_space or _share_known_space(schedule, one, two)
+        return tuple(_unlike(schedule, one, two, same_space=same_space))
+    unlike = tuple(_unlike(schedule, one, two, same_space=False))
+    return tuple(_after_a_test(rules, one, two, unlike)) if assertions.tested else unlike
 
 
 def _share_known_space(schedule: Schedule, one: Loop, two: Loop) -> bool:
-    return share_space(groups_by_space(schedule), one, two)
+    """Return whether both loops take their bounds from fields that are on one space."""
+    (_, mine), (_, theirs) = _bounds(one), _bounds(two)
+    groups = groups_by_space(schedule)
+    return any(mine.datum in group and theirs.datum in group for group in groups)
 
 
 def _missing(schedule: Schedule, places: dict[str, int], *uids: str) -> Reasons:
@@ -270,6 +208,15 @@ def _bounds_agree(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool)
 def _bounds(loop: Loop) -> tuple[KernelArg, Actual]:
     call = kernel_calls(loop)[0]
     return call.kernel.args[loop.bounds_from], call.args[loop.bounds_from]
+
+
+def check_interference(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Reasons:
+    """Return why one iteration cannot do the work of both loops (S009).
+
+    The second then no longer sees all that the first has done, and the first may see what the
+    second has.
+    """
+    return tuple(_interfering(schedule, rules, one, two))
 
 
 def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iterator[Diagnostic]:

@@ -23,7 +23,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.schedules.grid import may_run_points_parallel
+from psyclone_storage.analysis.footprints import Reasons
+from psyclone_storage.analysis.schedules.grid import check_points_parallel
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     aliases_of,
@@ -38,10 +39,8 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule, data_by_name
 from psyclone_storage.ir.walk import calls_in
 
-Reasons = tuple[Diagnostic, ...]
 
-
-def may_run_parallel(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
+def check_races(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
     """Return why the iterations of `loop` must not run at the same time; nothing if they may."""
     match loop.over:
         case Over.COLOURS | Over.TILE_COLOURS:
@@ -54,7 +53,7 @@ def may_run_parallel(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
             message = f"'{loop.uid}' calls its kernel once: there is nothing to run in parallel."
             return (Diagnostic("S011", message, _span(loop)),)
         case over if over.axis is not None:
-            return may_run_points_parallel(schedule, loop)
+            return check_points_parallel(schedule, loop)
         case Over.CELLS | Over.CELLS_OF_TILE:
             return (
                 *_additions(rules, loop),

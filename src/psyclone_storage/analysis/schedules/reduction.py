@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import Access, ReductionOp
@@ -23,8 +24,6 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.walk import kernel_calls, path_to
-
-Reasons = tuple[Diagnostic, ...]
 
 
 class ReducedScalar(NamedTuple):

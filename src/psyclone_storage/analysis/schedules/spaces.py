@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from psyclone_storage.base.kept import kept_lately
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.walk import kernel_calls
 
 
+@kept_lately
 def groups_by_space(schedule: Schedule) -> tuple[frozenset[str], ...]:
     """Return the names of the fields of `schedule`, those that share a space together."""
     groups: list[set[str]] = []

@@ -1,7 +1,7 @@
 """Meshes on a device: loops over cells and dofs whose iterations have threads of their own.
 
 A schedule says which loops those are: all cells, or those of one colour, all dofs, and the tiles of
-a colour. That they may run in any order is seen to before (`driver/lfric_python.py`).
+a colour. `targets/lfric_cuda.py` checks that they may run in any order.
 """
 
 from __future__ import annotations

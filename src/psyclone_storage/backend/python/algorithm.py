@@ -38,11 +38,11 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
     ProgramUnit,
     SourceFile,
-    UnitKind,
     UseStatement,
 )
 from psyclone_storage.ir.rewrite import names_in, place_of_line, walk_lines
@@ -157,7 +157,7 @@ def _function(
         yield from (PlacedLine(f"{_STEP}{one},", unit.place) for one in dummies)
         yield PlacedLine("):", unit.place)
     yield from (line.indented() for line in body or [PlacedLine("pass")])
-    if unit.kind is UnitKind.PROGRAM:
+    if unit.kind is ScopeKind.PROGRAM:
         call = f"{_named(unit.name)}()"
         yield from map(PlacedLine, ["", "", 'if __name__ == "__main__":', f"{_STEP}{call}"])
 
@@ -210,7 +210,7 @@ def _surroundings(file: SourceFile, unit: ProgramUnit) -> Iterator[Surrounding]:
     around = [one for one in file.every_unit() if unit in _within(one)]
     for one in (unit, *reversed(around)):
         uses = tuple(item.use for item in one.specification if isinstance(item, UseStatement))
-        yield Surrounding(uses, one.name if one.kind is UnitKind.MODULE else "")
+        yield Surrounding(uses, one.name if one.kind is ScopeKind.MODULE else "")
 
 
 def _within(unit: ProgramUnit) -> Iterator[ProgramUnit]:
@@ -304,7 +304,7 @@ class _UnitWriter:
         """Return the body of the function."""
         found: list[PlacedLine] = []
         self._check_names()
-        if self.unit.kind is UnitKind.SEPARATE:
+        if self.unit.kind is ScopeKind.SEPARATE:
             self._refuse("its arguments are declared elsewhere", self.unit.place)
         for one in self.declared.values():
             if one.value is not None and "parameter" in one.attributes:
@@ -317,7 +317,7 @@ class _UnitWriter:
             elif one.value is not None:
                 self._refuse(f"'{one.name}' keeps its value between calls", self.unit.place)
         found += self._block(self.unit.body)
-        if self.unit.kind is UnitKind.FUNCTION:
+        if self.unit.kind is ScopeKind.FUNCTION:
             try:
                 found.append(PlacedLine(self._return(), self.unit.end))
             except (NoPythonError, PrintError) as error:
@@ -326,7 +326,7 @@ class _UnitWriter:
 
     def _return(self) -> str:
         """Return the statement that ends the procedure; a function gives its result."""
-        if self.unit.kind is not UnitKind.FUNCTION:
+        if self.unit.kind is not ScopeKind.FUNCTION:
             return "return"
         result = Name(self.unit.result or self.unit.name)
         declared = self.declared.get(result.key)

@@ -13,8 +13,8 @@ from psyclone_storage.backend.python.expressions import ExpressionWriter, checke
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.module import ModuleNames
 from psyclone_storage.backend.python.values import NoPythonError, TypedText
-from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.affine import affine_form
 from psyclone_storage.ir.expr import (
     Expr,
     Index,
@@ -181,7 +181,7 @@ class AlgorithmNames:
     def _index(self, item: Expr) -> str:
         self._check_types(item)
         self._writer.whole(item)
-        moved = item if self.first else summed(item).plus(-1).expr
+        moved = item if self.first else affine_form(item).shifted(-1).expr
         return self._writer.whole(moved).text
 
     def _data_name(self, name: Name) -> str:

@@ -19,9 +19,9 @@ from psyclone_storage.backend.python.values import (
     NoPythonError,
     TypedText,
 )
-from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures import lfric_words as words
+from psyclone_storage.ir.affine import AffineForm, affine_form
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
@@ -128,7 +128,7 @@ class ColumnForm:
             raise NoPythonError(f"'{spell(Index(name, items))}' is a section of an array")
         if items:
             _check_begins_at_one(writer, name.key)
-        index = [summed(writer.inlined(item)) for item in items]
+        index = [affine_form(writer.inlined(item)) for item in items]
         if dummy.role in _VALUES:
             return self._of_argument(writer, name, (dummy, index))
         if dummy.role in _OF_RANGES:
@@ -150,7 +150,7 @@ class ColumnForm:
         return self.element(writer, name, items)
 
     def _of_argument(
-        self, writer: TextWriter, name: Name, of: tuple[Dummy, list[IndexSum]]
+        self, writer: TextWriter, name: Name, of: tuple[Dummy, list[AffineForm]]
     ) -> TypedText:
         dummy, index = of
         of_bands = dummy.role is Role.CMA_MATRIX
@@ -172,7 +172,7 @@ class ColumnForm:
             parts.insert(0, str(dummy.component - 1))
         return TypedText(f"{self.own[dummy.arg or 0]}[{', '.join(parts)}]", type_)
 
-    def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[IndexSum]) -> list[str]:
+    def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[AffineForm]) -> list[str]:
         """Return the dofs and the layer of an element of the cell's matrix."""
         at = next((place for place, one in enumerate(dummy.shape)
                    if isinstance(one, Name) and one.text.endswith("ncell_3d")), 0)  # fmt: skip
@@ -181,8 +181,8 @@ class ColumnForm:
         if found is not None:
             within, near = found
             dofs = [one for own, one in enumerate(index) if own != at]
-            layer = writer.sum_text(within.plus(-1)).text
-            return [*_texts(writer, dofs, 1), layer, *_texts(writer, map(summed, near), 1)]
+            layer = writer.sum_text(within.shifted(-1)).text
+            return [*_texts(writer, dofs, 1), layer, *_texts(writer, map(affine_form, near), 1)]
         raise NoPythonError("it is not known which layer of the cell's matrix is meant")
 
     def _of_solver(self, writer: TextWriter, name: Name) -> CType:
@@ -193,7 +193,7 @@ class ColumnForm:
             raise NoPythonError(f"{text} Python have 4")
         return type_
 
-    def _of_bands(self, writer: TextWriter, index: list[IndexSum]) -> list[str]:
+    def _of_bands(self, writer: TextWriter, index: list[AffineForm]) -> list[str]:
         """Return the place in the band and the row of an element of the column's matrix."""
         *places, column = index
         if column.constant or not column.is_name(self._key(Role.CELL)):
@@ -201,23 +201,23 @@ class ColumnForm:
         return _texts(writer, places, 1)
 
     def _behind_first(
-        self, dummy: Dummy, place: IndexSum
-    ) -> tuple[IndexSum, tuple[Expr, ...]] | None:
+        self, dummy: Dummy, place: AffineForm
+    ) -> tuple[AffineForm, tuple[Expr, ...]] | None:
         """Return a sum without `(cell - 1)*nlayers`, also in the form `cell*nlayers - nlayers`.
 
         The second is which neighbour the cell is: nothing where it is this cell.
         """
         layers = self._key(Role.NLAYERS)
-        for number, (sign, term) in enumerate(place.terms):
-            near = self._cell_in(dummy, term, -1) if sign > 0 else None
+        for factor, term in place.terms:
+            near = self._cell_in(dummy, term, -1) if factor == 1 else None
             if near is not None:
-                return place.without(number), near
-            near = self._cell_in(dummy, term, 0) if sign > 0 else None
+                return place.without(term), near
+            near = self._cell_in(dummy, term, 0) if factor == 1 else None
             if near is not None:
-                rest = place.without(number)
-                for other, (against, one) in enumerate(rest.terms):
-                    if against < 0 and isinstance(one, Name) and one.key == layers:
-                        return rest.without(other), near
+                rest = place.without(term)
+                for against, one in rest.terms:
+                    if against == -1 and isinstance(one, Name) and one.key == layers:
+                        return rest.without(one), near
         return None
 
     def _cell_in(self, dummy: Dummy, term: Expr, more: int) -> tuple[Expr, ...] | None:
@@ -225,14 +225,14 @@ class ColumnForm:
         match term:
             case Binary(Operator.TIMES, left, right):
                 for one, other in ((left, right), (right, left)):
-                    cell, layers = summed(one), summed(other)
+                    cell, layers = affine_form(one), affine_form(other)
                     if layers.constant or not layers.is_name(self._key(Role.NLAYERS)):
                         continue
                     if cell.constant == more:
                         return self._neighbour(dummy, cell)
         return None
 
-    def _neighbour(self, dummy: Dummy, cell: IndexSum) -> tuple[Expr, ...] | None:
+    def _neighbour(self, dummy: Dummy, cell: AffineForm) -> tuple[Expr, ...] | None:
         """Return which neighbour of the stencil of an operator a cell is; nothing for this cell."""
         if cell.is_name(self._key(Role.CELL)):
             return ()
@@ -246,15 +246,15 @@ class ColumnForm:
     def _key(self, role: Role) -> str:
         return next((key for key, one in self.roles.items() if one.role is role), "")
 
-    def _of_field(self, writer: TextWriter, dummy: Dummy, index: IndexSum) -> list[str]:
+    def _of_field(self, writer: TextWriter, dummy: Dummy, index: AffineForm) -> list[str]:
         """Return the dof and the layer of an element of a field, and which cell it is of."""
-        for number, (sign, term) in enumerate(index.terms):
+        for factor, term in index.terms:
             match term:
-                case Index(Name() as name, items) if sign > 0 and name.key in self.roles:
+                case Index(Name() as name, items) if factor == 1 and name.key in self.roles:
                     found = self._near(writer, dummy, name.key, items)
                     if found:
                         dof, *others = found
-                        return [dof, writer.sum_text(index.without(number)).text, *others]
+                        return [dof, writer.sum_text(index.without(term)).text, *others]
         raise NoPythonError(_BOTTOM + " an index is")
 
     def _near(
@@ -264,7 +264,7 @@ class ColumnForm:
         by = self.roles[key]
         _check_begins_at_one(writer, key)
         if by.role is Role.STENCIL_MAP and by.arg == dummy.arg:
-            return _texts(writer, map(summed, items), 1)
+            return _texts(writer, map(affine_form, items), 1)
         if by.role not in _MAPS or key != self._map(dummy) or not items:
             return None
         dof, *cell = items
@@ -272,9 +272,9 @@ class ColumnForm:
             match cell:
                 case [Index(Name() as fine, places)] if fine.key == self._key(Role.CELL_MAP):
                     _check_begins_at_one(writer, fine.key)
-                    return _texts(writer, map(summed, (dof, *places)), 1)
+                    return _texts(writer, map(affine_form, (dof, *places)), 1)
             return None
-        return _texts(writer, map(summed, items), 1)
+        return _texts(writer, map(affine_form, items), 1)
 
     def _roles(self) -> set[Role]:
         return {one.role for one in self.roles.values()}
@@ -309,14 +309,14 @@ class ColumnForm:
         step = 1 if line.step is None else integer_value(line.step)
         if step not in (1, -1):
             return None
-        first, last = (summed(writer.inlined(one)) for one in (line.start, line.stop))
+        first, last = (affine_form(writer.inlined(one)) for one in (line.start, line.stop))
         if step < 0:
             first, last = last, first
         for key, dummy in self.roles.items():
-            if dummy.role not in _OF_RANGES or first.terms:
+            if dummy.role not in _OF_RANGES or first.known is None:
                 continue
             least = 0 if dummy.role is Role.NLAYERS else 1
-            if first.constant != least or last.constant != least - 1:
+            if first.known != least or last.constant != least - 1:
                 continue
             index = _of_branch(last, key, dummy)
             if index is not None:
@@ -382,19 +382,19 @@ def _check_begins_at_one(writer: TextWriter, key: str) -> None:
     check_begins_at_one(declared, writer.scope)
 
 
-def _of_branch(last: IndexSum, key: str, dummy: Dummy) -> list[IndexSum] | None:
+def _of_branch(last: AffineForm, key: str, dummy: Dummy) -> list[AffineForm] | None:
     """Return the index of the number that a sum is, which has none if it is a scalar."""
     match last.terms:
         case ((1, Name() as name),) if name.key == key and not dummy.rank:
             return []
         case ((1, Index(Name() as name, items)),) if name.key == key and len(items) == dummy.rank:
-            return list(map(summed, items))
+            return list(map(affine_form, items))
     return None
 
 
-def _texts(writer: TextWriter, index: Iterable[IndexSum], less: int) -> list[str]:
+def _texts(writer: TextWriter, index: Iterable[AffineForm], less: int) -> list[str]:
     """Return an index as Python counts."""
-    return [writer.sum_text(one.plus(-less)).text for one in index]
+    return [writer.sum_text(one.shifted(-less)).text for one in index]
 
 
 def _in_common(names: list[str]) -> str:

@@ -21,10 +21,10 @@ from psyclone_storage.backend.python.array_names import (
     of_dimension,
     of_triplet,
 )
-from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import AffineForm, affine_form, simplified
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
@@ -44,6 +44,7 @@ from psyclone_storage.ir.expr import (
     canonical,
     integer_value,
     walk,
+    whole,
 )
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.operators import Operator
@@ -203,7 +204,7 @@ class _ElementwiseWriter:
         if isinstance(line.target, Index) and base.key in _names_of(line.target.items):
             raise NoLoopsError
 
-        def body(offsets: list[IndexSum]) -> list[Line]:
+        def body(offsets: list[AffineForm]) -> list[Line]:
             before: list[Line] = []
             target = self._at(line.target, list(offsets), before, line.place)
             value = self._at(line.value, list(offsets), before, line.place)
@@ -230,15 +231,15 @@ class _ElementwiseWriter:
         extents = [self._extent_where_called(one, base) for one in bounds]
         values = Name(self._declared("values", type_, tuple(extents)))
 
-        def kept(offsets: list[IndexSum]) -> Element:
-            return Element(values, tuple(one.plus(1).expr for one in offsets))
+        def kept(offsets: list[AffineForm]) -> Element:
+            return Element(values, tuple(one.shifted(1).expr for one in offsets))
 
-        def computed(offsets: list[IndexSum]) -> list[Line]:
+        def computed(offsets: list[AffineForm]) -> list[Line]:
             before: list[Line] = []
             value = self._at(line.value, list(offsets), before, line.place)
             return [*before, Assign(kept(offsets), value, place=line.place)]
 
-        def assigned(offsets: list[IndexSum]) -> list[Line]:
+        def assigned(offsets: list[AffineForm]) -> list[Line]:
             before: list[Line] = []
             target = self._at(line.target, list(offsets), before, line.place)
             if before:
@@ -250,7 +251,7 @@ class _ElementwiseWriter:
 
     def _extent_where_called(self, one: tuple[Expr, Expr], base: Name) -> Expr:
         """Return how many elements there are, as an array of the kernel may have them."""
-        extent = summed(Binary(Operator.MINUS, one[1], one[0])).plus(1)
+        extent = affine_form(Binary(Operator.MINUS, one[1], one[0])).shifted(1)
         known = self.arrays.scope.integer(extent.expr)
         if known is not None:
             return Literal(str(max(known, 0)), Intrinsic.INTEGER)
@@ -273,21 +274,23 @@ class _ElementwiseWriter:
         if extent not in (None, len(items) - 1):
             raise NoLoopsError
         return [
-            Assign(self._at(line.target, [IndexSum((), place)], [], None), item, place=line.place)
+            Assign(
+                self._at(line.target, [affine_form(whole(place))], [], None), item, place=line.place
+            )
             for place, item in enumerate(items)
         ]
 
     def _loops(
-        self, bounds: Bounds, body: Callable[[list[IndexSum]], list[Line]], place: Span | None
+        self, bounds: Bounds, body: Callable[[list[AffineForm]], list[Line]], place: Span | None
     ) -> list[Line]:
         """Return loops over elements; the last dimension is the outermost."""
         counters = [Name(self._declared("at", ScalarType(Intrinsic.INTEGER))) for _ in bounds]
         offsets, ends = [], []
         for counter, (lower, upper) in zip(counters, bounds, strict=True):
-            first = summed(lower)
-            is_one = not first.terms and first.constant == 1
-            offsets.append(IndexSum(((1, counter),), -1 if is_one else 0))
-            last = upper if is_one else summed(Binary(Operator.MINUS, upper, lower)).expr
+            first = affine_form(lower)
+            is_one = first.known == 1
+            offsets.append(affine_form(counter).shifted(-1 if is_one else 0))
+            last = upper if is_one else simplified(Binary(Operator.MINUS, upper, lower))
             ends.append((ONE if is_one else _ZERO, last))
         lines = body(offsets)
         for counter, (first_, last) in zip(counters, ends, strict=True):
@@ -335,7 +338,7 @@ class _ElementwiseWriter:
             return self._extreme(word, terms, bounds, before, place)
         total = Name(self._declared(_OF_ORDER.get(word, ("total",))[0], self.arrays.type_of(terms)))
 
-        def body(offsets: list[IndexSum]) -> list[Line]:
+        def body(offsets: list[AffineForm]) -> list[Line]:
             inner: list[Line] = []
             term = self._at(terms, list(offsets), inner, place)
             value: Expr = Binary(Operator.PLUS, total, term)
@@ -367,7 +370,7 @@ class _ElementwiseWriter:
         extreme = Name(self._declared(stem, type_))
         comparison = Operator.LESS if stem == "least" else Operator.GREATER
 
-        def body(offsets: list[IndexSum]) -> list[Line]:
+        def body(offsets: list[AffineForm]) -> list[Line]:
             inner: list[Line] = []
             term = self._at(terms, list(offsets), inner, place)
             taken = Assign(extreme, term, place=place)
@@ -447,7 +450,7 @@ class _ElementwiseWriter:
         return tuple(found) or None
 
     def _at(
-        self, expr: Expr, offsets: list[IndexSum], before: list[Line], place: Span | None
+        self, expr: Expr, offsets: list[AffineForm], before: list[Line], place: Span | None
     ) -> Expr:
         """Return the element of an array that lies so far behind its first; scalars as they are.
 
@@ -478,7 +481,7 @@ class _ElementwiseWriter:
                 return replace(expr, items=tuple(parts))
         return with_parts(expr, lambda part: self._at(part, list(offsets), before, place))
 
-    def _of_items(self, base: Name, items: tuple[Expr, ...], offsets: list[IndexSum]) -> Expr:
+    def _of_items(self, base: Name, items: tuple[Expr, ...], offsets: list[AffineForm]) -> Expr:
         index: list[Expr] = []
         rest = list(offsets)
         for item, extent in zip(items, self.arrays.symbol(base.key).shape, strict=True):
@@ -501,7 +504,7 @@ class _ElementwiseWriter:
     def _row_by_column(
         self,
         factors: tuple[Expr, Expr],
-        offsets: list[IndexSum],
+        offsets: list[AffineForm],
         before: list[Line],
         place: Span | None,
     ) -> Expr:
@@ -517,7 +520,7 @@ class _ElementwiseWriter:
             raise NoLoopsError
         total = Name(self._declared("total", real[0]))
 
-        def body(along: list[IndexSum]) -> list[Line]:
+        def body(along: list[AffineForm]) -> list[Line]:
             inner_before: list[Line] = []
             first = self._at(left, [offsets[0], *along], inner_before, place)
             second = self._at(right, [*along, *offsets[1:]], inner_before, place)
@@ -547,10 +550,9 @@ def _is_transposed(*factors: Expr) -> bool:
     )
 
 
-def _moved(first: Expr, by: IndexSum) -> Expr:
+def _moved(first: Expr, by: AffineForm) -> Expr:
     """Return an index that lies so far behind the first."""
-    found = summed(first)
-    return summed(IndexSum((*found.terms, *by.terms), found.constant + by.constant).expr).expr
+    return affine_form(first).plus(by).expr
 
 
 def _without(value: Expr, target: Expr) -> Expr:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from psyclone_storage.backend.python.values import TypedText
-from psyclone_storage.backend.sums import IndexSum
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import AffineForm
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Section
 from psyclone_storage.ir.interface import Dummy
@@ -67,7 +67,7 @@ class TextWriter(Protocol):
     def typed(self, key: str) -> TypedText:
         """Return a variable whose type kernels in Python have."""
 
-    def sum_text(self, of: IndexSum) -> TypedText:
+    def sum_text(self, of: AffineForm) -> TypedText:
         """Return a sum of whole numbers."""
 
 

@@ -16,14 +16,16 @@ from psyclone_storage.backend.python.module import NOTHING, ModuleNames, reserve
 from psyclone_storage.backend.python.values import (
     ATOM,
     INTEGER,
+    POWER,
+    PRODUCT,
     SUM,
     NoPythonError,
     TypedText,
 )
-from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import AffineForm, affine_form
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Element,
@@ -66,17 +68,7 @@ _HINT = "Keep the kernel in Fortran, or write this by what kernels in Python hav
 class HiddenValue:
     """What a whole number is that has no variable in Python; none if it differs between ways."""
 
-    of: IndexSum | None
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether both are the same sum, in whatever order."""
-        if not isinstance(other, HiddenValue) or self.of is None or other.of is None:
-            return isinstance(other, HiddenValue) and self.of is other.of
-        return self.of.key == other.of.key
-
-    def __hash__(self) -> int:
-        """Return a hash of the sum."""
-        return hash(None if self.of is None else self.of.key)
+    of: AffineForm | None
 
 
 _ONE_MORE = " + 1"
@@ -221,21 +213,24 @@ class KernelWriter:
             self.read.setdefault(name, f"{name}: {word} = {home}")
         return self.local(self.homes[home])
 
-    def sum_text(self, of: IndexSum) -> TypedText:
+    def sum_text(self, of: AffineForm) -> TypedText:
         """Return a sum of whole numbers, in which no constant is added twice."""
         constant, text = of.constant, ""
-        for sign, term in sorted(of.terms, key=lambda one: -one[0]):
+        for factor, term in of.terms:
             found = self._expressions.whole(term)
             if isinstance(term, Name) and term.key in self.one_less:
-                constant += sign
+                constant += factor
                 found = TypedText(self.local(term.key), INTEGER)
             elif found.rank == SUM and found.text.endswith(_ONE_MORE):
-                constant += sign
+                constant += factor
                 found = TypedText(found.text.removesuffix(_ONE_MORE), INTEGER, SUM)
+            if abs(factor) != 1:
+                product = f"{abs(factor)} * {found.within(POWER)}"
+                found = TypedText(product, INTEGER, PRODUCT)
             if text:
-                text += f" {'+' if sign > 0 else '-'} {found.within(SUM + (sign < 0))}"
+                text += f" {'+' if factor > 0 else '-'} {found.within(SUM + (factor < 0))}"
             else:
-                text = found.within(SUM) if sign > 0 else f"-{found.within(ATOM)}"
+                text = found.within(SUM) if factor > 0 else f"-{found.within(ATOM)}"
         if not text:
             return TypedText(str(constant), INTEGER)
         if constant:
@@ -310,7 +305,7 @@ class KernelWriter:
         type_ = self.scope.type_of(symbol)
         checked(type_, name.text)
         if type_ == INTEGER and _counts_from(value, self.form.hidden | self.hidden.keys()):
-            found = summed(self.inlined(value))
+            found = affine_form(self.inlined(value))
             self._forget({name.key})
             known = _DIFFERS if name.key in names_in(found.expr) else HiddenValue(found)
             self.hidden = {**self.hidden, name.key: known}
@@ -392,8 +387,8 @@ class KernelWriter:
             raise NoPythonError("the step of this loop is not known")
         by = 1 if step > 0 else -1
         if self.form.has_arrays:
-            first, last_ = (summed(self.inlined(one)) for one in (line.start, line.stop))
-            start, behind = self.sum_text(first), self.sum_text(last_.plus(by)).text
+            first, last_ = (affine_form(self.inlined(one)) for one in (line.start, line.stop))
+            start, behind = self.sum_text(first), self.sum_text(last_.shifted(by)).text
         else:
             start, stop = writer.whole(line.start), writer.whole(line.stop)
             last = integer_value(line.stop)

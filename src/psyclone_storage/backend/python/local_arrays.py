@@ -12,9 +12,9 @@ from psyclone_storage.backend.python.values import (
     NoPythonError,
     TypedText,
 )
-from psyclone_storage.backend.sums import IndexSum, summed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.affine import AffineForm, affine_form
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Range, walk
 from psyclone_storage.ir.operators import Operator
@@ -44,7 +44,7 @@ class LocalArray:
     def made(self, writer: TextWriter) -> str:
         """Return the statement that makes the array."""
         found = writer.typed(self.declared.key)
-        extents = [writer.sum_text(_between(upper, lower).plus(1)).text
+        extents = [writer.sum_text(_between(upper, lower).shifted(1)).text
                    for lower, upper in self.bounds]  # fmt: skip
         shape = extents[0] if len(extents) == 1 else f"({', '.join(extents)})"
         return f"{found.text} = np.zeros({shape}{_DTYPES[found.type]})"
@@ -82,5 +82,5 @@ def _bounds(one: Expr) -> tuple[Expr, Expr | None]:
     return _ONE, one
 
 
-def _between(first: Expr, second: Expr) -> IndexSum:
-    return summed(Binary(Operator.MINUS, first, second))
+def _between(first: Expr, second: Expr) -> AffineForm:
+    return affine_form(Binary(Operator.MINUS, first, second))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.values import DOUBLE, SUM, NoPythonError, TypedText
-from psyclone_storage.backend.sums import summed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures import gocean as words
+from psyclone_storage.ir.affine import affine_form
 from psyclone_storage.ir.expr import (
     Construct,
     Expr,
@@ -97,7 +97,7 @@ class PointForm:
         return first, second
 
     def _distance(self, writer: TextWriter, item: Expr, axis: int) -> int:
-        found = summed(writer.inlined(item))
+        found = affine_form(writer.inlined(item))
         if not found.is_name(self._index[axis]):
             raise NoPythonError(f"'{spell(item)}' is no distance from the point that is known")
         return found.constant

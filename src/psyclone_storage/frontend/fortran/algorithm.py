@@ -27,8 +27,9 @@ from psyclone_storage.frontend.fortran.invokes import (
     read_invoke,
     routine_name,
 )
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
+from psyclone_storage.frontend.fortran.scopes import FileScopes, ScopeNode
 from psyclone_storage.frontend.fortran.syntax import SyntaxCheck
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope
 
 # Comments and continuation lines of fixed form. Where a file is in order, nothing else is asked.
@@ -45,7 +46,7 @@ class _Found:
     """An invoke and the innermost scope that is open around it."""
 
     invoke: InvokeCall
-    scope: OpenScope
+    scope: ScopeNode
 
 
 def read_algorithm(source: SourceText) -> ParsedAlgorithm:
@@ -54,20 +55,20 @@ def read_algorithm(source: SourceText) -> ParsedAlgorithm:
     Raises `CompileError` with every problem of the file.
     """
     _check_text(source)
-    reader = UnitReader(source)
+    file = read_scopes(source)
     around = SyntaxCheck(source)
-    found, problems = _read_invokes(reader, around)
+    found, problems = _read_invokes(file, around)
     warnings = _in_order(list(around.warnings()))
     problems = _in_order(
-        [*reader.problems, *problems, *map(_as_error, filter(_holds_invoke, warnings))]
+        [*file.problems, *problems, *map(_as_error, filter(_holds_invoke, warnings))]
     )
-    _check_units(source, reader, problems)
+    _check_units(file, problems)
     raise_if_any(problems)
-    invokes = tuple(_parsed(each, reader) for each in found)
-    scopes = tuple(map(reader.scope, reader.opened))
+    invokes = tuple(map(_parsed, found))
+    scopes = tuple(scope.parsed for scope in file.scopes)
     raise_if_any(_check_names(invokes, scopes))
     unit = invokes[0].scopes[-1] if invokes else scopes[0]
-    return ParsedAlgorithm(source, unit, scopes, invokes, reader.structures(), tuple(warnings))
+    return ParsedAlgorithm(source, unit, scopes, invokes, file.structures(), tuple(warnings))
 
 
 def _holds_invoke(problem: Diagnostic) -> bool:
@@ -82,10 +83,10 @@ def _as_error(problem: Diagnostic) -> Diagnostic:
     return replace(problem, severity=Severity.ERROR, hint=hint)
 
 
-def _read_invokes(reader: UnitReader, around: SyntaxCheck) -> tuple[list[_Found], list[Diagnostic]]:
+def _read_invokes(file: FileScopes, around: SyntaxCheck) -> tuple[list[_Found], list[Diagnostic]]:
     found: list[_Found] = []
     problems: list[Diagnostic] = []
-    for statement, scope in reader.others():
+    for statement, scope in file.others:
         start = find_invoke(statement)
         if start < 0:
             around.look_at(statement, scope)
@@ -97,7 +98,7 @@ def _read_invokes(reader: UnitReader, around: SyntaxCheck) -> tuple[list[_Found]
             continue
         if scope is not None:
             found.append(_Found(invoke, scope))
-        elif reader.opened:
+        elif file.scopes and file.scopes[0].place.start < statement.offset(0):
             problems.append(
                 Diagnostic(
                     "P003",
@@ -109,18 +110,14 @@ def _read_invokes(reader: UnitReader, around: SyntaxCheck) -> tuple[list[_Found]
     return found, problems
 
 
-def _parsed(found: _Found, reader: UnitReader) -> ParsedInvoke:
-    scopes: list[Scope] = []
-    scope: OpenScope | None = found.scope
-    while scope is not None:
-        scopes.append(reader.scope(scope))
-        scope = scope.parent
+def _parsed(found: _Found) -> ParsedInvoke:
+    scopes = tuple(scope.parsed for scope in found.scope.outwards())
     label = found.invoke.label
     return ParsedInvoke(
         found.invoke.calls,
         label.text if label else None,
         label.span if label else None,
-        tuple(scopes),
+        scopes,
         found.invoke.span,
     )
 
@@ -144,10 +141,11 @@ def _check_text(source: SourceText) -> None:
         )
 
 
-def _check_units(source: SourceText, reader: UnitReader, problems: list[Diagnostic]) -> None:
+def _check_units(file: FileScopes, problems: list[Diagnostic]) -> None:
     """Raise `CompileError` if the file is in fixed form or no program unit was found."""
+    source = file.source
     fixed = _FIXED_FORM.search(source.text)
-    if source.name.lower().endswith(_FIXED_SUFFIXES) or (fixed and (problems or not reader.opened)):
+    if source.name.lower().endswith(_FIXED_SUFFIXES) or (fixed and (problems or not file.scopes)):
         at = fixed.start() if fixed else 0
         raise CompileError(
             Diagnostic(
@@ -157,7 +155,7 @@ def _check_units(source: SourceText, reader: UnitReader, problems: list[Diagnost
                 hint="Convert the file to free form and give it a suffix such as '.x90'.",
             )
         )
-    if not reader.opened:
+    if not file.scopes:
         raise CompileError(
             Diagnostic(
                 "P003",

@@ -7,17 +7,12 @@ Nothing is read unless somebody asks.
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.base.regex import regex
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.frontend.fortran.brackets import closing
 from psyclone_storage.frontend.fortran.constructs import read_lines
 from psyclone_storage.frontend.fortran.device_directives import as_called, joined
 from psyclone_storage.frontend.fortran.elements import (
@@ -29,17 +24,17 @@ from psyclone_storage.frontend.fortran.elements import (
     opaque,
     stop_of,
 )
-from psyclone_storage.frontend.fortran.offers import intents_of, is_pure, scalars_of, structures_in
+from psyclone_storage.frontend.fortran.offers import intents_of, scalars_of, structures_in
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
+from psyclone_storage.frontend.fortran.scopes import ScopeNode
 from psyclone_storage.frontend.fortran.specification import END_TYPE, TYPE_DEFINITION
 from psyclone_storage.frontend.fortran.specified import (
-    INTERFACE,
     Specification,
     end_of_specification,
     read_specification,
 )
-from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.ir.code import (
     STATEMENT_FUNCTION,
     KernelCode,
@@ -52,12 +47,7 @@ from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import Procedure, SymbolTable
 from psyclone_storage.ir.unit import Declare, Opaque
 
-_HEAD = regex(
-    r"(?P<prefix>.*?)\b(?:subroutine|function)\s+[a-z]\w*(?:\s*(?P<dummies>\())?", re.IGNORECASE
-)
-_PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 _NOT_NESTED = ("P005", "P006")
-_REMEMBERED = 4
 
 
 def read_code(source: SourceText, name: str) -> KernelCode:
@@ -66,46 +56,29 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
     the file cannot be told apart (P005, P006).
     """
-    file = read_file(source)
-    reader, statements = file.reader, file.statements
-    raise_if_any([problem for problem in reader.problems if problem.code in _NOT_NESTED])
-    for scope in reader.opened:
-        around = scope.parent
-        if around is not None and _is_wanted(scope, around, name.lower()):
-            return _with_helpers(file.code(scope, around), around, reader, statements)
+    file = read_scopes(source)
+    raise_if_any([problem for problem in file.problems if problem.code in _NOT_NESTED])
+    for scope in file.scopes:
+        if _is_wanted(scope, name.lower()):
+            return _with_helpers(code_of(scope), scope)
     hint = did_you_mean(name, sorted(subroutine_names(source)))
     message = f"The subroutine '{name}' is in no module of '{source.name}'."
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
 
 
-@dataclass(slots=True)
-class ReadFile:
-    """The units and statements of a file, and its modules, by their places, once read."""
-
-    reader: UnitReader
-    statements: list[SourceStatement]
-    _modules: dict[int, KernelModule] = field(default_factory=dict)
-
-    def code(self, scope: OpenScope, around: OpenScope) -> KernelCode:
-        """Return the procedure of `scope`, in the module `around`, both of the reader."""
-        begin = around.opening.offset(0)
-        if begin not in self._modules:
-            self._modules[begin] = _module(self.reader, around, scope, self.statements)
-        own = replace(self._modules[begin], routine=_place(scope), symbols=SymbolTable())
-        return _code(scope, own, self.statements)
+def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> KernelCode:
+    """Return the procedure of `scope`, which is in `module`, its parent if none is given."""
+    around = module or scope.parent
+    assert around is not None
+    own = replace(_module(around), routine=scope.place, symbols=SymbolTable())
+    return _code(scope, own)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def read_file(source: SourceText) -> ReadFile:
-    """Return what a file holds, which is asked for each of its procedures that is called."""
-    return ReadFile(read_units(source)[0], list(scan(source)))
-
-
-def _with_helpers(
-    code: KernelCode, around: OpenScope, reader: UnitReader, statements: list[SourceStatement]
-) -> KernelCode:
+def _with_helpers(code: KernelCode, scope: ScopeNode) -> KernelCode:
     """Return `code` with the procedures of its module that it may call, directly or not."""
-    inside = {item.name.lower(): item for item in reader.opened if item.parent is around}
+    around = scope.parent
+    assert around is not None
+    inside = {item.key: item for item in around.children}
     names = {item.name: item.names for item in code.module.procedures}
     names |= {item.name: frozenset(item.procedures) for item in around.generics if item.name}
     found: set[str] = set()
@@ -116,84 +89,72 @@ def _with_helpers(
     called = [inside[key] for key in sorted(found & inside.keys() - {code.key})]
     if not called:
         return code
-    known = {scope.name.lower(): as_called(reader, scope) for scope in called}
+    known = {item.key: as_called(item) for item in called}
     known |= {
         item.name: joined(item.name, [known[name] for name in item.procedures])
         for item in around.generics
         if item.procedures and not item.bodies and all(one in known for one in item.procedures)
     }
     module = replace(code.module, known=tuple(known.values()))
-    own = (replace(module, routine=_place(scope), symbols=SymbolTable()) for scope in called)
-    helpers = (_code(*pair, statements) for pair in zip(called, own, strict=True))
-    return replace(code, module=module, helpers=tuple(helpers))
+    own = (replace(module, routine=item.place, symbols=SymbolTable()) for item in called)
+    return replace(code, module=module, helpers=tuple(map(_code, called, own)))
 
 
-def code_of(reader: UnitReader, scope: OpenScope, statements: list[SourceStatement]) -> KernelCode:
-    """Return the procedure of `scope`, which is in a module that `reader` has read."""
-    around = scope.parent
-    assert around is not None
-    return _code(scope, _module(reader, around, scope, statements), statements)
+def _is_wanted(scope: ScopeNode, name: str) -> bool:
+    is_of_module = scope.parent is not None and scope.parent.kind is ScopeKind.MODULE
+    return is_of_module and scope.kind is ScopeKind.SUBROUTINE and scope.key == name
 
 
-def _is_wanted(scope: OpenScope, around: OpenScope, name: str) -> bool:
-    is_of_module = scope.kind is ScopeKind.SUBROUTINE and around.kind is ScopeKind.MODULE
-    return is_of_module and scope.name.lower() == name
+def _module(around: ScopeNode) -> KernelModule:
+    """Return what a module offers to its procedures; it is read once for all of them."""
+    if around.module is None:
+        around.module = _read_module(around)
+    return around.module
 
 
-def _module(
-    reader: UnitReader, around: OpenScope, scope: OpenScope, statements: list[SourceStatement]
-) -> KernelModule:
+def _read_module(around: ScopeNode) -> KernelModule:
     first = around.opening.whole().stop
-    inside = statements_between(statements, first, around.stop)
+    inside = around.statements[1:]
     last = _contains(inside[:-1])
     place = Span(around.opening.source, first, inside[last].offset(0))
     specification = read_specification(list(elements(inside[:last], place)))
-    own = [item for item in reader.opened if item.parent is around and item.kind in _PROCEDURES]
-    heads = (INTERFACE.match(item.text) for item in inside[:-1])
     return KernelModule(
         around.name,
-        Span(around.opening.source, _end_before(reader, around), around.stop),
-        _place(scope),
+        Span(around.opening.source, _end_before(around), around.stop),
+        around.place,
         specification.uses,
         specification.declarations,
-        tuple(_procedure(item, reader, statements) for item in own),
-        frozenset(head["name"].lower() for head in heads if head and head["name"]),
-        structures=_structures(reader, around),
+        tuple(map(_procedure, around.procedures)),
+        frozenset(one.name for one in around.generics if one.name),
+        structures=_structures(around),
     )
 
 
-def _structures(reader: UnitReader, around: OpenScope) -> tuple[Structure, ...]:
+def _structures(around: ScopeNode) -> tuple[Structure, ...]:
     """Return the derived types of a module, by their plain names and as those of the module."""
-    own = tuple(structures_in(reader, around))
+    own = tuple(structures_in(around))
     return (*(replace(item, module="") for item in own), *own)
 
 
-def _end_before(reader: UnitReader, around: OpenScope) -> int:
+def _end_before(around: ScopeNode) -> int:
     """Return the end of the unit before `around`, 0 if it is the first."""
-    first = around.opening.offset(0)
-    units = [item.stop for item in reader.opened if item.parent is None and item.stop <= first]
+    first = around.place.start
+    units = [item.stop for item in around.file.scopes if item.parent is None and item.stop <= first]
     return max(units, default=0)
 
 
-def _procedure(
-    scope: OpenScope, reader: UnitReader, statements: list[SourceStatement]
-) -> Procedure:
-    place = _place(scope)
-    inside = statements_between(statements, place.start, place.stop)
-    names = frozenset[str]().union(*(names_in(item.text) for item in inside))
+def _procedure(scope: ScopeNode) -> Procedure:
+    names = frozenset[str]().union(*(names_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
-    pure = is_pure(scope)
-    dummies = intents_of(reader, scope) if pure else ()
-    scalars = scalars_of(reader, scope, names) if pure else frozenset[str]()
-    return Procedure(scope.name.lower(), names, place, is_function, pure, dummies, scalars)
+    pure = scope.head is not None and scope.head.is_pure
+    dummies = intents_of(scope) if pure else ()
+    scalars = scalars_of(scope, names) if pure else frozenset[str]()
+    return Procedure(scope.key, names, scope.place, is_function, pure, dummies, scalars)
 
 
-def _code(scope: OpenScope, module: KernelModule, statements: list[SourceStatement]) -> KernelCode:
-    text = scope.opening.text
-    head = _HEAD.match(text)
-    prefix = head["prefix"].strip() if head else ""
-    close = closing(text, head.start("dummies")) if head and head["dummies"] else -1
-    run = _elements(scope, statements)
+def _code(scope: ScopeNode, module: KernelModule) -> KernelCode:
+    head = scope.head
+    run = _elements(scope)
     contains = _contains(run)
     body = end_of_specification(run[:contains])
     specification = read_specification(run[:body])
@@ -207,16 +168,16 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[SourceStateme
         read_lines(run[body:contains]),
         module,
         specification.uses,
-        prefix,
+        "" if head is None else head.prefix,
         specification.directives,
-        text[close + 1 :].strip() if close >= 0 else "",
+        "" if head is None else head.suffix,
         _internal(run[contains + 1 :]),
         specified=_specified(scope, run[:body]),
     )
     return addressed(code)
 
 
-def _specified(scope: OpenScope, run: list[Element]) -> Span:
+def _specified(scope: ScopeNode, run: list[Element]) -> Span:
     """Return the place of a specification part, which ends with a declaration or a directive."""
     start = scope.opening.whole().stop
     kinds = (RemarkKind.COMMENT, RemarkKind.BLANK)
@@ -248,28 +209,12 @@ def end_of_functions(run: Sequence[Element], specification: Specification) -> in
     return end
 
 
-def _place(scope: OpenScope) -> Span:
-    return Span(scope.opening.source, scope.opening.offset(0), scope.stop)
-
-
-def _elements(scope: OpenScope, statements: list[SourceStatement]) -> list[Element]:
+def _elements(scope: ScopeNode) -> list[Element]:
     """Return all that stands between the opening and the end statement of `scope`."""
     first = scope.opening.whole().stop
-    inside = statements_between(statements, first, scope.stop)
+    inside = scope.statements[1:]
     place = Span(scope.opening.source, first, inside[-1].offset(0))
     return list(elements(inside[:-1], place))
-
-
-def statements_between(
-    statements: list[SourceStatement], start: int, stop: int
-) -> list[SourceStatement]:
-    """Return the statements that begin between two offsets, of all in the order of their text."""
-    first = bisect_left(statements, start, key=_begin)
-    return statements[first : bisect_left(statements, stop, lo=first, key=_begin)]
-
-
-def _begin(statement: SourceStatement) -> int:
-    return statement.offset(0)
 
 
 def _contains(run: Sequence[Element]) -> int:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.body import read_file, statements_between
+from psyclone_storage.frontend.fortran.body import code_of
 from psyclone_storage.frontend.fortran.constructs import read_whole_lines
 from psyclone_storage.frontend.fortran.elements import elements
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of
 from psyclone_storage.frontend.fortran.procedures import read_bindings
-from psyclone_storage.frontend.fortran.specification import END_TYPE
-from psyclone_storage.frontend.fortran.statements import scan
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
+from psyclone_storage.frontend.fortran.scopes import ScopeNode
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Name, Origin
 from psyclone_storage.ir.parsed import ScopeKind
@@ -34,7 +34,6 @@ from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.unit import Declare, Line, Opaque, ScopedBlock
 
-_TYPE = regex(r"type\b(?!\s*\()(?:.*::|\s)\s*(?P<name>[a-z]\w*)\s*$", re.IGNORECASE)
 _GENERIC = regex(
     r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE
 )
@@ -45,9 +44,8 @@ _OVERLOAD = regex(
     r"(?:interface|generic\b[^:]*::)\s*(?P<word>operator|assignment|read|write)\s*"
     r"\(\s*(?P<operator>[^\s()]+)\s*\)\s*(?:=>\s*(?P<names>[\w\s,]+))?$"
 )
-_LISTED = regex(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$")
 _DOTTED = {".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">="}
-_PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
+_MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 
 
 def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[KernelCode, str], ...]:
@@ -56,18 +54,14 @@ def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[Kerne
     A subroutine has no result. Nothing is returned where the module has no such name, or where a
     procedure of an interface is none of the module's own.
     """
-    file = read_file(source)
-    reader = file.reader
-    modules = [scope for scope in reader.opened if scope.kind is ScopeKind.MODULE]
-    around = [scope for scope in modules if scope.name.lower() == module.lower()]
-    if not around:
+    around = next((one for one in read_scopes(source).modules if one.key == module.lower()), None)
+    if around is None:
         return ()
-    names = _specifics(around[0], name.lower())
-    found = [scope for wanted in names for scope in reader.opened
-             if scope.parent is around[0] and _is_procedure(scope, wanted)]  # fmt: skip
+    names = _specifics(around, name.lower())
+    found = [scope for wanted in names for scope in around.procedures if scope.key == wanted]
     if len(found) != len(names):
         return ()
-    return tuple(_with_result(file.code(scope, around[0]), reader, scope) for scope in found)
+    return tuple(map(_with_result, found))
 
 
 def read_with_internal(source: SourceText, module: str, name: str) -> tuple[KernelCode, ...]:
@@ -76,16 +70,14 @@ def read_with_internal(source: SourceText, module: str, name: str) -> tuple[Kern
     Those see the names of the procedure around them as names of their own. Nothing is returned
     where the module has no such procedure.
     """
-    file = read_file(source)
-    for scope in file.reader.opened:
-        around = scope.parent
-        if around is None or around.name.lower() != module.lower():
+    for around in read_scopes(source).scopes:
+        if around.key != module.lower() or around.kind not in _MODULES:
             continue
-        if _is_procedure(scope, name) and around.kind in (ScopeKind.MODULE, ScopeKind.SUBMODULE):
-            code = _with_result(file.code(scope, around), file.reader, scope)[0]
-            inner = [item for item in file.reader.opened if item.parent is scope]
-            inside = (file.code(item, around) for item in inner if item.kind in _PROCEDURES)
-            return code, *(_seeing(code, item) for item in inside)
+        for scope in around.procedures:
+            if scope.key == name:
+                code = _with_result(scope)[0]
+                inside = (code_of(item, around) for item in scope.procedures)
+                return code, *(_seeing(code, item) for item in inside)
     return ()
 
 
@@ -143,7 +135,7 @@ def _opened(line: Line) -> Iterable[Line]:
     if not isinstance(line, Opaque) or line.place is None:
         return (line,)
     place = line.place
-    inside = statements_between(read_file(place.source).statements, place.start, place.stop)
+    inside = read_scopes(place.source).statements_between(place.start, place.stop)
     return read_whole_lines(list(elements(inside, place)))
 
 
@@ -159,14 +151,14 @@ def read_specifics(source: SourceText, module: str, name: str) -> tuple[str, ...
     interface of a procedure that no module has.
     """
     found: list[str] = []
-    for scope in read_units(source)[0].opened:
-        if scope.kind is ScopeKind.MODULE and scope.name.lower() == module.lower():
+    for scope in read_scopes(source).modules:
+        if scope.key == module.lower():
             for generic in scope.generics:
                 if generic.name == name:
-                    found += [*generic.procedures, *(body for body, _ in generic.bodies)]
+                    found += generic.names
                 elif not generic.name and any(name == body.lower() for body, _ in generic.bodies):
                     return ()
-    return tuple(dict.fromkeys(key.lower() for key in found)) or (name,)
+    return tuple(dict.fromkeys(found)) or (name,)
 
 
 def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
@@ -174,24 +166,28 @@ def read_bound(source: SourceText, type_name: str, binding: str) -> tuple[str, .
 
     Nothing is returned where the type does not name the binding itself, or defers it.
     """
-    inside = False
     targets: dict[str, tuple[str, ...]] = {}
-    for statement in scan(source):
-        head = _TYPE.match(statement.text)
-        inside = (inside or (head is not None and head["name"].lower() == type_name)) and not (
-            END_TYPE.match(statement.text)
-        )
-        if inside and "deferred" not in statement.text.lower():
-            for bound in read_bindings(statement):
-                targets[bound.name.lower()] = (bound.target.lower(),)
-            if generic := _GENERIC.match(statement.text):
-                names = re.findall(r"\w+", generic["names"].lower())
-                targets[generic["name"].lower()] = tuple(names)
-            if final := _FINAL.match(statement.text):
-                names = re.findall(r"\w+", final["names"].lower())
-                targets[FINAL] = (*targets.get(FINAL, ()), *names)
+    for statement in _bindings(source, type_name):
+        if "deferred" in statement.text.lower():
+            continue
+        for bound in read_bindings(statement):
+            targets[bound.name.lower()] = (bound.target.lower(),)
+        if generic := _GENERIC.match(statement.text):
+            names = re.findall(r"\w+", generic["names"].lower())
+            targets[generic["name"].lower()] = tuple(names)
+        if final := _FINAL.match(statement.text):
+            names = re.findall(r"\w+", final["names"].lower())
+            targets[FINAL] = (*targets.get(FINAL, ()), *names)
     found = targets.get(binding, ())
     return tuple(dict.fromkeys(one for name in found for one in targets.get(name, (name,))))
+
+
+def _bindings(source: SourceText, type_name: str) -> Iterator[SourceStatement]:
+    """Yield the statements after `contains` of the derived types of this name."""
+    for scope in read_scopes(source).scopes:
+        for definition in scope.definitions:
+            if definition.structure.name == type_name:
+                yield from definition.bindings
 
 
 def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -201,42 +197,41 @@ def read_operators(source: SourceText) -> dict[str, tuple[tuple[str, str], ...]]
     type.
     """
     found: dict[str, tuple[tuple[str, str], ...]] = {}
-    type_name = name = ""
-    for statement in scan(source):
-        text = statement.text.lower()
-        if head := _TYPE.match(text):
-            type_name = head["name"]
-        if opened := _OVERLOAD.match(text):
-            name = f"{opened['word']}({_DOTTED.get(opened['operator'], opened['operator'])})"
-            names = re.findall(r"\w+", opened["names"] or "")
-            found[name] = (*found.get(name, ()), *((one, type_name) for one in names))
-        elif name and (listed := _LISTED.match(text)):
-            names = re.findall(r"\w+", listed["names"])
-            found[name] = (*found[name], *((one, "") for one in names))
-        elif text.startswith("end"):
-            name = "" if "interface" in text else name
+    for scope in read_scopes(source).scopes:
+        for definition in scope.definitions:
+            for statement in definition.bindings:
+                if opened := _OVERLOAD.match(statement.text.lower()):
+                    names = re.findall(r"\w+", opened["names"] or "")
+                    pairs = tuple((one, definition.structure.name) for one in names)
+                    found[_overload(opened)] = (*found.get(_overload(opened), ()), *pairs)
+        for block in scope.generics:
+            if opened := _OVERLOAD.match(block.opening.text.lower()):
+                pairs = tuple((one, "") for one in block.procedures)
+                found[_overload(opened)] = (*found.get(_overload(opened), ()), *pairs)
     return found
 
 
-def _specifics(module: OpenScope, name: str) -> tuple[str, ...]:
+def _overload(opened: re.Match[str]) -> str:
+    """Return the name of what an operator or assignment is, as `operator(==)`."""
+    return f"{opened['word']}({_DOTTED.get(opened['operator'], opened['operator'])})"
+
+
+def _specifics(module: ScopeNode, name: str) -> tuple[str, ...]:
     for generic in module.generics:
         if generic.name == name and generic.procedures:
             return tuple(generic.procedures)
     return (name,)
 
 
-def _is_procedure(scope: OpenScope, name: str) -> bool:
-    return scope.kind in _PROCEDURES and scope.name.lower() == name
-
-
-def _with_result(code: KernelCode, reader: UnitReader, scope: OpenScope) -> tuple[KernelCode, str]:
+def _with_result(scope: ScopeNode) -> tuple[KernelCode, str]:
     """Return a procedure with a declaration of its result, also where its head declares that."""
+    code = code_of(scope)
     if scope.kind is ScopeKind.SUBROUTINE:
         return code, ""
     result = (scope.result or scope.name).lower()
     if code.declared(result) is None:
-        for item in reader.scope(scope).declarations:
-            if item.name.lower() == result:
+        for item in scope.parsed.declarations:
+            if item.key == result:
                 declared = declaration_of(symbol_of(item, Origin.LOCAL))
                 return replace(code, declarations=(*code.declarations, declared)), result
     return code, result

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 
 from psyclone_storage.base.regex import regex
-from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.offers import intents_of
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.scopes import ScopeNode
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.types import Intent
@@ -28,43 +27,35 @@ _CLAUSE = regex(r"(?:create|copyin|device_resident)[ \t]*\(([^()]*)\)", re.IGNOR
 _CONTINUED = regex(r"&[ \t]*\n[ \t]*!\$acc[ \t]*&?", re.IGNORECASE)
 
 
-def found_on_device(
-    source: SourceText, module: OpenScope, reader: UnitReader
-) -> dict[str, Procedure | None]:
+def found_on_device(module: ScopeNode) -> dict[str, Procedure | None]:
     """Return what directives in `module` put on a device, by keys; variables are None.
 
     A generic name is among it if all procedures are that it may stand for.
     """
-    text = source.text
+    text = module.opening.source.text
     if "!$acc" not in text.lower():
         return {}
-    inside = [scope for scope in reader.opened if scope.parent is module]
-    first = min((scope.opening.offset(0) for scope in inside), default=module.stop)
-    found = dict.fromkeys(_declared(text, module.opening.offset(0), first), None)
-    routines = frozenset(_routines(text, module, reader.opened))
-    procedures = {
-        scope.name.lower(): as_called(reader, scope)
-        for scope in inside
-        if scope.name.lower() in routines
-    }
+    first = min((scope.place.start for scope in module.children), default=module.stop)
+    found = dict.fromkeys(_declared(text, module.place.start, first), None)
+    routines = frozenset(_routines(text, module))
+    procedures = {scope.key: as_called(scope) for scope in module.children if scope.key in routines}
     for one in module.generics:
-        names = (*one.procedures, *(name.lower() for name, _ in one.bodies))
-        if one.name and names and all(name in procedures for name in names):
-            procedures[one.name] = joined(one.name, [procedures[name] for name in names])
+        if one.name and one.names and all(name in procedures for name in one.names):
+            procedures[one.name] = joined(one.name, [procedures[name] for name in one.names])
     return {**found, **procedures}
 
 
-def as_called(reader: UnitReader, scope: OpenScope) -> Procedure:
+def as_called(scope: ScopeNode) -> Procedure:
     """Return a procedure that runs on a device as whoever calls it there has to know it.
 
     All that it changes are arguments; a function that changes those is none to whoever asks
     whether a function changes nothing.
     """
-    dummies = intents_of(reader, scope)
+    dummies = intents_of(scope)
     changes = any(intent is not Intent.IN for _, intent in dummies)
     is_function = scope.kind is ScopeKind.FUNCTION and not changes
     place = scope.opening.whole()
-    return Procedure(scope.name.lower(), frozenset(), place, is_function, True, dummies)
+    return Procedure(scope.key, frozenset(), place, is_function, True, dummies)
 
 
 def joined(name: str, procedures: list[Procedure]) -> Procedure:
@@ -93,13 +84,10 @@ def _declared(text: str, start: int, stop: int) -> Iterator[str]:
             yield from (name.strip().lower() for name in names.split(","))
 
 
-def _routines(text: str, module: OpenScope, opened: list[OpenScope]) -> Iterator[str]:
-    for directive in _ROUTINE.finditer(text, module.opening.offset(0), module.stop):
-        around = [
-            scope for scope in opened if scope.opening.offset(0) < directive.start() < scope.stop
-        ]
-        innermost = max(around, key=lambda scope: scope.opening.offset(0))
+def _routines(text: str, module: ScopeNode) -> Iterator[str]:
+    for directive in _ROUTINE.finditer(text, module.place.start, module.stop):
+        innermost = module.innermost(directive.start())
         if directive["name"] and innermost is module:
             yield directive["name"].lower()
         elif innermost.parent is module:
-            yield innermost.name.lower()
+            yield innermost.key

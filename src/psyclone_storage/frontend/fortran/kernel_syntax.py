@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
+from psyclone_storage.frontend.fortran.scopes import ScopeNode
 from psyclone_storage.frontend.fortran.syntax import SyntaxCheck
-from psyclone_storage.frontend.fortran.units import OpenScope, read_units
 
 
 def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagnostic, ...]:
@@ -19,17 +20,17 @@ def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagn
 
     The arguments are those of `procedures`, where `implicit none` asks for their declaration.
     """
-    reader, others = read_units(source)
+    file = read_scopes(source)
     check = SyntaxCheck(source)
-    for statement, scope in others:
+    for statement, scope in file.others:
         check.look_at(statement, scope)
     names = {name.lower() for name in procedures}
-    heads = [scope for scope in reader.opened if scope.name.lower() in names]
+    heads = [scope for scope in file.scopes if scope.key in names]
     undeclared = [problem for scope in heads for problem in _undeclared(scope)]
-    return (*reader.problems, *undeclared, *check.warnings())
+    return (*file.problems, *undeclared, *check.warnings())
 
 
-def _undeclared(scope: OpenScope) -> Iterator[Diagnostic]:
+def _undeclared(scope: ScopeNode) -> Iterator[Diagnostic]:
     declared = {item.name.lower() for item in scope.declarations} | scope.others
     if scope.included or not _must_declare(scope):
         return
@@ -42,9 +43,7 @@ def _undeclared(scope: OpenScope) -> Iterator[Diagnostic]:
             )
 
 
-def _must_declare(scope: OpenScope) -> bool:
+def _must_declare(scope: ScopeNode) -> bool:
     """Return whether `implicit none` holds in `scope`."""
-    inner: OpenScope | None = scope
-    while inner is not None and not inner.implicit:
-        inner = inner.parent
-    return inner is not None and inner.implicit.startswith("none")
+    said = next((inner.implicit for inner in scope.outwards() if inner.implicit), "")
+    return said.startswith("none")

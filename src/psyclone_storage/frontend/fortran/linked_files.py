@@ -22,12 +22,12 @@ from psyclone_storage.frontend.fortran.resolve import (
 )
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.linking import Linker
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
     ProgramUnit,
     SourceFile,
     SpecificationItem,
-    UnitKind,
     UseStatement,
 )
 from psyclone_storage.ir.rewrite import rewritten
@@ -101,7 +101,7 @@ class _Seen(LookedUpNames):
             self._parent = found["module"]
             around = finder.module(self._parent)
             self.is_open |= around is None or bool(around.included) or bool(found["between"])
-        self._module = unit.name if unit.kind is UnitKind.MODULE else ""
+        self._module = unit.name if unit.kind is ScopeKind.MODULE else ""
         opaque = [item for item in unit.specification if isinstance(item, Opaque)]
         unsaid = [item for item in opaque if not _SAYS_NO_SHAPE.match(item.text)]
         doubt = declared_elsewhere(unsaid, unit.body)
@@ -155,7 +155,7 @@ def _own_symbols(unit: ProgramUnit, own: ModuleSymbols) -> dict[str, Symbol]:
         known |= {symbol.key: symbol for symbol in declared}
     for key, symbol in own.symbols.items():
         origin = Origin.DUMMY if key in dummies else Origin.LOCAL
-        if symbol.is_called or unit.kind is UnitKind.MODULE:
+        if symbol.is_called or unit.kind is ScopeKind.MODULE:
             origin = Origin.HOST
         known[key] = replace(symbol, origin=origin)
     return known

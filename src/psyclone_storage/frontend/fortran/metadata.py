@@ -7,12 +7,11 @@ What an entry means is not known here: an array constructor has items, and an it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
-from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import (
@@ -30,51 +29,24 @@ from psyclone_storage.frontend.fortran.procedures import (
     read_specifics,
 )
 from psyclone_storage.frontend.fortran.reader import read_expression, read_shape
-from psyclone_storage.frontend.fortran.specification import (
-    END_TYPE,
-    TYPE_DEFINITION,
-    read_procedure,
-)
-from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
+from psyclone_storage.frontend.fortran.scopes import ScopeNode
+from psyclone_storage.frontend.fortran.specification import TypeDefinition, read_procedure
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Construct, Expr, Keyword, Literal, Name
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.types import Intrinsic
 
-_MODULE = regex(r"module\s+(?!procedure\b)(?P<name>[a-z]\w*)$", re.IGNORECASE)
-_END_MODULE = regex(r"end\s*(?:module\b.*)?$", re.IGNORECASE)
-_INTERFACE = regex(r"(?:abstract\s+)?interface\b\s*(?P<name>[a-z]\w*)?", re.IGNORECASE)
-_END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
+_INTERFACE = regex(r"interface\b\s*(?P<name>[a-z]\w*)", re.IGNORECASE)
 _ENTITY = regex(r"(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
 _DIMENSION = regex(r"dimension\s*\(", re.IGNORECASE)
 _TYPE_NAME = regex(r"(?:type|class)\s*\(\s*(\w+)|(\w+)", re.IGNORECASE)
 _KEYWORD = regex(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
-_KERNEL = regex(r"extends\s*\(\s*kernel_type\s*\)", re.IGNORECASE)
+_KERNEL = "kernel_type"
 _REFERENCE = regex(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class _Module:
-    """The specification part of a module, as far as it has been read."""
-
-    name: str
-    types: dict[str, _Type] = field(default_factory=dict)
-    generics: dict[str, GenericInterface] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Type:
-    """A derived type: the place of its name and the statements between its ends.
-
-    `is_kernel` tells that it extends `kernel_type`.
-    """
-
-    span: Span
-    is_kernel: bool
-    components: tuple[SourceStatement, ...]
-    bindings: tuple[SourceStatement, ...]
 
 
 def read_kernel(
@@ -91,6 +63,7 @@ def read_kernel(
     are array constructors. The subroutine need not exist unless `needs_code`.
     """
     module, found = _find(source, type_name, wanted_by)
+    kernel = found.structure.span
     problems: list[Diagnostic] = []
     components: list[MetadataComponent] = []
     for statement in found.components:
@@ -103,20 +76,20 @@ def read_kernel(
         each for part in found.bindings for each in read_bindings(part)
     ]
     try:
-        implementation = find_implementation(found.span, tuple(bindings), module.generics)
+        implementation = find_implementation(kernel, tuple(bindings), _generics(module))
         if needs_code:
-            check_exists(implementation, found.span)
+            check_exists(implementation, kernel)
     except CompileError as error:
         raise CompileError(*problems, *error.problems) from None
     raise_if_any(problems)
     return ParsedKernel(
-        found.span.text.lower(),
+        kernel.text.lower(),
         module.name,
         tuple(components),
         implementation.procedure,
         implementation.specifics,
         source,
-        found.span,
+        kernel,
     )
 
 
@@ -124,24 +97,26 @@ def kernel_types(source: SourceText) -> tuple[str, ...]:
     """Return the names, in lower case, of the kernel types that `source` defines, in order."""
     return tuple(
         name
-        for module in _modules(source)
-        for name, found in module.types.items()
-        if found.is_kernel
+        for module in read_scopes(source).modules
+        for name, found in _types(module).items()
+        if found.parent == _KERNEL
     )
 
 
 # ---------------------------------------------------------------------------- the module
 
 
-def _find(source: SourceText, type_name: str, wanted_by: Span | None) -> tuple[_Module, _Type]:
+def _find(
+    source: SourceText, type_name: str, wanted_by: Span | None
+) -> tuple[ScopeNode, TypeDefinition]:
     """Return the type and the module that defines it; raise `CompileError` if none does."""
     wanted = type_name.lower()
     known: list[str] = []
-    for module in _modules(source):
-        found = module.types.get(wanted)
-        if found:
-            return module, found
-        known += module.types
+    for module in read_scopes(source).modules:
+        types = _types(module)
+        if wanted in types:
+            return module, types[wanted]
+        known += types
     raise CompileError(
         Diagnostic(
             "P040",
@@ -154,59 +129,25 @@ def _find(source: SourceText, type_name: str, wanted_by: Span | None) -> tuple[_
     )
 
 
-def _modules(source: SourceText) -> Iterator[_Module]:
-    """Yield the modules of a file, each with its specification part."""
-    statements = scan(source)
-    for statement in statements:
-        head = _MODULE.match(statement.text)
-        if head:
-            yield _read_module(head.group("name"), statements)
+def _types(module: ScopeNode) -> dict[str, TypeDefinition]:
+    return {definition.structure.key: definition for definition in module.definitions}
 
 
-def _read_module(name: str, statements: Iterator[SourceStatement]) -> _Module:
-    """Read up to `contains` or the end of the module."""
-    module = _Module(name)
-    for statement in statements:
-        text = statement.text
-        if text.lower() == "contains" or _END_MODULE.match(text):
-            break
-        if head := TYPE_DEFINITION.match(text):
-            span = statement.span(*head.span("name"))
-            is_kernel = _KERNEL.search(text) is not None
-            module.types[head.group("name").lower()] = _read_type(span, is_kernel, statements)
-        elif head := _INTERFACE.match(text):
-            generic = _read_interface(statement, head, statements)
-            if generic.name:
-                module.generics[generic.name.lower()] = generic
-    return module
+def _generics(module: ScopeNode) -> dict[str, GenericInterface]:
+    """Return the generic interfaces of a module by their names in lower case."""
+    found = {}
+    for block in module.generics:
+        head = _INTERFACE.match(block.opening.text)
+        if head is not None and block.name:
+            specifics = (_specifics(statement) for statement in block.statements)
+            names = tuple(name for each in specifics for name in each)
+            found[block.name] = GenericInterface(head["name"], names, block.opening.whole())
+    return found
 
 
-def _read_type(span: Span, is_kernel: bool, statements: Iterator[SourceStatement]) -> _Type:
-    components: list[SourceStatement] = []
-    bindings: list[SourceStatement] = []
-    part = components
-    for statement in statements:
-        if END_TYPE.match(statement.text):
-            break
-        if statement.text.lower() == "contains":
-            part = bindings
-        else:
-            part.append(statement)
-    return _Type(span, is_kernel, tuple(components), tuple(bindings))
-
-
-def _read_interface(
-    opening: SourceStatement, head: re.Match[str], statements: Iterator[SourceStatement]
-) -> GenericInterface:
-    """Read an interface block; one that is not generic has no name."""
-    specifics: list[str] = []
-    for statement in statements:
-        if _END_INTERFACE.match(statement.text):
-            break
-        procedure = read_procedure(statement)
-        specifics += (procedure.name,) if procedure else read_specifics(statement)
-    name = head.group("name") or ""
-    return GenericInterface(name, tuple(specifics), opening.whole())
+def _specifics(statement: SourceStatement) -> tuple[str, ...]:
+    procedure = read_procedure(statement)
+    return (procedure.name,) if procedure else read_specifics(statement)
 
 
 # ---------------------------------------------------------------------------- components

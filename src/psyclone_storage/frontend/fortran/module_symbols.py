@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.device_directives import found_on_device
-from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader, read_units
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
+from psyclone_storage.frontend.fortran.scopes import ScopeNode
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
 from psyclone_storage.ir.symbols import ModuleSymbols
@@ -38,15 +39,15 @@ def read_scope_symbols(source: SourceText) -> dict[int, ModuleSymbols]:
 
 
 def _read_scopes(source: SourceText, kinds: tuple[ScopeKind, ...]) -> dict[int, ModuleSymbols]:
-    reader, others = read_units(source)
-    access: dict[OpenScope, _Access] = {}
-    for statement, scope in others:
+    file = read_scopes(source)
+    access: dict[ScopeNode, _Access] = {}
+    for statement, scope in file.others:
         found = _ACCESS.match(statement.text)
         if found and scope is not None:
             access.setdefault(scope, _Access()).note(found["word"].lower(), found["names"])
     return {
-        scope.opening.offset(0): _module(reader, scope, access.get(scope) or _Access(), source)
-        for scope in reader.opened
+        scope.place.start: _module(scope, access.get(scope) or _Access())
+        for scope in file.scopes
         if scope.kind in kinds
     }
 
@@ -66,11 +67,9 @@ class _Access:
             self.default_private = True
 
 
-def _module(
-    reader: UnitReader, scope: OpenScope, access: _Access, source: SourceText
-) -> ModuleSymbols:
+def _module(scope: ScopeNode, access: _Access) -> ModuleSymbols:
     found: dict[str, Symbol] = {}
-    for symbol in _symbols(reader, scope):
+    for symbol in _symbols(scope):
         found.setdefault(symbol.key, symbol)
     for generic in scope.generics:
         if generic.name:
@@ -78,8 +77,7 @@ def _module(
             behind += [Sort[kind.upper()] for _, kind in generic.bodies]
             sort = behind[0] if len(set(behind)) == 1 else Sort.PROCEDURE
             found.setdefault(generic.name, _named(generic.name, sort, scope.name))
-    declared = reader.scope(scope).declarations
-    words = {item.name.lower(): item.attributes for item in declared}
+    words = {item.key: item.attributes for item in scope.parsed.declarations}
     return ModuleSymbols(
         scope.name,
         found,
@@ -88,7 +86,7 @@ def _module(
         frozenset(access.listed["public"] | {key for key in words if "public" in words[key]}),
         frozenset(access.listed["private"] | {key for key in words if "private" in words[key]}),
         tuple(scope.included),
-        found_on_device(source, scope, reader) if scope.kind is ScopeKind.MODULE else {},
+        found_on_device(scope) if scope.kind is ScopeKind.MODULE else {},
     )
 
 
@@ -102,13 +100,12 @@ def uses_of(uses: tuple[ParsedUse, ...]) -> tuple[Use, ...]:
     return tuple(found)
 
 
-def _symbols(reader: UnitReader, scope: OpenScope) -> Iterator[Symbol]:
-    for item in reader.scope(scope).declarations:
+def _symbols(scope: ScopeNode) -> Iterator[Symbol]:
+    for item in scope.parsed.declarations:
         yield symbol_of(item, Origin.HOST, scope.name)
     yield from _structures(scope)
-    for inner in reader.opened:
-        if inner.parent is scope:
-            yield from _procedure(reader, inner, scope.name)
+    for inner in scope.children:
+        yield from _procedure(inner, scope.name)
     for generic in scope.generics:
         sort = Sort.INTERFACE if generic.abstract else None
         for name, kind in generic.bodies:
@@ -133,7 +130,7 @@ def symbol_of(item: Declaration, origin: Origin, module: str = "") -> Symbol:
                   item.value, module, span=item.span)  # fmt: skip
 
 
-def _structures(scope: OpenScope) -> Iterator[Symbol]:
+def _structures(scope: ScopeNode) -> Iterator[Symbol]:
     for definition in scope.definitions:
         name = definition.structure.name
         components = (symbol_of(item, Origin.HOST) for item in definition.structure.components)
@@ -145,21 +142,20 @@ def _structures(scope: OpenScope) -> Iterator[Symbol]:
             DerivedType(name, scope.name.lower()),
             module=scope.name,
             components=tuple(components),
-            bindings=definition.bindings,
+            bindings=definition.procedures,
             extends=definition.parent,
         )
 
 
-def _procedure(reader: UnitReader, inner: OpenScope, module: str) -> Iterator[Symbol]:
+def _procedure(inner: ScopeNode, module: str) -> Iterator[Symbol]:
     if inner.kind is ScopeKind.SUBROUTINE:
         yield _named(inner.name, Sort.SUBROUTINE, module)
     elif inner.kind is ScopeKind.FUNCTION:
         wanted = inner.result.lower()
-        declared = (item for item in reader.scope(inner).declarations
-                    if item.name.lower() == wanted)  # fmt: skip
+        declared = (item for item in inner.parsed.declarations if item.key == wanted)
         result = next(declared, None)
         yield Symbol(
-            inner.name.lower(),
+            inner.key,
             inner.name,
             Origin.HOST,
             Sort.FUNCTION,

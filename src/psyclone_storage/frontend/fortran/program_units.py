@@ -34,11 +34,11 @@ from psyclone_storage.frontend.fortran.specified import (
     read_specification,
 )
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.program_units import (
     Between,
     ProgramUnit,
     SourceFile,
-    UnitKind,
 )
 from psyclone_storage.ir.unit import Include
 
@@ -47,11 +47,6 @@ _UNIT = regex(
     re.IGNORECASE,
 )
 _SEPARATE = regex(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
-_PROCEDURE = regex(
-    r"(?:attributes\s*\([^()]*\)\s*)?(?:(?:pure|impure|elemental|recursive|module)\s+)*"
-    r"(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)",
-    re.IGNORECASE,
-)
 _END = regex(
     r"end(?:\s*(?:subroutine|function|program|module|submodule|procedure|block\s*data)\b"
     r"(?:\s*\w+)?)?$",
@@ -98,7 +93,7 @@ class _File:
         head = _opening(first)
         start = self._at
         if head is None:
-            head = ProgramUnit(UnitKind.PROGRAM, "")
+            head = ProgramUnit(ScopeKind.PROGRAM, "")
             place = None
         else:
             self._at += 1
@@ -207,15 +202,11 @@ def _opening(statement: SourceStatement) -> ProgramUnit | None:
     """Return what a statement says about the unit that it opens, None if it opens none."""
     text = statement.text
     if found := _SEPARATE.match(text):
-        return ProgramUnit(UnitKind.SEPARATE, found["name"], text)
+        return ProgramUnit(ScopeKind.SEPARATE, found["name"], text)
     if found := _UNIT.match(text):
-        kind = UnitKind(" ".join(found["kind"].lower().replace("blockdata", "block data").split()))
+        kind = ScopeKind(" ".join(found["kind"].lower().replace("blockdata", "block data").split()))
         return ProgramUnit(kind, found["name"] or "", text)
-    try:
-        head = read_procedure(statement)
-    except CompileError:
-        head = None
+    head = read_procedure(statement)
     if head is None:
-        found = _PROCEDURE.match(text)
-        return ProgramUnit(UnitKind(found["kind"].lower()), found["name"], text) if found else None
-    return ProgramUnit(UnitKind(head.kind), head.name, text, head.dummies, head.result)
+        return None
+    return ProgramUnit(ScopeKind(head.kind), head.name, text, head.dummies, head.result)

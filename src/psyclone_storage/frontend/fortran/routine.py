@@ -10,9 +10,10 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
+from psyclone_storage.frontend.fortran.scopes import FileScopes, ScopeNode
 from psyclone_storage.frontend.fortran.specification import read_procedure
 from psyclone_storage.frontend.fortran.statements import scan
-from psyclone_storage.frontend.fortran.units import OpenScope, Standing, UnitReader, read_units
 from psyclone_storage.frontend.fortran.visible import link_declarations
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine, ScopeKind
 
@@ -31,8 +32,8 @@ def read_routine(source: SourceText, name: str) -> ParsedRoutine:
     The uses and the constants of the module around it follow its own uses and declarations.
     Raises `CompileError` if the file has no such subroutine or a declaration cannot be read.
     """
-    reader, others = read_units(source)
-    scope, body = _subroutine(reader, others, name.lower())
+    file = read_scopes(source)
+    scope, body = _subroutine(file, name.lower())
     if scope is None:
         raise CompileError(
             Diagnostic(
@@ -42,15 +43,15 @@ def read_routine(source: SourceText, name: str) -> ParsedRoutine:
                 hint=did_you_mean(name, sorted(subroutine_names(source))),
             )
         )
-    raise_if_any([problem for problem in reader.problems if _concerns(problem, scope, body)])
+    raise_if_any([problem for problem in file.problems if _concerns(problem, scope, body)])
     span = scope.opening.whole()
-    own = (item for item in reader.scope(scope).declarations if item.span.start < body)
-    declarations = (*own, *_constants(reader, scope))
+    own = (item for item in scope.parsed.declarations if item.span.start < body)
+    declarations = (*own, *_constants(scope))
     return ParsedRoutine(
         scope.name,
         scope.dummies,
         link_declarations(declarations),
-        tuple(use for around in _outwards(scope) for use in around.uses),
+        tuple(use for around in scope.outwards() for use in around.uses),
         span,
     )
 
@@ -64,45 +65,35 @@ def subroutine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
     return {head.name.lower(): head.dummies for head in heads if head and head.kind == "subroutine"}
 
 
-def _subroutine(
-    reader: UnitReader, others: tuple[Standing, ...], wanted: str
-) -> tuple[OpenScope | None, int]:
+def _subroutine(file: FileScopes, wanted: str) -> tuple[ScopeNode | None, int]:
     """Return the subroutine `wanted`, and the offset of its first executable statement.
 
     Of several subroutines of this name, it is the first one with such a statement.
     """
-    for statement, scope in others:
+    for statement, scope in file.others:
         if scope is None or SPECIFIES.match(statement.text):
             continue
         if _is_wanted(scope, wanted):
             return scope, statement.offset(0)
-    found = next((scope for scope in reader.opened if _is_wanted(scope, wanted)), None)
+    found = next((scope for scope in file.scopes if _is_wanted(scope, wanted)), None)
     return found, found.stop if found else 0
 
 
-def _is_wanted(scope: OpenScope, wanted: str) -> bool:
-    return scope.kind is ScopeKind.SUBROUTINE and scope.name.lower() == wanted
+def _is_wanted(scope: ScopeNode, wanted: str) -> bool:
+    return scope.kind is ScopeKind.SUBROUTINE and scope.key == wanted
 
 
-def _concerns(problem: Diagnostic, scope: OpenScope, body: int) -> bool:
+def _concerns(problem: Diagnostic, scope: ScopeNode, body: int) -> bool:
     """Return whether a problem is in the specification part of the scope."""
     if problem.span is None:
         return True
-    return scope.opening.offset(0) <= problem.span.start < body
+    return scope.place.start <= problem.span.start < body
 
 
-def _constants(reader: UnitReader, scope: OpenScope) -> Iterator[Declaration]:
-    own = {declaration.name.lower() for declaration in scope.declarations}
-    around = scope.parent
-    if around is None:
+def _constants(scope: ScopeNode) -> Iterator[Declaration]:
+    own = {declaration.key for declaration in scope.declarations}
+    if scope.parent is None:
         return
-    for declaration in reader.scope(around).declarations:
-        if "parameter" in declaration.attributes and declaration.name.lower() not in own:
+    for declaration in scope.parent.parsed.declarations:
+        if "parameter" in declaration.attributes and declaration.key not in own:
             yield declaration
-
-
-def _outwards(scope: OpenScope) -> Iterator[OpenScope]:
-    inner: OpenScope | None = scope
-    while inner is not None:
-        yield inner
-        inner = inner.parent

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
@@ -30,7 +31,7 @@ from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.parsed import Declaration, ParsedStructure, ParsedUse, UsedName
-from psyclone_storage.ir.types import Intent
+from psyclone_storage.ir.types import DataType, Intent
 
 _TYPE_HEAD = regex(
     r"(?P<word>real|integer|logical|character|complex|type|class|double\s*precision)\b"
@@ -44,13 +45,14 @@ TYPE_DEFINITION = regex(
 )
 _EXTENDS = regex(r"\bextends\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _PREFIX = regex(
-    r"(?:(?:pure|impure|elemental|recursive|non_recursive|module)\b\s*"
+    r"(?:(?:pure|impure|elemental|recursive|non_recursive|module)\b\s*|attributes\s*\([^()]*\)\s*"
     r"|(?P<type>(?:real|integer|logical|character|complex|type|class|double\s*precision)\b"
     r"(?:\s*\*\s*\d+)?\s*(?:\((?:[^()]|\([^()]*\))*\))?)\s*)*",
     re.IGNORECASE,
 )
 _PROCEDURE = regex(r"\b(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)", re.IGNORECASE)
 _OPENING = regex(r"\s*\(")
+_WORDS = regex(r"[a-z]\w*")
 _RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _USE = regex(
     r"use\b\s*(?:,\s*(?:non_)?intrinsic\s*)?(?:::)?\s*(?P<module>[a-z]\w*)\s*"
@@ -69,6 +71,8 @@ _BINDING = regex(
 )
 _BOUND_NAME = regex(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
 
+_REMEMBERED = 1 << 14
+
 T = TypeVar("T")
 
 
@@ -76,27 +80,60 @@ T = TypeVar("T")
 class TypeDefinition:
     """A derived type as it stands: its own components, and the name of the type it extends.
 
-    `bindings` are, in lower case, the names of its procedures, also of components that are some.
+    `components` are the statements up to `contains`, `bindings` those after it. `procedures` are,
+    in lower case, the names of its procedures, also of components that are some. `problems` are
+    what could not be read of its components.
     """
 
     structure: ParsedStructure
     parent: str
-    bindings: frozenset[str] = frozenset()
+    components: tuple[SourceStatement, ...]
+    bindings: tuple[SourceStatement, ...]
+    procedures: frozenset[str]
+    problems: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ProcedureHead:
     """The statement that opens a subroutine or function.
 
-    `dummies` are as written. A function has a `result`, whose type is `type` if the head says it.
+    `dummies` are as written. A function has a `result`. `prefix` is the text before the word
+    `subroutine` or `function`, `suffix` that after the arguments, and `type` where the prefix has
+    the type of the result.
     """
 
     kind: str
     name: str
     dummies: tuple[str, ...]
     result: str
-    type: DeclaredType | None
+    prefix: str
+    suffix: str
+    type: tuple[int, int] | None
     statement: SourceStatement
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of the prefix in lower case."""
+        return frozenset(_WORDS.findall(self.prefix.lower()))
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it is declared to change nothing but its arguments."""
+        return "pure" in self.words or ("elemental" in self.words and "impure" not in self.words)
+
+    def read_result(self) -> Declaration | None:
+        """Return the declaration of the result that the prefix contains, None if it does not.
+
+        Raises `CompileError` if the type cannot be read.
+        """
+        if self.type is None or not self.result:
+            return None
+        try:
+            declared = _read(read_type, self.statement.text, *self.type)
+        except _UnreadablePartError as error:
+            raise error.at(self.statement) from None
+        place = self.statement.whole()
+        return Declaration(self.result, declared.type, (), declared.details, None, place)
 
 
 def read_use(statement: SourceStatement) -> ParsedUse | None:
@@ -140,8 +177,11 @@ def read_procedure(statement: SourceStatement) -> ProcedureHead | None:
     result = "" if kind == "subroutine" else named.group(1) if named else name
     written = (prefix.group("type") or "").rstrip()
     start = prefix.start("type")
-    declared = _read(read_type, statement, start, start + len(written)) if written else None
-    return ProcedureHead(kind, name, dummies, result, declared, statement)
+    place = (start, start + len(written)) if written else None
+    suffix = text[close + 1 :].strip() if close >= 0 else ""
+    return ProcedureHead(
+        kind, name, dummies, result, prefix.group().strip(), suffix, place, statement
+    )
 
 
 def read_declarations(statement: SourceStatement) -> tuple[Declaration, ...]:
@@ -149,28 +189,83 @@ def read_declarations(statement: SourceStatement) -> tuple[Declaration, ...]:
 
     Raises `CompileError` at the part that cannot be read.
     """
-    split = _split_declaration(statement.text)
-    if split is None:
-        return ()
-    head, entities = split
-    text = statement.text
-    (start, stop), *attributes = list_items(text, 0, head)
-    declared = _read(read_type, statement, start, stop)
-    common = _Common(declared, *_read_attributes(statement, attributes))
+    try:
+        declared = _declared_names(statement.text)
+    except _UnreadablePartError as error:
+        raise error.at(statement) from None
     return tuple(
-        _declaration(statement, start, stop, common)
-        for start, stop in list_items(text, entities, len(text))
+        Declaration(
+            item.name,
+            item.type,
+            item.shape,
+            item.attributes,
+            item.intent,
+            statement.span(item.start, item.start + len(item.name)),
+            item.value,
+        )
+        for item in declared
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Common:
-    """What all entities of one declaration statement share."""
+class _DeclaredName(NamedTuple):
+    """One name that a text declares; it begins at `start`."""
 
-    declared: DeclaredType
-    words: tuple[str, ...]
-    intent: Intent | None
+    name: str
+    start: int
+    type: DataType
     shape: tuple[Expr, ...]
+    attributes: tuple[str, ...]
+    intent: Intent | None
+    value: Expr | None
+
+
+class _UnreadablePartError(Exception):
+    """A part of a text that cannot be read, from `start` to `stop`, with a more precise place."""
+
+    def __init__(self, text: str, start: int, stop: int, place: tuple[int, int, str]) -> None:
+        super().__init__(text[start:stop])
+        self._part = text[start:stop]
+        self._first, self._last, self._hint = start + place[0], start + place[1], place[2]
+
+    def at(self, statement: SourceStatement) -> CompileError:
+        """Return the error for the statement that has the text."""
+        return CompileError(
+            Diagnostic(
+                "P008",
+                f"'{self._part}' in this declaration is not Fortran that can be read.",
+                statement.span(self._first, self._last),
+                label="cannot be read",
+                hint=self._hint,
+            )
+        )
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _declared_names(text: str) -> tuple[_DeclaredName, ...]:
+    """Return the names that a text declares, which many statements have."""
+    split = _split_declaration(text)
+    if split is None:
+        return ()
+    head, entities = split
+    (start, stop), *places = list_items(text, 0, head)
+    declared = _read(read_type, text, start, stop)
+    words, intent, shape = _read_attributes(text, places)
+    found = []
+    for start, stop in list_items(text, entities, len(text)):
+        entity = _read(read_entity, text, start, stop)
+        attributes = words + _details(declared, entity)
+        found.append(
+            _DeclaredName(
+                entity.name,
+                start,
+                declared.type,
+                entity.shape or shape,
+                attributes,
+                intent,
+                entity.value,
+            )
+        )
+    return tuple(found)
 
 
 def _split_declaration(text: str) -> tuple[int, int] | None:
@@ -192,33 +287,20 @@ def _split_declaration(text: str) -> tuple[int, int] | None:
 
 
 def _read_attributes(
-    statement: SourceStatement, places: list[tuple[int, int]]
+    text: str, places: list[tuple[int, int]]
 ) -> tuple[tuple[str, ...], Intent | None, tuple[Expr, ...]]:
     """Return the attributes as words, the intent and the shape that they give."""
     words: list[str] = []
     intent = None
     shape: tuple[Expr, ...] = ()
     for start, stop in places:
-        word = statement.text[start:stop]
+        word = text[start:stop]
         words.append("".join(word.split()).lower())
         if found := _INTENT.match(word):
             intent = Intent("".join(found.group(1).split()).lower())
         elif found := _DIMENSION.match(word):
-            shape = _read(read_shape, statement, start + found.start(1), start + found.end(1))
+            shape = _read(read_shape, text, start + found.start(1), start + found.end(1))
     return tuple(words), intent, shape
-
-
-def _declaration(statement: SourceStatement, start: int, stop: int, common: _Common) -> Declaration:
-    entity = _read(read_entity, statement, start, stop)
-    return Declaration(
-        entity.name,
-        common.declared.type,
-        entity.shape or common.shape,
-        common.words + _details(common.declared, entity),
-        common.intent,
-        statement.span(start, start + len(entity.name)),
-        entity.value,
-    )
 
 
 def _details(declared: DeclaredType, entity: Entity) -> tuple[str, ...]:
@@ -231,45 +313,52 @@ def _details(declared: DeclaredType, entity: Entity) -> tuple[str, ...]:
 def read_structure(
     statement: SourceStatement, body: Iterator[SourceStatement]
 ) -> TypeDefinition | None:
-    """Return the derived type that `statement` opens, or None; takes its statements from `body`.
-
-    Statements behind `contains` are passed over.
-    """
+    """Return the derived type that `statement` opens, or None; takes its statements from `body`."""
     head = TYPE_DEFINITION.match(statement.text)
     if head is None:
         return None
-    components: list[Declaration] = []
-    bindings: list[str] = []
-    bound = False
+    components: list[SourceStatement] = []
+    bindings: list[SourceStatement] = []
+    into = components
     for part in body:
         if END_TYPE.match(part.text):
             break
-        bound = bound or part.text.lower() == "contains"
-        if found := _BINDING.match(part.text):
-            bindings += [name.lower() for name in _BOUND_NAME.findall(found["names"])]
-        if not bound:
-            components += read_declarations(part)
+        if part.text.lower() == "contains":
+            into = bindings
+        else:
+            into.append(part)
+    declared: list[Declaration] = []
+    problems: list[Diagnostic] = []
+    for part in components:
+        try:
+            declared += read_declarations(part)
+        except CompileError as error:
+            problems += error.problems
+    procedures = {
+        name.lower()
+        for part in (*components, *bindings)
+        if (found := _BINDING.match(part.text))
+        for name in _BOUND_NAME.findall(found["names"])
+    }
     parent = _EXTENDS.search(head.group("attributes") or "")
     structure = ParsedStructure(
-        head.group("name").lower(), tuple(components), statement.span(*head.span("name"))
+        head.group("name").lower(), tuple(declared), statement.span(*head.span("name"))
     )
     extended = parent.group(1).lower() if parent else ""
-    return TypeDefinition(structure, extended, frozenset(bindings))
+    return TypeDefinition(
+        structure,
+        extended,
+        tuple(components),
+        tuple(bindings),
+        frozenset(procedures),
+        tuple(problems),
+    )
 
 
-def _read(rule: Callable[[str], T], statement: SourceStatement, start: int, stop: int) -> T:
-    """Apply `rule` to a part of `statement`; raise `CompileError` there if it is not Fortran."""
-    text = statement.text[start:stop]
+def _read(rule: Callable[[str], T], text: str, start: int, stop: int) -> T:
+    """Apply `rule` to a part of `text`."""
     try:
-        return rule(text)
+        return rule(text[start:stop])
     except UnreadableError as error:
-        first, last, hint = missing_mark(text, error.position) or (0, stop - start, "")
-        raise CompileError(
-            Diagnostic(
-                "P008",
-                f"'{text}' in this declaration is not Fortran that can be read.",
-                statement.span(start + first, start + last),
-                label="cannot be read",
-                hint=hint,
-            )
-        ) from None
+        place = missing_mark(text[start:stop], error.position) or (0, stop - start, "")
+        raise _UnreadablePartError(text, start, stop, place) from None

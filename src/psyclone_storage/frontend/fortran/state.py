@@ -15,23 +15,16 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.module_symbols import uses_of
-from psyclone_storage.frontend.fortran.specification import read_use
-from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
-from psyclone_storage.ir.parsed import ParsedUse
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
+from psyclone_storage.frontend.fortran.specification import ProcedureHead, read_procedure, read_use
+from psyclone_storage.frontend.fortran.statements import SourceStatement
+from psyclone_storage.ir.parsed import ParsedUse, ScopeKind
 from psyclone_storage.ir.unit import Use
 
 _STRING = regex(r"'[^']*'|\"[^\"]*\"")
 _BRACKETS = regex(r"\([^()]*\)")
-_OPENING = regex(
-    r"(?!end\b)(?P<prefix>(?:[^!'\"=()]|\([^()]*\))*?)\b(?:subroutine|function)\s+(?P<name>[a-z]\w*)"
-    r"\s*(?:\((?P<dummies>[^()]*)\))?[^=]*$",
-    re.IGNORECASE,
-)
-_RESULT = regex(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
-_MODULE = regex(r"(?:module\s+|submodule\s*\([^)]*\)\s*)(?P<name>[a-z]\w*)$", re.IGNORECASE)
+_MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 _CLOSING = regex(r"end\s*(?:(?:subroutine|function)\b.*)?$", re.IGNORECASE)
-_INTERFACE = regex(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
-_END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
 _KEPT = regex(
     r"\bsave\b|^(?:data|common|equivalence|namelist|external|pointer)\b|^include\s*['\"]",
     re.IGNORECASE,
@@ -95,34 +88,23 @@ def read_state(source: SourceText, module: str, name: str) -> StateInText:
 
 def _statements_of(source: SourceText, module: str, name: str) -> Iterator[SourceStatement]:
     """Yield the statements of a module procedure and its internal procedures, except interfaces."""
-    in_module = hidden = False
-    others = depth = 0
-    for statement in scan(source):
-        text = statement.text
-        if hidden or _INTERFACE.match(text):
-            hidden = not _END_INTERFACE.match(text)
-        elif not (depth or others) and (head := _MODULE.match(text)):
-            in_module = head["name"].lower() == module.lower()
-        elif (opening := _opening(text)) is not None:
-            is_own = in_module and not others and opening["name"].lower() == name.lower()
-            if depth or is_own:
-                depth += 1
-                yield statement
-            else:
-                others += 1
-        elif depth:
+    modules = (one for one in read_scopes(source).scopes
+               if one.kind in _MODULES and one.key == module.lower())  # fmt: skip
+    inside = (scope for one in modules for scope in one.procedures if scope.key == name.lower())
+    scope = next(inside, None)
+    if scope is None:
+        return
+    hidden = [(block.opening.offset(0), block.stop) for block in scope.interface_blocks()]
+    for statement in scope.statements:
+        at = statement.offset(0)
+        if not any(start <= at < stop for start, stop in hidden):
             yield statement
-            depth -= _CLOSING.match(text) is not None
-            if not depth:
-                return
-        elif others:
-            others -= _CLOSING.match(text) is not None
 
 
-def _opening(text: str) -> re.Match[str] | None:
-    """Return the match of the first statement of a procedure."""
-    low = text.lower()
-    return _OPENING.match(text) if "function" in low or "subroutine" in low else None
+def _head(statement: SourceStatement) -> ProcedureHead | None:
+    """Return the head of a procedure that the statement is, if it is one."""
+    low = statement.text.lower()
+    return read_procedure(statement) if "function" in low or "subroutine" in low else None
 
 
 class _Reading:
@@ -142,9 +124,9 @@ class _Reading:
         """Record the declarations, calls and assignments of one statement."""
         text = statement.text
         low = text.lower()
-        opening = _opening(text)
-        if opening is not None:
-            self._open(opening, text)
+        head = _head(statement)
+        if head is not None:
+            self._open(head)
         elif _CLOSING.match(text):
             self._close()
         elif low.startswith("use") and (use := _use(statement)) is not None:
@@ -152,17 +134,15 @@ class _Reading:
         elif not self._declares(plain := _STRING.sub("''", text)):
             self._act(plain)
 
-    def _open(self, opening: re.Match[str], text: str) -> None:
-        dummies = set(re.findall(r"\w+", (opening["dummies"] or "").lower()))
-        words = opening["prefix"].lower().split()
+    def _open(self, head: ProcedureHead) -> None:
+        dummies = {name.lower() for name in head.dummies}
         if self._found:
-            self._internal.add(opening["name"].lower())
+            self._internal.add(head.name.lower())
         else:
             self._arguments = set(dummies)
-            self._pure = "pure" in words or ("elemental" in words and "impure" not in words)
+            self._pure = head.is_pure
         self._found = True
-        result = _RESULT.search(text)
-        own = {opening["name"].lower(), *([result[1].lower()] if result else ())}
+        own = {head.name.lower(), *([head.result.lower()] if head.result else ())}
         self._declared.append(dummies | own | (self._declared[-1] if self._declared else set()))
         self._changed.append(set())
 

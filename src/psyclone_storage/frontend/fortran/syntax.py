@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
@@ -21,6 +22,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.brackets import closing, punctuation
 from psyclone_storage.frontend.fortran.statements import SourceStatement
 
+_REMEMBERED = 1 << 14
 _TOKEN = regex(
     r"""\s*(?:
       (?P<string>'(?:[^']|'')*'|"(?:[^"]|"")*")
@@ -74,7 +76,7 @@ def find_broken(statement: SourceStatement, *, has_macros: bool = False) -> Diag
     With `has_macros` a statement may begin with any word.
     """
     text = statement.text
-    problem = _unbalanced(text) or _form(text)
+    problem = _problem_of(text)
     if problem is None or (has_macros and problem.is_word):
         return None
     (start, stop), why = problem.place, problem.why
@@ -161,6 +163,12 @@ class _Problem(NamedTuple):
 def _unlabelled(text: str) -> str:
     label = _LABELLED.match(text)
     return text[label.end() :] if label else text
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _problem_of(text: str) -> _Problem | None:
+    """Return what is wrong with a statement, whose text many files may have."""
+    return _unbalanced(text) or _form(text)
 
 
 def _unbalanced(text: str) -> _Problem | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.scope import CountedRange, KernelScope
-from psyclone_storage.ir.expr import Binary, Expr, Name, Unary, integer_value
+from psyclone_storage.ir.affine import affine_form
+from psyclone_storage.ir.expr import Binary, Expr, integer_value
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
-
-_Sum = dict[str, int]
-"""A sum of names with their factors; the constant is that of the empty name."""
 
 
 def lowest(scope: KernelScope, index: Expr) -> int:
@@ -26,14 +25,16 @@ def excess(scope: KernelScope, index: Expr, extent: Expr) -> int:
 
 def _constants(scope: KernelScope, index: Expr) -> Iterator[int]:
     """Yield the values that are constant, with each counter at either end of its range."""
-    found, certain = _summed(index), scope.certain
-    if found is None or certain is None:
+    if scope.certain is None:
         return
-    counters = [name for name in found if name in certain]
-    for ends in product(*(_ends(certain[name]) for name in counters)):
-        value = _replaced(found, dict(zip(counters, ends, strict=True)))
-        if value is not None and not any(factor for name, factor in value.items() if name):
-            yield value.get("", 0)
+    found = affine_form(index).polynomial
+    ranges = {key_of(name): counted for name, counted in scope.certain.items()}
+    counters = found.symbols & ranges.keys()
+    for ends in product(*(_ends(ranges[key]) for key in counters)):
+        forms = (affine_form(end).polynomial for end in ends)
+        value = found.replaced(dict(zip(counters, forms, strict=True))).known
+        if value is not None:
+            yield value
 
 
 def _ends(counted: CountedRange) -> tuple[Expr, ...]:
@@ -48,48 +49,3 @@ def _ends(counted: CountedRange) -> tuple[Expr, ...]:
     if not step or first is None or last is None:
         return (counted.first,)
     return counted.first, nodes.whole(first + (last - first) // step * step)
-
-
-def _replaced(found: _Sum, ends: Mapping[str, Expr]) -> _Sum | None:
-    """Return a sum with expressions instead of names."""
-    made = {name: factor for name, factor in found.items() if name not in ends}
-    for name, end in ends.items():
-        value = _summed(end)
-        if value is None:
-            return None
-        made = _plus(made, value, found[name])
-    return made
-
-
-def _summed(expr: Expr) -> _Sum | None:
-    """Return an expression as a sum, None if it is none."""
-    if (value := integer_value(expr)) is not None:
-        return {"": value}
-    match expr:
-        case Name(text=text):
-            return {text: 1}
-        case Unary(Operator.MINUS, operand):
-            return _scaled(operand, -1)
-        case Binary(Operator.PLUS | Operator.MINUS as op, left, right):
-            first, second = _summed(left), _summed(right)
-            if first is None or second is None:
-                return None
-            return _plus(first, second, 1 if op is Operator.PLUS else -1)
-        case Binary(Operator.TIMES, left, right):
-            for factor, other in ((left, right), (right, left)):
-                if (value := integer_value(factor)) is not None:
-                    return _scaled(other, value)
-    return None
-
-
-def _scaled(expr: Expr, factor: int) -> _Sum | None:
-    found = _summed(expr)
-    return None if found is None else _plus({}, found, factor)
-
-
-def _plus(first: _Sum, second: _Sum, factor: int) -> _Sum:
-    """Return a sum of the first and so many times the second."""
-    made = dict(first)
-    for name, own in second.items():
-        made[name] = made.get(name, 0) + factor * own
-    return made

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.expressions import read_number
 from psyclone_storage.frontend.python.extremes import excess, lowest
 from psyclone_storage.frontend.python.scope import KernelScope
-from psyclone_storage.ir.expr import Binary, Expr, Literal, integer_value
-from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.affine import with_offset
+from psyclone_storage.ir.expr import Expr, integer_value
 from psyclone_storage.ir.types import Intrinsic
 
 _IN_RANGE = "Change the bounds of the loop, or compute the element under an 'if'."
@@ -58,18 +57,4 @@ def is_written(node: ast.expr) -> bool:
 
 def from_one(index: Expr) -> Expr:
     """Return an index counted from 1."""
-    return _moved(index, 1)
-
-
-def _moved(index: Expr, by: int) -> Expr:
-    """Return a whole number that is so much greater, with one constant at the most."""
-    match index:
-        case Literal() if (value := integer_value(index)) is not None:
-            return nodes.whole(value + by)
-        case Binary(Operator.PLUS, left, right) if (value := integer_value(right)) is not None:
-            return _moved(left, by + value)
-        case Binary(Operator.MINUS, left, right) if (value := integer_value(right)) is not None:
-            return _moved(left, by - value)
-    if not by:
-        return index
-    return nodes.binary("+" if by > 0 else "-", index, nodes.whole(abs(by)))
+    return with_offset(index, 1)

@@ -1,8 +1,8 @@
-"""Kernels and invokes of a program that runs: their text, from the function or from the frame.
+"""Source text of kernels and invokes in a running program, from the function or from the frame.
 
-A function has its text in a file or in a cell of a notebook. What the names in it stand for is
-looked up where Python looks them up: in its globals and in the scopes around it. From that a text
-is made in which the function stands on its own lines, behind the imports and constants it needs.
+The source of a function is in a file or in a notebook cell. Its names are looked up as Python does
+it: in its globals and in the enclosing scopes. The result is a text with the function on its own
+lines, after the imports and constants that it needs.
 """
 
 from __future__ import annotations
@@ -14,32 +14,26 @@ from typing import Any
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.source import CalledText, SourceText, Span
+from psyclone_storage.frontend.python.closure import CallLocation, FunctionText, Resolved
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.helper_texts import WRAPS
 from psyclone_storage.frontend.python.invokes import InvokeReader
-from psyclone_storage.frontend.python.surroundings import (
-    CallPlace,
-    FunctionText,
-    linked_functions,
-)
 from psyclone_storage.frontend.python.tree import Tree, read_tree
 from psyclone_storage.ir.parsed import ParsedCall
 
 
-def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
-    """Return a text with the function on its own lines and all that it needs before them.
+def source_of(dialect: Dialect, name: str, resolved: Resolved | None) -> SourceText:
+    """Return a text with the function of the kernel `name` on its own lines, after what it needs.
 
     Raises:
-        CompileError: P052, its text is not to be had, or it is in no module; P053, it has a number
-            of the function around it.
+        CompileError: P052, its text is not available, or it is in no module; P053, it uses a number
+            of the enclosing function.
     """
-    try:
-        linked = linked_functions(function, dialect.module)
-    except (OSError, TypeError):
-        message = f"The text of the kernel '{function.__name__}' is not to be had."
+    if resolved is None:
+        message = f"The text of the kernel '{name}' is not to be had."
         hint = "Put it into a file or a cell of a notebook: a kernel is read, not run."
-        raise CompileError(Diagnostic("P052", message, hint=hint)) from None
-    read = linked[0].text
+        raise CompileError(Diagnostic("P052", message, hint=hint))
+    read = resolved[0].text
     if read.wraps:
         raise CompileError(_wrapper(read))
     if not read.module:
@@ -50,25 +44,25 @@ def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
     _check_numbers_around(_tree_of(read), read)
     texts: dict[Callable[..., Any], CalledText] = {}
     calls: dict[Callable[..., Any], dict[str, CalledText]] = {}
-    for one in linked:
+    for one in resolved:
         about = one.text
         source = _standing_alone(dialect, about, calls.setdefault(one.function, {}))
         module = about.module if about.module != read.module else ""
         texts[one.function] = CalledText(source, module, about.around, about.defaults, about.wraps)
-    for one in linked:
+    for one in resolved:
         named = ((name, texts.get(called)) for name, called in one.calls)
         calls[one.function].update({name: text for name, text in named if text is not None})
-    return texts[function].source
+    return texts[resolved[0].function].source
 
 
 def _wrapper(read: FunctionText) -> Diagnostic:
-    """Return what is said of a kernel whose function wraps another."""
+    """Return the error for a kernel whose function wraps another."""
     what = f"The function of this kernel, '{read.name}', wraps '{read.wraps}'."
     return Diagnostic("P051", what, _named_in(_tree_of(read)), hint=WRAPS)
 
 
 def _named_in(tree: Tree) -> Span:
-    """Return where the function of a text has its name."""
+    """Return the place of the name in the definition of a function."""
     nodes = (one for one in ast.walk(tree.module) if isinstance(one, ast.FunctionDef))
     return next((tree.name_of(node) for node in nodes), tree.source.whole())
 
@@ -82,12 +76,12 @@ def _tree_of(read: FunctionText) -> Tree:
 def _standing_alone(
     dialect: Dialect, read: FunctionText, calls: Mapping[str, CalledText]
 ) -> SourceText:
-    """Return a text with a function on its own lines, and all but functions that it needs."""
+    """Return a text with a function on its own lines, and the imports and constants it needs."""
     text = textwrap.dedent(read.text)
     try:
         nodes = ast.walk(_tree_of(read).module)
     except CompileError:
-        # What is called by a word of a text alone is nothing that is read.
+        # A name that is followed by a bracket in a text need not be a function.
         nodes = iter(())
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     needed = [statement for name, statement in read.statements if name in used]
@@ -100,7 +94,7 @@ _NEWLINE = "\n"
 
 
 def _check_numbers_around(tree: Tree, read: FunctionText) -> None:
-    """Raise if a kernel has numbers of the function around it: no module has them when it runs."""
+    """Raise if a kernel uses numbers of the enclosing function, which are in no module."""
     first = {node.id: node for node in reversed(list(ast.walk(tree.module)))
              if isinstance(node, ast.Name)}  # fmt: skip
     hint = "Pass it to the kernel as a scalar, or make it a variable of the module."
@@ -112,14 +106,14 @@ def _check_numbers_around(tree: Tree, read: FunctionText) -> None:
 
 
 def calls_at(
-    dialect: Dialect, where: CallPlace
+    dialect: Dialect, site: CallLocation
 ) -> tuple[SourceText, tuple[ParsedCall, ...]] | None:
-    """Return the text of a program, and the calls of the invoke at a place, as they are written.
+    """Return the text of a program, and the calls of the invoke at a call site as parsed.
 
-    None where there is no text, or where what is written are no calls.
+    None if there is no text, or if the arguments of the invoke are not calls.
     """
-    source = SourceText(where.code.co_filename, where.text)
-    if not source.text or where.position[0] is None:
+    source = SourceText(site.code.co_filename, site.text)
+    if not source.text or site.position[0] is None:
         return None
     try:
         tree = read_tree(source)
@@ -132,7 +126,7 @@ def calls_at(
             getattr(node, "col_offset", None),
             getattr(node, "end_col_offset", None),
         )
-        if isinstance(node, ast.Call) and place == where.position:
+        if isinstance(node, ast.Call) and place == site.position:
             reader = InvokeReader(tree, dialect.real, [], bool(dialect.ranges), keeps_all=True)
             calls = tuple(reader.calls(node))
             return None if reader.problems else (source, calls)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from psyclone_storage.scripting.transformations.base import Options, Transformation
 from psyclone_storage.scripting.views import Place
+from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
-from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.step import Reasons, Step
 
 

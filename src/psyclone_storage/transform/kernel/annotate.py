@@ -29,12 +29,12 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import key_of, keys_of
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.program_units import (
     Between,
     DeclarationStatement,
     ProgramUnit,
     SpecificationItem,
-    UnitKind,
     UseStatement,
 )
 from psyclone_storage.ir.rewrite import (
@@ -84,7 +84,7 @@ _LONG = 100
 _KEPT = 53
 """How many letters of a constant's name its second name has: there are 63 at most."""
 _PURE = regex(r"(?=.*\b(?:pure|elemental)\b)(?!.*\bimpure\b)", re.IGNORECASE)
-_PROCEDURES = (UnitKind.SUBROUTINE, UnitKind.FUNCTION)
+_PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 _NAMES_ANEW = (Associate, Select, ScopedBlock, Conditional)
 """Constructs that may give names other meanings, or that a preprocessor divides."""
 _AT_ONCE = (Where, Forall, DoConcurrent)

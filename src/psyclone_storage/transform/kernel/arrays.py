@@ -42,8 +42,13 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Line
-from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
-from psyclone_storage.transform.kernel.scratch import Scratch, loops_over, nothing_to_do
+from psyclone_storage.passes.scratch import Scratch, loops_over, nothing_to_do
+from psyclone_storage.transform.kernel.code import (
+    calls_for,
+    check_body,
+    check_each,
+    with_each,
+)
 from psyclone_storage.transform.step import Place, Reasons
 
 KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present"})
@@ -280,7 +285,7 @@ class ArraysToLoops:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel."""
-        return coded_calls(schedule)
+        return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""
@@ -314,7 +319,7 @@ class ArraysToRanges:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel."""
-        return coded_calls(schedule)
+        return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Name
@@ -15,18 +15,10 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.unit import Branch, Declare, If
-from psyclone_storage.ir.walk import (
-    find,
-    path_to,
-    place_of,
-    replaced,
-)
-from psyclone_storage.transform.kernel.code import check_call, check_callers, coded_calls
-from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
-from psyclone_storage.transform.step import (
-    Place,
-    Reasons,
-)
+from psyclone_storage.ir.walk import find, path_to, place_of, replaced
+from psyclone_storage.passes.scratch import INTEGER, Scratch
+from psyclone_storage.transform.kernel.code import OnCall, check_call, check_callers
+from psyclone_storage.transform.step import Reasons
 
 _BOUNDS = (
     (Role.FIRST_COLUMN, "xstart", 0, Operator.GREATER_EQUAL),
@@ -38,7 +30,7 @@ _BOUNDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class MoveBoundsInside:
+class MoveBoundsInside(OnCall):
     """Let loops run over all points of a grid; the kernel does nothing where it has nothing to do.
 
     The kernel gets the bounds as arguments. So loops have extents that are the same for all kernels
@@ -54,17 +46,6 @@ class MoveBoundsInside:
 
     name: ClassVar[str] = "bounds-inside"
 
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against bounds inside of the kernel."""
         if problems := check_call(schedule, self.call):
@@ -77,9 +58,8 @@ class MoveBoundsInside:
             for text in _reasons(schedule, call, code)
         )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel and its new arguments."""
-        raise_if_any(self.check(schedule, rules))
         call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
         (loop, *_) = _grid_loops(schedule, self.call)

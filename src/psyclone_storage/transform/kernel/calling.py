@@ -21,11 +21,11 @@ from psyclone_storage.ir.unit import Blank, Comment, Do, Line, While
 from psyclone_storage.ir.walk import find
 from psyclone_storage.passes.inline.kernels import called_names
 from psyclone_storage.transform.kernel.code import (
-    calls_for_columns,
+    COLUMN_ITERATIONS,
+    calls_for,
     calls_that_remain,
     check_body,
     check_called,
-    coded_calls,
     codes_of,
     inlined_codes,
     place_of_name,
@@ -70,7 +70,7 @@ class InlineProcedures:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel that is no built-in."""
-        return coded_calls(schedule)
+        return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""
@@ -117,7 +117,7 @@ class InlineCallingKernel:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a column of cells."""
-        return calls_for_columns(schedule)
+        return calls_for(schedule, COLUMN_ITERATIONS)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""

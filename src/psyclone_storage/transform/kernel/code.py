@@ -1,4 +1,4 @@
-"""What all steps on the code of kernels share: finding it, replacing it, and why they must not.
+"""The code of kernels for all steps on it: find it, check it, replace it.
 
 A step that changes the code of a kernel makes a kernel of its own for one call: the author's module
 is copied with the changed subroutine in it, or the subroutine goes into the PSy layer. So a
@@ -11,11 +11,11 @@ chooses one by the types of the arguments. A step changes all of them or none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.kept import kept_with_first
-from psyclone_storage.base.records import replace
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import InlinedCode, KernelCode, Specified
@@ -25,47 +25,39 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
+from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
 from psyclone_storage.passes.inline.kernels import inline_procedures
-from psyclone_storage.transform.step import Place, Reasons, missing
+from psyclone_storage.transform.step import CheckedStep, Place, Reasons, missing
 
 _DECLARES_NO_VARIABLE = regex(
     r"type\b(?!\s*\()|(?:abstract\s+)?interface\b|procedure\b|private\b|public\b|implicit\b",
     re.IGNORECASE,
 )
 
-_COLUMNS = (
+COLUMN_ITERATIONS = (
     Iteration.CELL_COLUMN,
     Iteration.OWNED_CELL_COLUMN,
     Iteration.HALO_CELL_COLUMN,
     Iteration.OWNED_AND_HALO_CELL_COLUMN,
 )
+"""What kernels for a column of cells iterate over."""
+
+POINT_ITERATIONS = (Iteration.GRID_POINT, *(item for item in Iteration if item.over_dofs))
+"""What kernels for a point of a grid or for a dof iterate over."""
+
 _NOT_INLINED = "Change the procedure, or leave the kernel out of this step."
 
 
-def coded_calls(schedule: Schedule) -> Iterator[Place]:
-    """Yield the place of each call that has code: of all but built-ins."""
+def calls_for(
+    schedule: Schedule, iterations: Collection[Iteration] = tuple(Iteration)
+) -> Iterator[Place]:
+    """Yield the place of each call of a kernel for `iterations` that is no built-in."""
     for call in kernel_calls(schedule):
-        if not call.kernel.is_builtin:
-            yield {"call": call.uid}
-
-
-def calls_for_columns(schedule: Schedule) -> Iterator[Place]:
-    """Yield the place of each call for a column of cells, of all but built-ins."""
-    for call in kernel_calls(schedule):
-        if call.kernel.iteration in _COLUMNS and not call.kernel.is_builtin:
-            yield {"call": call.uid}
-
-
-def calls_for_points(schedule: Schedule) -> Iterator[Place]:
-    """Yield the place of each call for a point of a grid or for a dof, of all but built-ins."""
-    for call in kernel_calls(schedule):
-        iteration = call.kernel.iteration
-        of_points = iteration is Iteration.GRID_POINT or iteration.over_dofs
-        if of_points and not call.kernel.is_builtin:
+        if call.kernel.iteration in iterations and not call.kernel.is_builtin:
             yield {"call": call.uid}
 
 
@@ -258,6 +250,48 @@ def as_on_device(code: KernelCode) -> KernelCode:
     known = {one.name: one for one in code.module.known}
     own = tuple(one for one in code.module.procedures if one.name not in known)
     return replace(code, module=replace(code.module, procedures=(*own, *known.values())))
+
+
+# ---------------------------------------------------------------------------- bases of steps
+
+
+@dataclass(frozen=True, slots=True)
+class OnCall(CheckedStep):  # pylint: disable=abstract-method
+    """Base of steps on the code that one call runs."""
+
+    call: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call that is not of a built-in."""
+        return calls_for(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+
+class ChangesCode(OnCall):
+    """Base of steps that change the statements of each subroutine of a call."""
+
+    __slots__ = ()
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against another body."""
+        problems = check_body(schedule, self.call)
+        return problems or check_each(schedule, self.call, self.check_code)
+
+    def check_code(self, code: KernelCode) -> Iterable[Diagnostic]:
+        """Return all reasons against the change of `code`."""
+        raise NotImplementedError
+
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed kernel."""
+        return with_each(schedule, self.call, self.transform_code)
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return the changed `code`."""
+        raise NotImplementedError
 
 
 # ---------------------------------------------------------------------------- state

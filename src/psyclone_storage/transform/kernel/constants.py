@@ -8,37 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.code import KernelCode, Specified
-from psyclone_storage.ir.expr import (
-    whole,
-)
+from psyclone_storage.ir.expr import whole
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Declare
-from psyclone_storage.ir.walk import (
-    find,
-    place_near,
-)
-from psyclone_storage.transform.kernel.code import (
-    check_called,
-    check_each,
-    coded_calls,
-    with_each,
-)
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.ir.walk import find, place_near
+from psyclone_storage.transform.kernel.code import OnCall, check_called, check_each, with_each
+from psyclone_storage.transform.step import Reasons
 
 _UNSET = -1
 
 
 @dataclass(frozen=True, slots=True)
-class SetKernelConstants:
+class SetKernelConstants(OnCall):
     """Make numbers of layers, dofs and quadrature points constants of a kernel.
 
     `number_of_layers` is that of the mesh; `element_order_h` and `element_order_v`, or
@@ -53,21 +43,11 @@ class SetKernelConstants:
 
     name: ClassVar[str] = "kernel-constants"
 
-    call: str
     number_of_layers: int = _UNSET
     element_order: int = _UNSET
     element_order_h: int = _UNSET
     element_order_v: int = _UNSET
     quadrature: bool = False
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel that is no built-in."""
-        yield from coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call itself."""
-        return (self.call,)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the constants."""
@@ -78,9 +58,8 @@ class SetKernelConstants:
         dummies = _dummies(schedule, self.call)
         return check_each(schedule, self.call, lambda code: self._reasons(code, dummies))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the constants in the kernel."""
-        raise_if_any(self.check(schedule, rules))
         dummies = _dummies(schedule, self.call)
         return with_each(
             schedule, self.call, lambda code: _with_constants(code, self._values(code, dummies))

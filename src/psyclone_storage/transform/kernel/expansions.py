@@ -20,21 +20,12 @@ from psyclone_storage.analysis.bodies.shapes import (
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Keyword,
-    Name,
-    Unary,
-    intrinsic,
-    spell,
-)
+from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Name, Unary, intrinsic, spell
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
-from psyclone_storage.transform.kernel.scratch import Scratch, constant, loops_over, may_be_extent
+from psyclone_storage.passes.scratch import Scratch, constant, loops_over, may_be_extent
 
 Expansion = tuple[Name, tuple[Line, ...]]
 _NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL)

@@ -7,18 +7,11 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures, written_names
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Expr,
-    Name,
-    Range,
-    Symbol,
-    spell,
-    whole_number,
-)
+from psyclone_storage.ir.expr import Expr, Name, Range, Symbol, spell, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
 from psyclone_storage.ir.keys import key_of
@@ -40,21 +33,21 @@ from psyclone_storage.ir.unit import Call, Declare, Imported, Use
 from psyclone_storage.ir.walk import find, path_to, replaced
 from psyclone_storage.transform.device import reasons_for_host
 from psyclone_storage.transform.kernel.code import (
+    OnCall,
     as_on_device,
     check_called,
     check_callers,
-    coded_calls,
     codes_of,
     place_of_name,
 )
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Reasons
 
 _HARMLESS = frozenset({"save", "public", "target"})
 """What a variable may be declared as besides its type and shape."""
 
 
 @dataclass(frozen=True, slots=True)
-class ImportsToArguments:
+class ImportsToArguments(OnCall):
     """Pass the variables of modules that a kernel uses as arguments, which the PSy layer imports.
 
     The kernel can then be called where modules are not, as on a device. What it reads is passed as
@@ -73,17 +66,6 @@ class ImportsToArguments:
     """
 
     name: ClassVar[str] = "imports-to-arguments"
-
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against passing the variables."""
@@ -106,9 +88,8 @@ class ImportsToArguments:
             return problems
         return (*_about_changes(schedule, call, code), *self._about_devices(schedule))
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the variables among the arguments of the call."""
-        raise_if_any(self.check(schedule, rules))
         return self._changed(schedule)
 
     def _about_devices(self, schedule: Schedule) -> Reasons:

@@ -70,10 +70,10 @@ from psyclone_storage.ir.walk import (
 from psyclone_storage.passes.inline.legality import preprocessor_line
 from psyclone_storage.passes.structured_returns import without_returns
 from psyclone_storage.transform.kernel.code import (
-    calls_for_points,
+    POINT_ITERATIONS,
+    calls_for,
     calls_that_remain,
     check_body,
-    coded_calls,
     codes_of,
     inlined_codes,
     not_understood,
@@ -117,7 +117,7 @@ class InlineCall:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel that is no built-in."""
-        return coded_calls(schedule)
+        return calls_for(schedule)
 
     def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the call."""
@@ -170,7 +170,7 @@ class InlinePointCall(InlineCall):
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a point or a dof."""
-        return calls_for_points(schedule)
+        return calls_for(schedule, POINT_ITERATIONS)
 
 
 # ---------------------------------------------------------------------------- reasons

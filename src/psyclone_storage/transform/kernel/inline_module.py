@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -21,10 +21,11 @@ from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.unit import Declare, Opaque, Use
 from psyclone_storage.passes.inline.legality import preprocessor_line
 from psyclone_storage.transform.kernel.code import (
-    calls_for_points,
+    POINT_ITERATIONS,
+    OnCall,
+    calls_for,
     check_called,
     check_each,
-    coded_calls,
     place_of_name,
     reached_names,
     with_each,
@@ -37,7 +38,7 @@ _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class InlineKernelModule:
+class InlineKernelModule(OnCall):
     """Copy a kernel's subroutine into the PSy layer, as a private procedure, and call that.
 
     A compiler can then inline it without looking into other files. What the subroutine takes from
@@ -55,24 +56,12 @@ class InlineKernelModule:
 
     name: ClassVar[str] = "inline-kernel-module"
 
-    call: str
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel that is no built-in."""
-        yield from coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call itself."""
-        return (self.call,)
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the subroutine out of its module."""
         return check_called(schedule, self.call) or check_each(schedule, self.call, against_leaving)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the subroutine in the PSy layer."""
-        raise_if_any(self.check(schedule, rules))
         return with_each(schedule, self.call, on_its_own)
 
 
@@ -95,7 +84,7 @@ class InlinePointKernel(InlineKernelModule):
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a point or a dof."""
-        yield from calls_for_points(schedule)
+        return calls_for(schedule, POINT_ITERATIONS)
 
 
 def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:

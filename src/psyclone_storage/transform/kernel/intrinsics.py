@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.shapes import rank_of
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
@@ -39,27 +39,17 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import (
-    Assign,
-    Call,
-    Do,
-    DoConcurrent,
-    Forall,
-    If,
-    Line,
-    Opaque,
-    Where,
-)
+from psyclone_storage.ir.unit import Assign, Call, Do, DoConcurrent, Forall, If, Line, Opaque, Where
 from psyclone_storage.ir.walk import place_near
-from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
+from psyclone_storage.passes.scratch import Scratch, nothing_to_do
+from psyclone_storage.transform.kernel.code import ChangesCode
 from psyclone_storage.transform.kernel.expansions import (
     EXPANSIONS,
     CallSite,
     UnexpandableError,
     matmul_in_place,
 )
-from psyclone_storage.transform.kernel.scratch import Scratch, nothing_to_do
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Reasons
 
 FUNCTIONS = frozenset(EXPANSIONS)
 """The functions that can be written out."""
@@ -240,7 +230,7 @@ def _products_out(expr: CallFunction, task: _Task) -> tuple[list[Line], CallFunc
 
 
 @dataclass(frozen=True, slots=True)
-class IntrinsicsToCode:
+class IntrinsicsToCode(ChangesCode):
     """Write out the functions of the language in a kernel: those of `only`, or all that can be.
 
     These are `abs`, `sign`, `min`, `max`, `sum`, `product`, `maxval`, `minval`, `dot_product` and
@@ -256,17 +246,7 @@ class IntrinsicsToCode:
 
     name: ClassVar[str] = "intrinsics-to-code"
 
-    call: str
     only: str = ""
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against writing the functions out."""
@@ -274,14 +254,14 @@ class IntrinsicsToCode:
             message = f"'{unknown[0]}' cannot be written out."
             hint = f"There are {listed(sorted(FUNCTIONS), 'and')}."
             return (Diagnostic("T041", message, place_near(schedule, self.call), hint=hint),)
-        return check_body(schedule, self.call) or check_each(schedule, self.call, self._reasons)
+        return ChangesCode.check(self, schedule, rules)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the changed kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, lambda code: written_out(code, self._wanted)[0])
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return the changed `code`."""
+        return written_out(code, self._wanted)[0]
 
-    def _reasons(self, code: KernelCode) -> Reasons:
+    def check_code(self, code: KernelCode) -> Reasons:
+        """Return which functions cannot be written out."""
         if not any(calls_of(code, self._wanted)):
             return (nothing_to_do(code, f"calls no {listed(sorted(self._wanted))}"),)
         return written_out(code, self._wanted)[1]

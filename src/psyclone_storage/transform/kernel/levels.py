@@ -14,12 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
-from psyclone_storage.analysis.bodies.shapes import (
-    Triplet,
-    dimensions_of,
-    element,
-    type_of,
-)
+from psyclone_storage.analysis.bodies.shapes import Triplet, dimensions_of, element, type_of
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode, Specified
@@ -46,8 +41,8 @@ from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import everywhere, names_in, rewritten, substituted
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, Line
+from psyclone_storage.passes.scratch import Scratch, loops_over, names_of
 from psyclone_storage.transform.kernel.arrays import may_be_loops
-from psyclone_storage.transform.kernel.scratch import Scratch, loops_over, names_of
 
 _OF_INDEX = (Name, Element, Literal, Binary, Parenthesised)
 """What an index is made of that has the same value wherever its names have."""
@@ -131,7 +126,7 @@ def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
     if not values:
         return code
     (alone,) = everywhere((inner,), lambda expr: substituted(expr, values))
-    changed = with_lines_for(code, {loop.address: (replace(loop, body=(alone,)),)})
+    changed = with_lines_for(code, {loop.uid: (replace(loop, body=(alone,)),)})
     return linked(_without_declarations(changed, frozenset(values)))
 
 

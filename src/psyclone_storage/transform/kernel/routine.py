@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
@@ -26,24 +26,20 @@ from psyclone_storage.ir.operators import DefinedOperator
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.scopes import (
-    WORDS,
-    imports_of,
-    surroundings,
-)
+from psyclone_storage.ir.scopes import WORDS, imports_of, surroundings
 from psyclone_storage.ir.unit import Call, Critical, DirectiveLine, InputOutput, Opaque, Stop
 from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import (
+    OnCall,
     as_on_device,
     check_called,
     check_each,
-    coded_calls,
     not_understood,
     place_of_name,
     with_each,
 )
 from psyclone_storage.transform.kernel.state import changed_and_saved, variables_around
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.step import Reasons
 
 _LEVELS = tuple(level.value for level in DeviceLevel)
 _ON_THE_HOST = frozenset({"call", "write", "print", "read", "open", "close", "stop"})
@@ -60,7 +56,7 @@ _NAMES: Mapping[_Asked, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class MakeAccRoutine:
+class MakeAccRoutine(OnCall):
     """Let OpenACC code call a kernel: its subroutine gets the directive `acc routine`.
 
     `parallelism` is `seq`, `vector`, `worker` or `gang`: how much of the device one call may use.
@@ -79,18 +75,8 @@ class MakeAccRoutine:
 
     name: ClassVar[str] = "acc-routine"
 
-    call: str
     parallelism: str = "seq"
     force: bool = False
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel that is no built-in."""
-        yield from coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call itself."""
-        return (self.call,)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against calling the kernel from OpenACC code."""
@@ -100,16 +86,15 @@ class MakeAccRoutine:
             return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
         return _check(schedule, self.call, AccRoutineDirective, self.force)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the directive in the kernel."""
-        raise_if_any(self.check(schedule, rules))
         return _with_directive(
             schedule, self.call, AccRoutineDirective(DeviceLevel(self.parallelism))
         )
 
 
 @dataclass(frozen=True, slots=True)
-class DeclareTarget:
+class DeclareTarget(OnCall):
     """Let OpenMP code on a device call a kernel: its subroutine gets `omp declare target`.
 
     The call gets a kernel of its own, see `-okern`. Refused for the same reasons as `acc-routine`.
@@ -120,25 +105,14 @@ class DeclareTarget:
 
     name: ClassVar[str] = "omp-declare-target"
 
-    call: str
     force: bool = False
-
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel that is no built-in."""
-        yield from coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call itself."""
-        return (self.call,)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against calling the kernel from OpenMP code on a device."""
         return _check(schedule, self.call, OmpDeclareTarget, self.force)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the directive in the kernel."""
-        raise_if_any(self.check(schedule, rules))
         return _with_directive(schedule, self.call, OmpDeclareTarget())
 
 

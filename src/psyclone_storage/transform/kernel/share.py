@@ -3,47 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.independence import independence_of
-from psyclone_storage.analysis.bodies.nests import counter, may_parallelise
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.analysis.bodies.nests import CodeFootprint, counter
+from psyclone_storage.analysis.footprints import UserAssertions, check_parallel
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import AccLoopDirective, AccRoutineDirective, DeviceLevel
-from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
+from psyclone_storage.ir.directive import (
+    AccLoopDirective,
+    AccRoutineDirective,
+    DeviceLevel,
+    Directive,
+)
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.schedule import DirectiveRegion, Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
-from psyclone_storage.ir.walk import place_near
+from psyclone_storage.ir.walk import path_to, place_near
+from psyclone_storage.passes.loops import share_loop
 from psyclone_storage.transform.kernel.code import (
     check_call,
-    coded_calls,
-    with_each,
+    check_each,
+    codes_of,
+    place_in_algorithm,
 )
-from psyclone_storage.transform.kernel.loops import (
-    check_loop,
-    place_of_loop,
-)
-from psyclone_storage.transform.step import Place, Reasons
+from psyclone_storage.transform.nests import OnKernelNest
+from psyclone_storage.transform.step import Reasons
 
+_REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 _LEVELS = tuple(level.value for level in DeviceLevel if level is not DeviceLevel.SEQ)
 """What of a device may share a loop, from the inside to the outside."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShareInKernel:
+class ShareInKernel(OnKernelNest):
     """Let the lanes of a device share a loop in a kernel that is called on it.
 
     `level` says who shares it: `vector`, `worker` or `gang`. The kernel must have been made for
     that by `acc-routine` with a `parallelism` of at least that level, and the loop around its
-    calls must leave it to the kernel. What an iteration sets for itself alone is private, and what
-    the loop reduces is put together in the end. `sums` is the user's word that sums and products of
-    real numbers may get their terms in another order, which changes them by rounding.
+    calls must leave it to the kernel. A kernel that is inlined must be in a region of OpenACC
+    instead, under `acc-loop{gang=true}`. What an iteration sets for itself alone is private, and
+    what the loop reduces is put together in the end. `sums` is the user's word that sums and
+    products of real numbers may get their terms in another order, which changes them by rounding.
 
     Refused if a value goes from one iteration to another, or if that cannot be told; if a variable
     that the loop sets is used after it; and if a loop around it or inside of it is shared by the
@@ -55,19 +61,13 @@ class ShareInKernel:
 
     name: ClassVar[str] = "kernel-acc-loop"
 
-    call: str
-    loop: int = 1
     level: str = "vector"
     sums: bool = False
 
-    @classmethod
-    def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every call of a kernel."""
-        return coded_calls(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
+    @property
+    def assertions(self) -> UserAssertions:
+        """The permission to round sums in another order."""
+        return UserAssertions(sums=self.sums)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against sharing the loop."""
@@ -75,36 +75,30 @@ class ShareInKernel:
             message = f"'{self.level}' does not share loops of a kernel."
             hint = f"There are {listed(_LEVELS, 'and')}."
             return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
-        reasons = partial(_reasons, self.level, self.sums)
-        return check_loop(schedule, self.call, self.loop, reasons, check_call)
+        if problems := check_call(schedule, self.call):
+            return problems
+        return (
+            *_check_region(schedule, self.call, self.level),
+            *check_each(schedule, self.call, self.check_code),
+        )
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
-        """Return the schedule with the directive in the kernel."""
-        raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, lambda code: with_shared(code, self.loop, self.level))
+    def check_nest(self, nest: CodeFootprint) -> Reasons:
+        """Return all reasons against sharing the iterations of `nest`."""
+        return tuple(_reasons(self.level, nest))
 
-
-def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
-    """Return `code` with loop `number` shared by `level`."""
-    code = addressed(code)
-    flow = flow_of(code)
-    node = flow.loops[number - 1]
-    found = independence_of(node, flow)
-    reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
-    shared = AccLoopDirective((DeviceLevel(level),), tuple(found.private), reductions)
-    loop = loops_of(code)[number - 1]
-    return with_lines_for(code, {loop.address: (DirectiveLine(meaning=shared), loop)})
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with the directive."""
+        return share_loop(code, self.loop, DeviceLevel(self.level))
 
 
-def _reasons(level: str, sums: bool, loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    code = flow.code
-    if code.in_place:
-        yield Diagnostic("T054", f"'{code.name}' is not called any more.", code.module.routine)
-        return
+def _reasons(level: str, nest: CodeFootprint) -> Iterator[Diagnostic]:
+    code, loop, flow = nest.flow.code, nest.loop, nest.flow
     called = (
         item.meaning for item in code.directives if isinstance(item.meaning, AccRoutineDirective)
     )
-    if not any(one.level.rank >= DeviceLevel(level).rank for one in called):
+    if code.in_place:
+        yield from _check_reductions(nest)
+    elif not any(one.level.rank >= DeviceLevel(level).rank for one in called):
         yield Diagnostic(
             "T081",
             f"'{code.name}' is not compiled for loops that '{level}' shares.",
@@ -114,8 +108,36 @@ def _reasons(level: str, sums: bool, loop: FlowNode, flow: Flow) -> Iterator[Dia
     if _is_out_of_order(level, loop, flow):
         message = f"A loop around or in the one over '{counter(loop)}' leaves no '{level}' for it."
         hint = "A gang has workers, and a worker has lanes."
-        yield Diagnostic("T084", message, place_of_loop(loop), hint=hint)
-    yield from may_parallelise(loop, flow, sums=sums)
+        yield Diagnostic("T084", message, nest.line.place, hint=hint)
+    yield from check_parallel(nest)
+
+
+def _check_region(schedule: Schedule, uid: str, level: str) -> Iterator[Diagnostic]:
+    """Yield why `level` cannot share loops of a kernel that is inlined (T081, T084)."""
+    code, place = codes_of(schedule, uid)[0], place_in_algorithm(schedule, uid)
+    if not code.in_place:
+        return
+    around = [item for item in path_to(schedule, uid) if isinstance(item, DirectiveRegion)]
+    if not any(item.directive in _REGIONS for item in around):
+        message = f"'{code.name}' is inlined in no region of OpenACC."
+        hint = "Apply 'acc-loop{gang=true}' and 'acc-parallel' around it first."
+        yield Diagnostic("T081", message, place, hint=hint)
+    for item in around:
+        if item.directive is Directive.ACC_LOOP and not item.options.sequential:
+            taken = DeviceLevel.VECTOR if item.options.vectors else DeviceLevel.GANG
+            if not item.options.gangs or taken.rank <= DeviceLevel(level).rank:
+                message = f"'{item.uid}' around '{code.name}' leaves no '{level}' for its loops."
+                hint = "Share that loop by 'acc-loop{gang=true}'."
+                yield Diagnostic("T084", message, place, hint=hint)
+
+
+def _check_reductions(nest: CodeFootprint) -> Iterator[Diagnostic]:
+    """Yield the reduction variables that a clause cannot name where they are inlined (T084)."""
+    code = nest.flow.code
+    for item in independence_of(nest.loop, nest.flow).reductions:
+        if key_of(item.name) in code.dummy_keys:
+            message = f"'{item.name}' is passed to '{code.name}': no clause can name it here."
+            yield Diagnostic("T084", message, nest.line.place)
 
 
 def _is_out_of_order(level: str, loop: FlowNode, flow: Flow) -> bool:

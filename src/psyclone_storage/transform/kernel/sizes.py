@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.accesses import written_names
-from psyclone_storage.analysis.bodies.flow import FlowNode, flow_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.analysis.bodies.nests import inner_loop
+from psyclone_storage.analysis.bodies.nests import CodeFootprint, footprints_of
 from psyclone_storage.analysis.bodies.rounding import is_product
 from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.analysis.footprints import check_fuse
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -48,7 +48,7 @@ from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.kernel import StencilShape
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
-from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
+from psyclone_storage.ir.loops import addressed, following_loop, loops_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     everywhere,
@@ -59,12 +59,8 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Do, If, Line
-from psyclone_storage.transform.kernel.loops import (
-    following_loop,
-    may_fuse_following,
-    with_fused,
-)
-from psyclone_storage.transform.kernel.scratch import INTEGER, constant
+from psyclone_storage.passes.loops import fuse_loops, inner_of, rewrite_loop
+from psyclone_storage.passes.scratch import INTEGER, constant
 
 Sizes = Mapping[str, int]
 """The numbers of columns of stencils, by the keys of the dummies that hold them."""
@@ -280,17 +276,18 @@ def _count(loop: Do) -> int | None:
 def with_unrolled(code: KernelCode, number: int) -> KernelCode:
     """Return `code` with all iterations of loop `number` in the loop inside of it.
 
-    Their number is known, and they may run together (`may_jam`).
+    Their number is known, and they may run together (`check_jam`).
     """
-    code = addressed(code)
-    loop = loops_of(code)[number - 1]
-    inner, first = inner_loop(loop), whole_number(loop.start)
-    assert inner is not None
-    assert first is not None
-    copies: list[Line] = []
-    for value in range(first, first + (_count(loop) or 0)):
-        copies += _with_value(inner.body, loop.variable.key, value, code)
-    return with_lines_for(code, {loop.address: (replace(inner, body=tuple(copies)),)})
+
+    def unrolled(loop: Do) -> tuple[Line, ...]:
+        inner, first = inner_of(loop), whole_number(loop.start)
+        assert first is not None
+        copies: list[Line] = []
+        for value in range(first, first + (_count(loop) or 0)):
+            copies += _with_value(inner.body, loop.variable.key, value, code)
+        return (replace(inner, body=tuple(copies)),)
+
+    return rewrite_loop(code, number, unrolled)
 
 
 def _with_value(
@@ -308,24 +305,21 @@ def _with_neighbours(code: KernelCode, targets: frozenset[str]) -> KernelCode:
     number = 1
     while number <= len(loops_of(code)):
         code = linked(addressed(code))
-        flow = flow_of(code)
-        if _may_join(flow.loops[number - 1], code, targets) and not may_fuse_following(
-            flow.loops[number - 1], flow
-        ):
-            code = with_fused(code, number)
+        nest = footprints_of(code)[number - 1]
+        if _may_join(nest, targets) and not check_fuse(nest, nest.following):
+            code = fuse_loops(code, number)
         else:
             number += 1
     return code
 
 
-def _may_join(node: FlowNode, code: KernelCode, targets: frozenset[str]) -> bool:
+def _may_join(nest: CodeFootprint, targets: frozenset[str]) -> bool:
     """Return whether a loop and the one behind it change the same elements.
 
     What is a product there may not be added to in the other one's statement: processors that
     multiply and add in one step round once less.
     """
-    assert isinstance(node.line, Do)
-    first, second = node.line, following_loop(code, node.line)
+    first, second = nest.line, following_loop(nest.flow.code, nest.line)
     if second is None or not _is_plain(first) or not _is_plain(second):
         return False
     shared = _targets(first) & _targets(second) & targets

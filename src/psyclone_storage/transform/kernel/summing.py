@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
-from psyclone_storage.analysis.bodies.nests import counter, inner_node, may_swap
+from psyclone_storage.analysis.bodies.nests import CodeFootprint, counter, footprints_of, inner_node
 from psyclone_storage.analysis.bodies.rounding import is_product
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.analysis.footprints import UserAssertions, check_jam, check_swap
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import SPACES
@@ -26,8 +27,11 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Do, Line
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of
+from psyclone_storage.passes.loops import jam_loops, swap_loops
 from psyclone_storage.transform.kernel.code import (
-    calls_for_columns,
+    COLUMN_ITERATIONS,
+    OnCall,
+    calls_for,
     check_call,
     codes_of,
     with_each,
@@ -35,7 +39,6 @@ from psyclone_storage.transform.kernel.code import (
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, on_its_own
 from psyclone_storage.transform.kernel.levels import changes_target, heads_and_last, over_levels
-from psyclone_storage.transform.kernel.loops import may_jam, with_jam, with_swapped
 from psyclone_storage.transform.kernel.sizes import Sizes, full_sizes, with_versions
 from psyclone_storage.transform.outline import about_names
 from psyclone_storage.transform.step import Place, Reasons
@@ -48,7 +51,7 @@ _IN_COLOURS = (Over.CELLS_OF_COLOUR, Over.CELLS_OF_TILE)
 
 
 @dataclass(frozen=True, slots=True)
-class InlineSummingCall:
+class InlineSummingCall(OnCall):
     """Put a kernel for columns in the place of its call, and let iterations that add run together.
 
     Loops are meant whose iterations all add to the same elements, level by level in the loop inside
@@ -75,17 +78,12 @@ class InlineSummingCall:
 
     name: ClassVar[str] = "inline-summing-call"
 
-    call: str
     aliases: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a column of cells."""
-        return calls_for_columns(schedule)
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
+        return calls_for(schedule, COLUMN_ITERATIONS)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the statements in place of the call."""
@@ -104,9 +102,8 @@ class InlineSummingCall:
             return (Diagnostic("T059", message, place_of(call)),)
         return InlineCall(self.call).check(schedule, rules)
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed statements in the place of the call."""
-        raise_if_any(self.check(schedule, rules))
         call, in_colours = _called(schedule, self.call), _in_colours(schedule, self.call)
 
         def summed(code: KernelCode) -> KernelCode:
@@ -165,8 +162,8 @@ def _jammed(
     for found in reversed(searched.sums):
         number = found.number
         if found.turned:
-            code, number = with_swapped(code, number), number + 1
-        code = with_jam(code, number, found.factor)
+            code, number = swap_loops(code, number), number + 1
+        code = jam_loops(code, number, found.factor)
 
     def sums(code: KernelCode) -> Iterator[int]:
         found = _sums(code, _by_key(code, call.dummies), in_colours=in_colours)
@@ -245,7 +242,7 @@ def _sums(code: KernelCode, dummies: Mapping[str, Dummy], *, in_colours: bool) -
             continue
         innermost = inner_node(inner, flow)
         if innermost is None:
-            if _adds(loop, inner, dummies) is not None and not may_jam(loop, flow):
+            if _adds(loop, inner, dummies) is not None and not check_jam(CodeFootprint(flow, loop)):
                 behind = loop.stop
                 yield _Sum(number, factor)
         elif in_colours and _may_turn(kernel, number, innermost):
@@ -263,10 +260,10 @@ def _may_turn(kernel: _Kernel, number: int, innermost: FlowNode) -> bool:
     described = None if added is None else kernel.dummies.get(added.key)
     if described is None or not described.access.increments or len(_statements(innermost)) > 1:
         return False
-    if may_swap(loop, kernel.flow, sums=True):
+    if check_swap(CodeFootprint(kernel.flow, loop, UserAssertions(sums=True))):
         return False
-    turned = flow_of(linked(addressed(with_swapped(kernel.code, number))))
-    return not may_jam(turned.loops[number], turned)
+    turned = linked(addressed(swap_loops(kernel.code, number)))
+    return not check_jam(footprints_of(turned)[number])
 
 
 def _adds(outer: FlowNode, inner: FlowNode, dummies: Mapping[str, Dummy]) -> Name | None:

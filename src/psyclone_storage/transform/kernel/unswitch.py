@@ -12,7 +12,7 @@ from psyclone_storage.analysis.bodies.hot_path import (
     work_of,
     work_on,
 )
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import HotPath
@@ -21,7 +21,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule
 from psyclone_storage.ir.strips import ALONG_ROWS, changed_in_strips
 from psyclone_storage.ir.walk import find, kernel_calls, path_to, place_of, replaced
-from psyclone_storage.transform.kernel.code import check_call, codes_of
+from psyclone_storage.transform.kernel.code import OnCall, calls_for, check_call, codes_of
 from psyclone_storage.transform.outline import is_in_place
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -32,7 +32,7 @@ _MOST_POINTS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class UnswitchCall:
+class UnswitchCall(OnCall):
     """Take the branches of a kernel out of the loop along a row, for points that take them alike.
 
     A compiler makes no vectors of a loop with branches, as kernels have for land and borders. The
@@ -56,19 +56,12 @@ class UnswitchCall:
 
     name: ClassVar[str] = "unswitch"
 
-    call: str
     size: int = 32
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a point of a grid."""
-        for call in kernel_calls(schedule):
-            if call.kernel.iteration is Iteration.GRID_POINT and not call.kernel.is_builtin:
-                yield {"call": call.uid}
-
-    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
+        return calls_for(schedule, (Iteration.GRID_POINT,))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against a loop without branches."""
@@ -90,9 +83,8 @@ class UnswitchCall:
             return (Diagnostic("T091", message, place, hint=hint),)
         return self._path(schedule, call)[1]
 
-    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+    def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the way that most points take noted."""
-        raise_if_any(self.check(schedule, rules))
         call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
         return replaced(schedule, call.uid, with_path(call, self._path(schedule, call)[0]))

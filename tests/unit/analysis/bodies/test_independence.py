@@ -11,7 +11,7 @@ from psyclone_storage.analysis.bodies.independence import Independence, independ
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import code_of as code_of_scope
-from psyclone_storage.frontend.fortran.body import read_file
+from psyclone_storage.frontend.fortran.scope_reader import read_scopes
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.linking import linked
 
@@ -171,9 +171,9 @@ OF_OTHERS = {
 
 
 def function_in(text: str, name: str) -> KernelCode:
-    file = read_file(SourceText("small.f90", text))
-    scope = next(scope for scope in file.reader.opened if scope.name == name)
-    return linked(code_of_scope(file.reader, scope, file.statements))
+    file = read_scopes(SourceText("small.f90", text))
+    scope = next(scope for scope in file.scopes if scope.name == name)
+    return linked(code_of_scope(scope))
 
 
 def found(

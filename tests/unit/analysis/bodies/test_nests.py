@@ -8,7 +8,8 @@ from kernel_bodies import code_of
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures
 from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.analysis.bodies.nests import may_parallelise
+from psyclone_storage.analysis.bodies.nests import footprints_of
+from psyclone_storage.analysis.footprints import check_parallel
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.affine import difference, simplified
 from psyclone_storage.ir.expr import spell
@@ -97,8 +98,7 @@ PARALLEL = {
 def test_iterations_in_parallel(body: str, codes: list[str]) -> None:
     fixed = body.replace("va(i, j + 1)", "va(2, j)").replace("va(i, j)", "va(2, j)")
     code = code_of(f"do j = 2, 8\n{fixed}\nend do", DECLARED, "va")
-    flow = flow_of(code)
-    found = {reason.code for reason in may_parallelise(flow.loops[0], flow)}
+    found = {reason.code for reason in check_parallel(footprints_of(code)[0])}
     assert codes == sorted(found - ({"T062"} if "somewhere" in body or "print" in body else set()))
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.analysis.schedules.dependence import dependences, edges
 from psyclone_storage.analysis.schedules.halo import plan_halos
-from psyclone_storage.analysis.schedules.order import may_fuse
-from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
+from psyclone_storage.analysis.schedules.races import check_races
 from psyclone_storage.domain.lfric.builtins import builtin
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.aliases import APART, Aliases
@@ -140,7 +140,7 @@ def test_loops_whose_fields_may_be_one_object_do_not_share_an_iteration_too_earl
     for alias, expected in ((False, []), (True, ["S009"])):
         made = replace(schedule(alias=alias), body=(write, read))
         made = replace(made, data=(*made.data, Datum("h", Name("h"), FIELD, kind=ArgKind.FIELD)))
-        reasons = may_fuse(made, LfricRules(), "loop1", "loop2")
+        reasons = check_fuse_neighbours(made, LfricRules(), "loop1", "loop2")
         assert [reason.code for reason in reasons] == expected
     assert "'f_i', which may be 'f_j'" in reasons[0].message
     assert reasons[0].hint == APART
@@ -162,7 +162,7 @@ def test_a_fused_loop_does_not_race_with_itself_under_two_names() -> None:
     found = {}
     for alias in (False, True):
         made = replace(schedule(alias=alias), body=(both,))
-        found[alias] = [reason.message for reason in may_run_parallel(made, LfricRules(), both)]
+        found[alias] = [reason.message for reason in check_races(made, LfricRules(), both)]
     assert any("'f_i', which 'smooth' writes" in message for message in found[True])
     assert not any("'f_i'" in message for message in found[False])
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.order import UserAssertions, may_fuse, may_move, may_swap
+from psyclone_storage.analysis.footprints import UserAssertions
+from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
+from psyclone_storage.analysis.schedules.order import may_move
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange
 from unit.analysis.small import RULES, Passed, cells, dofs, halo, scalar, schedule
@@ -44,10 +46,9 @@ def test_the_reason_names_the_data_and_the_kind_of_dependence() -> None:
     assert reason.hint == "Keep 'loop1' before 'loop3'."
 
 
-def test_only_neighbours_swap() -> None:
-    assert may_swap(THREE, "loop1", "loop2") == ()
-    assert may_swap(THREE, "loop2", "loop1") == ()
-    assert codes(may_swap(THREE, "loop1", "loop3")) == ["S005"]
+def test_neighbours_may_change_places() -> None:
+    assert may_move(THREE, "loop1", "loop2", after=True) == ()
+    assert may_move(THREE, "loop2", "loop1") == ()
 
 
 def fused(first: Passed | str, second: Passed | str, *, over: str = "cells") -> list[str]:
@@ -58,7 +59,7 @@ def fused(first: Passed | str, second: Passed | str, *, over: str = "cells") -> 
         pair = schedule(
             (cells("x write w3", first), halo(1)), (cells("y write w3", second), halo(1))
         )
-    return codes(may_fuse(pair, RULES, "loop1", "loop2"))
+    return codes(check_fuse_neighbours(pair, RULES, "loop1", "loop2"))
 
 
 @pytest.mark.parametrize(
@@ -106,48 +107,53 @@ def test_stencils_keep_loops_apart_without_distributed_memory_too() -> None:
     pair = schedule(
         cells("u write w3"), cells("y write w3", "u read w3 stencil 1"), distributed=False
     )
-    assert codes(may_fuse(pair, RULES, "loop1", "loop2")) == ["S009"]
+    assert codes(check_fuse_neighbours(pair, RULES, "loop1", "loop2")) == ["S009"]
 
 
 def test_loops_that_are_unlike_do_not_fuse() -> None:
     one = schedule(cells("a write w3"), dofs("b write w3"), (cells("c write w3"), halo(2)))
-    assert codes(may_fuse(one, RULES, "loop1", "loop2")) == ["S007"]
-    assert codes(may_fuse(one, RULES, "loop2", "loop3")) == ["S007"]
-    assert codes(may_fuse(one, RULES, "loop1", "loop3")) == ["S005"]
-    assert codes(may_fuse(one, RULES, "loop1", "loop9")) == ["S003"]
+    assert codes(check_fuse_neighbours(one, RULES, "loop1", "loop2")) == ["S007"]
+    assert codes(check_fuse_neighbours(one, RULES, "loop2", "loop3")) == ["S007"]
+    assert codes(check_fuse_neighbours(one, RULES, "loop1", "loop3")) == ["S005"]
+    assert codes(check_fuse_neighbours(one, RULES, "loop1", "loop9")) == ["S003"]
 
 
 def test_bounds_of_unknown_spaces_are_equal_only_on_someones_word() -> None:
     builtins = schedule(dofs("a write any_space_1"), dofs("b write any_space_1"))
-    assert codes(may_fuse(builtins, RULES, "loop1", "loop2")) == ["S008"]
-    assert may_fuse(builtins, RULES, "loop1", "loop2", UserAssertions(same_space=True)) == ()
+    assert codes(check_fuse_neighbours(builtins, RULES, "loop1", "loop2")) == ["S008"]
+    assert (
+        check_fuse_neighbours(builtins, RULES, "loop1", "loop2", UserAssertions(same_space=True))
+        == ()
+    )
 
 
 def test_bounds_from_the_same_field_are_equal() -> None:
     builtins = schedule(dofs("a write any_space_1"), dofs("a readwrite any_space_1"))
-    assert may_fuse(builtins, RULES, "loop1", "loop2") == ()
+    assert check_fuse_neighbours(builtins, RULES, "loop1", "loop2") == ()
 
 
 def test_fields_with_other_numbers_of_values_are_not_on_one_space() -> None:
     """The kernel has both on W3, but one of them has four values at each dof."""
     both = cells("s write w3", "a read w3", "b read w3 data 4")
     loops = (dofs("a readwrite any_space_1"), dofs("b readwrite any_space_1"))
-    assert codes(may_fuse(schedule(*loops, both), RULES, "loop1", "loop2")) == ["S008"]
+    assert codes(check_fuse_neighbours(schedule(*loops, both), RULES, "loop1", "loop2")) == ["S008"]
     alike = cells("s write w3", "a read w3 data 4", "b read w3 data 4")
-    assert may_fuse(schedule(*loops, alike), RULES, "loop1", "loop2") == ()
+    assert check_fuse_neighbours(schedule(*loops, alike), RULES, "loop1", "loop2") == ()
 
 
 def test_a_space_by_name_does_not_hide_what_another_call_says_of_a_field() -> None:
     loops = (dofs("a readwrite w3"), dofs("b readwrite w3"))
-    assert may_fuse(schedule(*loops), RULES, "loop1", "loop2") == ()
+    assert check_fuse_neighbours(schedule(*loops), RULES, "loop1", "loop2") == ()
     said = schedule(*loops, cells("s write w3", "b read w3 data 4"))
-    assert codes(may_fuse(said, RULES, "loop1", "loop2")) == ["S008"]
+    assert codes(check_fuse_neighbours(said, RULES, "loop1", "loop2")) == ["S008"]
 
 
 def test_loops_over_coarse_cells_need_the_same_coarse_field() -> None:
     kernel = cells("c write w3 coarse", "f read w3 fine")
     other = cells("d write w3 coarse", "f read w3 fine")
-    assert codes(may_fuse(schedule(kernel, other), RULES, "loop1", "loop2")) == ["S008"]
+    assert codes(check_fuse_neighbours(schedule(kernel, other), RULES, "loop1", "loop2")) == [
+        "S008"
+    ]
 
 
 def test_a_statement_may_stay_where_it_is() -> None:
@@ -158,4 +164,4 @@ def test_only_loops_become_one() -> None:
     made = schedule(dofs("a write w3"))
     exchange = HaloExchange("halo", "a", None, Depth.of(1), guarded=False, pinned=True)
     both = replace(made, body=(exchange, *made.body))
-    assert codes(may_fuse(both, RULES, "halo", "loop1")) == ["S006"]
+    assert codes(check_fuse_neighbours(both, RULES, "halo", "loop1")) == ["S006"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.races import changes_shared_dofs, may_run_parallel
+from psyclone_storage.analysis.schedules.races import changes_shared_dofs, check_races
 from psyclone_storage.analysis.schedules.reduction import (
     ReducedScalar,
     may_share_region,
@@ -23,7 +23,7 @@ def reasons(call: KernelCall, over: Over | None = None) -> list[str]:
     tree = schedule(call)
     (loop,) = outer_loops(tree)
     loop = loop if over is None else replace(loop, over=over)
-    return [reason.message for reason in may_run_parallel(tree, RULES, loop)]
+    return [reason.message for reason in check_races(tree, RULES, loop)]
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from psyclone_storage.backend.c.frames import dependences, emit_cuda, emit_loops
 from psyclone_storage.backend.c.printer import CUnit
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.targets.c_printer import CPrinter
 
 
 def printed(body: str, declarations: str = "") -> tuple[KernelCode, CUnit]:

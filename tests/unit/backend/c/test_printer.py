@@ -7,9 +7,9 @@ import pytest
 from psyclone_storage.backend.c.printer import CUnit, emit_c
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex
+from psyclone_storage.targets.c_printer import CPrinter
 
 
 def unit_of(body: str, declarations: str = "", head: str = "", others: str = "") -> CUnit:

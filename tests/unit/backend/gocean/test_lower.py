@@ -13,7 +13,6 @@ from psyclone_storage.backend.gocean.table import gocean_infrastructure
 from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.grid_settings import read_path
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.kernel import Kernel
@@ -26,6 +25,7 @@ from psyclone_storage.ir.schedule import (
     Program,
     Statement,
 )
+from psyclone_storage.targets.gocean_settings import read_path
 
 PATHS = {
     name: read_path(known.path) for name, known in default_settings().gocean.grid_properties.items()

@@ -16,8 +16,8 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.compile import Build, make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import Build, make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.runtime import native as native_module
 from psyclone_storage.runtime.lfric import ExactSum
 from psyclone_storage.runtime.lfric import device as device_module

@@ -7,9 +7,9 @@ from functools import cache
 
 from nvrtc import check_cuda
 from properties.python_kernels import SETTINGS
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
-from unit.driver.test_python_schedules import CORPUS, PAIRS
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
+from unit.pipeline.test_python_schedules import CORPUS, PAIRS
 
 
 @cache

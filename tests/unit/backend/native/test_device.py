@@ -12,8 +12,8 @@ import pytest
 
 from properties.python_kernels import SETTINGS
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.compile import Build, make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import Build, make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.runtime import device as device_module
 from psyclone_storage.runtime.binding import BoundRun, BoundStorages
 from psyclone_storage.runtime.device import OfTables

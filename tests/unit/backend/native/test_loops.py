@@ -9,8 +9,8 @@ import pytest
 from properties.python_kernels import SETTINGS
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.compile import Build, make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import Build, make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 KERNELS = Path(__file__).parents[3] / "corpus" / "gocean" / "python" / "kernels"
 ALGORITHM = """\

@@ -10,8 +10,8 @@ from command import run_command
 from properties.python_kernels import HEAD, SETTINGS, printed
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 KERNELS = Path(__file__).parents[3] / "corpus" / "gocean" / "python" / "kernels"
 

@@ -6,11 +6,11 @@ import pytest
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.program_units import read_file
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
     ProgramUnit,
     SourceFile,
-    UnitKind,
     UseStatement,
 )
 from psyclone_storage.ir.rewrite import walk_lines
@@ -71,16 +71,16 @@ def file_of(text: str) -> SourceFile:
 def test_all_units_of_a_file_are_told_apart() -> None:
     found = [(unit.kind, unit.name) for unit in file_of(TEXT).every_unit()]
     assert found == [
-        (UnitKind.MODULE, "m"),
-        (UnitKind.FUNCTION, "f1"),
-        (UnitKind.SUBROUTINE, "s"),
-        (UnitKind.SUBROUTINE, "inner"),
-        (UnitKind.SUBMODULE, "sub"),
-        (UnitKind.SEPARATE, "go"),
-        (UnitKind.PROGRAM, "p"),
-        (UnitKind.BLOCK_DATA, ""),
-        (UnitKind.FUNCTION, "g"),
-        (UnitKind.PROGRAM, ""),
+        (ScopeKind.MODULE, "m"),
+        (ScopeKind.FUNCTION, "f1"),
+        (ScopeKind.SUBROUTINE, "s"),
+        (ScopeKind.SUBROUTINE, "inner"),
+        (ScopeKind.SUBMODULE, "sub"),
+        (ScopeKind.SEPARATE, "go"),
+        (ScopeKind.PROGRAM, "p"),
+        (ScopeKind.BLOCK_DATA, ""),
+        (ScopeKind.FUNCTION, "g"),
+        (ScopeKind.PROGRAM, ""),
     ]
 
 

@@ -11,13 +11,13 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.gocean import GOCEAN, interpret_gocean
-from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.unit import Assign, Do
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
+from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = """\

@@ -9,13 +9,13 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.lfric import LFRIC, interpret_lfric
-from psyclone_storage.driver.lfric_python import LFRIC_WORDS
 from psyclone_storage.frontend.fortran import metadata as fortran
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.targets.dialects import LFRIC_WORDS
+from psyclone_storage.targets.lfric import LFRIC, interpret_lfric
 
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = "from psyclone_storage.lfric import *\n\n\n"

@@ -8,10 +8,10 @@ import pytest
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.lfric_python import LFRIC_WORDS
 from psyclone_storage.frontend.python.invokes import InvokeReader, constant_of
 from psyclone_storage.frontend.python.tree import read_tree
 from psyclone_storage.ir.expr import canonical
+from psyclone_storage.targets.dialects import LFRIC_WORDS
 
 
 def read(text: str) -> tuple[list[str], list[object], list[Diagnostic]]:

@@ -9,8 +9,6 @@ import pytest
 
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.gocean import GOCEAN, interpret_gocean
-from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran import body as fortran_body
 from psyclone_storage.frontend.fortran import metadata as fortran
@@ -21,6 +19,8 @@ from psyclone_storage.ir.parsed import MetadataComponent, ParsedKernel
 from psyclone_storage.ir.rewrite import everywhere, with_parts
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Blank, Comment, Line
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
+from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 
 ROOT = Path(__file__).parents[4]
 PYTHON = sorted(

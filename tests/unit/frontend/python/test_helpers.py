@@ -12,13 +12,13 @@ from properties.python_kernels import by_numpy, by_python, codes_of
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.gocean import GOCEAN, interpret_gocean
-from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.unit import Assign, Do, If, Line
+from psyclone_storage.targets.dialects import GOCEAN_WORDS
+from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
 from unit.frontend.python.test_body import HEAD, SETTINGS
 
 HELPERS = '''

@@ -7,7 +7,6 @@ from dataclasses import replace
 from kernel_bodies import NO_MODULES
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.module_context import ModuleContexts
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.fortran.state import read_state
@@ -15,6 +14,7 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import Workbench

@@ -8,8 +8,8 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Build, make_compiler
-from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.pipeline.compile import Build, make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 
 ALGORITHM = """subroutine step(u, v)
   use field_mod, only: r2d_field

@@ -23,9 +23,9 @@ from psyclone_storage.transform.kernel.code import (
 )
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
-from psyclone_storage.transform.kernel.loops import SwapInKernel
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.swap import SwapInKernel
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import RULES, cells, dofs, scalar, schedule
 from unit.transform.benches import refused

@@ -5,17 +5,14 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.backend.fortran.kernel import emit_code
+from psyclone_storage.transform.fuse import FuseInKernel
+from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvariantBounds
+from psyclone_storage.transform.jam import JamInKernel
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
-from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
-from psyclone_storage.transform.kernel.loops import (
-    FuseInKernel,
-    JamInKernel,
-    StripMineInKernel,
-    SwapInKernel,
-    TileInKernel,
-)
 from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.swap import SwapInKernel
+from psyclone_storage.transform.tile import StripMineInKernel, TileInKernel
 from unit.transform.benches import refused
 from unit.transform.kernel.kernel_benches import bench, codes, module, printed
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from psyclone_storage.base.records import replace
+from psyclone_storage.transform.hoist import MoveInvariantBounds
+from psyclone_storage.transform.kernel.code import with_codes
 from psyclone_storage.transform.kernel.inline import InlineCall
-from psyclone_storage.transform.kernel.licm import MoveInvariantBounds
-from psyclone_storage.transform.kernel.loops import StripMineInKernel, SwapInKernel
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
+from psyclone_storage.transform.openacc import AccLoop, AccParallel
+from psyclone_storage.transform.swap import SwapInKernel
+from psyclone_storage.transform.tile import StripMineInKernel
 from psyclone_storage.transform.workbench import Workbench
+from unit.analysis.small import cells
 from unit.transform.benches import refused
 from unit.transform.kernel.kernel_benches import bench, module, printed
 
@@ -101,3 +106,36 @@ def test_a_loop_in_one_of_the_author_gets_what_that_leaves(clauses: str, codes: 
     body = f"!$acc loop{clauses}\ndo j = 1, 4\ndo i = 1, 3\nx(i, j) = 1.0\nend do\nend do"
     found = work(body, "gang").check(ShareInKernel(CALL, 2, "vector"))
     assert [problem.code for problem in found] == codes
+
+
+def inlined(body: str, loop: AccLoop) -> Workbench:
+    """Return a bench with a kernel that is inlined in a region of OpenACC with `loop`."""
+    called = bench(module(body, DECLARED), cells("v write w3"))
+    code = replace(called.codes_of(CALL)[0], in_place=True)
+    schedule = with_codes(called.schedule, CALL, (code,))
+    made = Workbench(schedule, called.rules, called._source)
+    assert "T081" in refused(made, ShareInKernel(CALL))
+    made.apply(loop)
+    made.apply(AccParallel("acc-loop(loop1)", "acc-loop(loop1)"))
+    return made
+
+
+def test_an_inlined_kernel_gets_what_the_loop_around_it_leaves() -> None:
+    body = "do k = 1, n\na(k) = 0.0\nend do"
+    made = inlined(body, AccLoop("loop1", gang=True))
+    assert refused(made, ShareInKernel(CALL, level="gang")) == ["T084"]
+    made.apply(ShareInKernel(CALL))
+    assert refused(made, ShareInKernel(CALL)) == ["T084"]
+    assert refused(inlined(body, AccLoop("loop1")), ShareInKernel(CALL)) == ["T084"]
+
+
+def test_a_loop_in_order_around_an_inlined_kernel_leaves_all_levels() -> None:
+    made = inlined("do k = 1, n\na(k) = 0.0\nend do", AccLoop("loop1", sequential=True))
+    made.apply(ShareInKernel(CALL, level="gang"))
+
+
+def test_no_clause_names_what_is_passed_to_an_inlined_kernel() -> None:
+    own = "t = 0.0\ndo k = 1, n\nt = max(t, a(k))\nend do\na(1) = t"
+    inlined(own, AccLoop("loop1", gang=True)).apply(ShareInKernel(CALL))
+    passed = "do k = 1, n\na(1) = max(a(1), x(1, 1))\nend do"
+    assert refused(inlined(passed, AccLoop("loop1", gang=True)), ShareInKernel(CALL)) == ["T084"]

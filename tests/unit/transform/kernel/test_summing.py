@@ -9,9 +9,9 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.transform.kernel import summing
 from psyclone_storage.transform.kernel.levels import over_levels
 

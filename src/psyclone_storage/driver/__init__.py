@@ -1,1 +1,0 @@
-"""What a compilation is made of: the stages in order, and what else can be asked of them."""

@@ -1,0 +1,374 @@
+"""Closures of functions in a running program: their text, and the values of the names in it.
+
+This module imports nothing of the compiler. A cache key of a kernel can be computed without it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+import math
+import unicodedata
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import islice
+from operator import attrgetter, call, is_
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
+
+Position = tuple[int | None, int | None, int | None, int | None]
+"""First and last line, first column and the column after the last."""
+
+_WORD = regex(r"[^\x00-/:-@[-^`{-\x7f]+")
+"""Names, numbers and more: some characters of names, as in "l·l", are none of `\\w`."""
+_WORDS = ("Word", "Annotation")
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionText:
+    """A function when it was read: its file, first line and text, and the values of its names.
+
+    `statements` are imports and constants by the names that need them, in order. `odd` are names
+    whose values raise when they are inspected. `around` are numbers of the enclosing function.
+    `called` are the names that it may call. `defaults` are default values of its arguments, None
+    for what is not a number. `wraps` is the name of the function that it wraps.
+    """
+
+    file: str
+    first: int
+    text: str
+    name: str
+    module: str
+    statements: tuple[tuple[str, str], ...]
+    odd: tuple[str, ...]
+    around: tuple[str, ...]
+    called: tuple[str, ...] = ()
+    defaults: tuple[tuple[str, float | None], ...] = ()
+    wraps: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedFunction:
+    """A function with the functions that it calls now, each with the name in the caller."""
+
+    function: Callable[..., Any]
+    text: FunctionText
+    calls: tuple[tuple[str, Callable[..., Any]], ...]
+
+
+Resolved = tuple[ResolvedFunction, ...]
+"""A function, then all functions that it calls directly or indirectly."""
+
+
+@dataclass(slots=True, eq=False)
+class ClosureSnapshot:
+    """The lookups that reading a function made: each getter, its owner, and the value it found."""
+
+    getters: list[Callable[[Any], Any]] = field(default_factory=list)
+    owners: list[Any] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    _known: set[Hashable] = field(default_factory=set)
+
+    def look_up(self, getter: Callable[[Any], Any], owner: Any) -> Any:
+        """Return `getter(owner)` and record it."""
+        value = getter(owner)
+        self._record(getter, owner, value)
+        return value
+
+    def extend(self, other: ClosureSnapshot) -> None:
+        """Record the lookups of another snapshot as well."""
+        for one in zip(other.getters, other.owners, other.values, strict=True):
+            self._record(*one)
+
+    def is_current(self) -> bool:
+        """Return whether each lookup finds the same object now."""
+        return all(map(is_, map(call, self.getters, self.owners), self.values))
+
+    def _record(self, getter: Callable[[Any], Any], owner: Any, value: Any) -> None:
+        # pylint: disable-next=unidiomatic-typecheck  # a derived class may compare otherwise
+        key = getter, owner if type(owner) is str else id(owner), id(value)
+        if key not in self._known:
+            self._known.add(key)
+            self.getters.append(getter)
+            self.owners.append(owner)
+            self.values.append(value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SourceLines:
+    """The source lines of a function with this code object, their file, and the first number."""
+
+    code: CodeType
+    file: str
+    text: str
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallLocation:
+    """The code that makes a call, the text of its file, and the position of the call there."""
+
+    code: CodeType
+    text: str
+    position: Position
+
+
+def call_location_of(frame: FrameType) -> CallLocation:
+    """Return the call site that a frame is executing."""
+    lines = linecache.getlines(frame.f_code.co_filename)
+    (position,) = islice(frame.f_code.co_positions(), frame.f_lasti // 2, frame.f_lasti // 2 + 1)
+    return CallLocation(frame.f_code, "".join(lines), position)
+
+
+def changed_numbers(linked: Iterable[ResolvedFunction]) -> Iterator[tuple[str, str, Any]]:
+    """Yield module variables whose type has changed: the name, the old value and the new one."""
+    for one in linked:
+        names = _names_in(one.function.__code__)
+        values = getattr(one.function, "__globals__", {})
+        for name, statement in one.text.statements:
+            if name in names and statement.startswith(f"{name} = "):
+                was, now = statement.removeprefix(f"{name} = "), values.get(name)
+                if was != "None" and type(ast.literal_eval(was)) is not type(now):
+                    yield name, was, now
+
+
+@dataclass(slots=True, eq=False)
+class FunctionReader:
+    """Reads functions of a running program with the functions that they call.
+
+    A name may change its value at any time, for example when a notebook cell runs again, and so
+    may a function. Equal results are one object. The lines of a function are those of its first
+    reading, because files may change later: the compiled code and its cache key use one text.
+    """
+
+    _lines: dict[Callable[..., Any], _SourceLines] = field(default_factory=dict)
+    _latest: dict[tuple[Callable[..., Any], str], tuple[Resolved, ClosureSnapshot]] = field(
+        default_factory=dict
+    )
+    _unique: dict[Resolved, Resolved] = field(default_factory=dict)
+
+    def resolve(self, function: Callable[..., Any], module: str) -> Resolved:
+        """Return a function with all functions that it calls now, itself first.
+
+        `module` exports the vocabulary of an API.
+
+        Raises:
+            OSError: the source of the function itself is not available.
+            TypeError: it is not a Python function.
+        """
+        return self._current(function, module)[0]
+
+    def try_to_resolve(self, function: Callable[..., Any], module: str) -> Resolved | None:
+        """Return a function with all that it calls now; None if its source is not available."""
+        try:
+            return self.resolve(function, module)
+        except (OSError, TypeError):
+            return None
+
+    def snapshot_of(self, function: Callable[..., Any], module: str) -> ClosureSnapshot:
+        """Return the lookups that `resolve` made; raise what it raises."""
+        return self._current(function, module)[1]
+
+    def _current(
+        self, function: Callable[..., Any], module: str
+    ) -> tuple[Resolved, ClosureSnapshot]:
+        key = function, module
+        known = self._latest.get(key)
+        if known is None or not known[1].is_current():
+            resolved, snapshot = self._resolve(function, module)
+            known = self._latest[key] = self._unique.setdefault(resolved, resolved), snapshot
+        return known
+
+    def _resolve(
+        self, function: Callable[..., Any], module: str
+    ) -> tuple[Resolved, ClosureSnapshot]:
+        found: dict[Callable[..., Any], ResolvedFunction] = {}
+        snapshot = ClosureSnapshot()
+        waiting = [function]
+        while waiting and len(found) < _MOST_FUNCTIONS:
+            one = waiting.pop(0)
+            if one in found:
+                continue
+            own = ClosureSnapshot()
+            # A kernel is passed all of its arguments: its defaults do not count.
+            text = self._read(one, module, own, _PARTS[:1] if one is function else _PARTS)
+            calls = []
+            for name in text.called:
+                value = _looked_up(one, name, here := ClosureSnapshot())
+                if self._is_readable(value, module):
+                    calls.append((name, value))
+                    own.extend(here)
+            found[one] = ResolvedFunction(one, text, tuple(calls))
+            snapshot.extend(own)
+            waiting += [value for _, value in calls]
+        return tuple(found.values()), snapshot
+
+    def _lines_of(self, function: Callable[..., Any]) -> _SourceLines:
+        """Return the source lines of a function as they were when its code was seen first.
+
+        Raises:
+            OSError: they are not available.
+            TypeError: it is not a Python function.
+        """
+        code = getattr(function, "__code__", None)
+        if not isinstance(code, CodeType):
+            raise TypeError(f"{function!r} is no function of Python.")
+        known = self._lines.get(function)
+        if known is None or known.code is not code:
+            # `inspect` reads the wrapped function, this reads the wrapper.
+            own = code if hasattr(function, "__wrapped__") else function
+            lines, first = inspect.getsourcelines(own)
+            file = inspect.getsourcefile(own) or "<kernel>"
+            known = self._lines[function] = _SourceLines(code, file, "".join(lines), first)
+        return known
+
+    def _read(
+        self,
+        function: Callable[..., Any],
+        module: str,
+        snapshot: ClosureSnapshot,
+        parts: Iterable[Callable[[Any], Any]],
+    ) -> FunctionText:
+        """Return a function as it is now, and record each lookup."""
+        for part in parts:
+            value = snapshot.look_up(part, function)
+            if isinstance(value, dict):
+                # Values may also be replaced in the dictionary itself.
+                snapshot.look_up(len, value)
+                for name in value:
+                    snapshot.look_up(value.get, name)
+        lines = self._lines_of(function)
+        around = inspect.getclosurevars(function).nonlocals
+        values = getattr(function, "__globals__", {})
+        in_code = _names_in(lines.code)
+        statements, odd = [], []
+        for name in sorted(set(_WORD.findall(unicodedata.normalize("NFKC", lines.text)))):
+            value = around[name] if name in around else values.get(name)
+            # pylint: disable-next=unidiomatic-typecheck  # a derived class may look names up
+            if name in in_code and type(value) is ModuleType:
+                _looked_up(function, name, snapshot)
+            try:
+                statements += [(name, one) for one in _statements_for(module, name, value)]
+            except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+                # The value of a name may do anything when it is inspected.
+                odd.append(name)
+        called = sorted({"".join(one.split()) for one in _CALL.findall(lines.text)})
+        for name in called:
+            if name.partition(".")[0] in in_code:
+                _looked_up(function, name, snapshot)
+        return FunctionText(
+            lines.file,
+            lines.first,
+            lines.text,
+            lines.code.co_name,
+            function.__module__ or "",
+            tuple(statements),
+            tuple(odd),
+            _numbers(around),
+            tuple(called),
+            _defaults(function),
+            str(getattr(getattr(function, "__wrapped__", None), "__name__", "")),
+        )
+
+    def _is_readable(self, value: Any, module: str) -> bool:
+        """Return whether a called object is a Python function whose source is the user's."""
+        if type(value) is not FunctionType:  # pylint: disable=unidiomatic-typecheck  # FunctionType is final
+            return False
+        package = str(value.__module__).partition(".")[0]
+        if package in ("numpy", module.partition(".")[0]):
+            return False
+        try:
+            self._lines_of(value)
+        except (OSError, TypeError):
+            return False
+        return True
+
+
+_MOST_FUNCTIONS = 200
+_PARTS = tuple(map(attrgetter, ("__code__", "__defaults__", "__kwdefaults__")))
+"""The parts of a function that may be replaced, for example by tools that reload files."""
+_CALL = regex(r"(?<![\w.])([^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*)\s*\(")
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """Return the names in code other than locals, including those of nested functions."""
+    inner = (_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
+    return {*code.co_names, *code.co_freevars}.union(*inner)
+
+
+def _defaults(function: Callable[..., Any]) -> tuple[tuple[str, float | None], ...]:
+    """Return the default values of arguments, None for what is not a number."""
+    code, own = function.__code__, getattr(function, "__defaults__", None) or ()
+    names = code.co_varnames[: code.co_argcount]
+    by_order = zip(names[len(names) - len(own) :], own, strict=False)
+    found = dict(by_order) | (getattr(function, "__kwdefaults__", None) or {})
+    return tuple((name, _number(value)) for name, value in found.items())
+
+
+def _number(value: Any) -> float | None:
+    if type(value) not in (bool, int, float) or not math.isfinite(value):
+        return None
+    number: float = value
+    return number
+
+
+def _looked_up(function: Callable[..., Any], name: str, snapshot: ClosureSnapshot) -> Any:
+    """Return the value of a dotted name in a function, and record the lookups.
+
+    It is None for an attribute of anything but a module.
+    """
+    first, *rest = name.split(".")
+    code, cells = function.__code__, function.__closure__ or ()
+    around = dict(zip(code.co_freevars, cells, strict=True))
+    if first in around:
+        value = snapshot.look_up(_in_cell, around[first])
+    else:
+        value = snapshot.look_up(function.__globals__.get, first)
+    for part in rest:
+        if not issubclass(type(value), ModuleType):
+            return None
+        value = snapshot.look_up(vars(value).get, part)
+    return value
+
+
+def _in_cell(cell: CellType) -> Any:
+    """Return the value of a variable of the enclosing function, None if it is unbound."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _numbers(around: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in around if isinstance(around[name], int | float)))
+
+
+def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
+    """Yield the import or the constant that a name needs, if it needs one."""
+    own = str(getattr(value, "__name__", ""))
+    if isinstance(value, ModuleType):
+        yield f"import {value.__name__} as {name}"
+    elif own and getattr(math, own, None) is value:
+        yield f"from math import {own} as {name}"
+    elif isinstance(value, int):
+        yield f"{name} = {value if isinstance(value, bool) else int(value)!r}"
+    elif isinstance(value, float) and math.isfinite(value):
+        yield f"{name} = {float(value)!r}"
+    elif (word := getattr(value, "name", "")) and type(value).__name__ in _WORDS:
+        if word != name:
+            yield f"from {module} import {word} as {name}"
+    elif own == "kernel" and name != own:
+        yield f"from {module} import {own} as {name}"
+    elif _hides_builtin(name, value):
+        yield f"{name} = None"
+
+
+def _hides_builtin(name: str, value: Any) -> bool:
+    """Return whether a name hides a built-in function; NumPy functions do not count."""
+    known = getattr(builtins, name, None)
+    is_other = None not in (known, value) and value is not known
+    return is_other and type(value).__name__ != "ufunc"

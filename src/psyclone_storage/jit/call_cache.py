@@ -1,0 +1,121 @@
+"""Inline cache of invoke calls: most calls of a call site have the same arguments as before.
+
+A few calls are cached for each site, because the fields of two or three time steps may alternate.
+The comparison is implemented in C (`_compiled.c`), with a Python fallback (`_pure.py`).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import chain
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from psyclone_storage.base.cores import is_compiled
+from psyclone_storage.frontend.python.closure import ClosureSnapshot
+from psyclone_storage.jit._pure import EDITION
+from psyclone_storage.jit.session import JitSession
+from psyclone_storage.jit.types import (
+    ArgumentKind,
+    CompiledInvoke,
+    JitOptions,
+    LiveCall,
+    argument_kind,
+)
+
+COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
+"""Whether the C extension compares calls."""
+
+if TYPE_CHECKING or not COMPILED:
+    from psyclone_storage.jit._pure import CachedCall, find_call
+else:
+    from psyclone_storage.jit._compiled import CachedCall, find_call
+
+_MOST = 4
+"""The number of calls that are cached for each call site."""
+
+
+class CacheEntry(NamedTuple):
+    """A call that was made: its arguments for comparison, and the compiled invoke.
+
+    The entry is dropped when one of its arguments, which are `watched`, is garbage-collected: its
+    identity may then become that of an object of another type.
+    """
+
+    call: CachedCall
+    compiled: CompiledInvoke
+    watched: list[weakref.ref[Any]]
+
+
+def make_call_finder(
+    session: JitSession,
+) -> Callable[..., tuple[CacheEntry, tuple[Any, ...]] | None]:
+    """Return a function from frame, options, label and calls to the cache entry and its data."""
+    return partial(find_call, session.calls)
+
+
+def forget_calls(session: JitSession, frame: FrameType) -> None:
+    """Drop the cached calls of the site that a frame is executing."""
+    session.calls.pop((id(frame.f_code), frame.f_lasti), None)
+
+
+def cache_call(
+    session: JitSession,
+    frame: FrameType,
+    about: tuple[tuple[LiveCall, ...], str, JitOptions],
+    compiled: CompiledInvoke,
+    snapshot: ClosureSnapshot,
+) -> None:
+    """Cache a call with the lookups that reading its kernels made.
+
+    The compiled invoke keeps the code of the site alive, so that its identity stays unique.
+    """
+    calls, label, options = about
+    values = [*chain.from_iterable(call.args for call in calls)]
+    identities = tuple([_identity_of(value) for value in values])
+    if any(one is _NOT_CACHED for one in identities):
+        return
+    lookups = tuple(snapshot.getters), tuple(snapshot.owners), tuple(snapshot.values)
+    made = CachedCall(options, label, calls, identities, compiled.order, compiled.constants,
+                      compiled.equal, compiled.fits, lookups)  # fmt: skip
+    site = id(frame.f_code), frame.f_lasti
+    entry = CacheEntry(made, compiled, [])
+    objects = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in identities)
+    entry.watched.extend(_watch(session.calls, site, made, objects))
+    session.calls[site] = (entry, *session.calls.get(site, ())[: _MOST - 1])
+
+
+_NOT_CACHED = object()
+"""The mark of a value that is not compared."""
+
+
+def _identity_of(value: Any) -> Any:
+    """Return what a value must be identical to, in addition to its type: see `CachedCall`."""
+    form = argument_kind(value.__class__)
+    if form is ArgumentKind.NUMBER:
+        return None
+    if form is ArgumentKind.OBJECT:
+        return _NOT_CACHED if isinstance(value, tuple) else value
+    if value.__class__ not in (list, tuple) or any(
+        argument_kind(one.__class__) is not ArgumentKind.OBJECT for one in value
+    ):
+        return _NOT_CACHED
+    return tuple(value)
+
+
+def _watch(
+    table: dict[tuple[int, int], tuple[Any, ...]],
+    site: tuple[int, int],
+    call: CachedCall,
+    objects: Iterable[Any],
+) -> list[weakref.ref[Any]]:
+    """Return references that drop a call from a table when one of its objects is collected."""
+
+    def forget(_gone: Any) -> None:
+        # A thread that caches another call at this moment may put this one back into the table.
+        call.forget()
+        table[site] = tuple(one for one in table.get(site, ()) if one.call is not call)
+
+    return [weakref.ref(one, forget) for one in objects if type(one).__weakrefoffset__]

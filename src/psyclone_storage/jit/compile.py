@@ -1,0 +1,519 @@
+"""Compilation of an invoke of a running program, by the stages that compile a file.
+
+Schedules are the same as for a file. In addition, identical arguments are known here: they get one
+name.
+
+A literal in the text of the program, or a variable that is passed twice, may be used by the
+compiler. The arguments at run time may differ, for example if a function makes the call from its
+own arguments. So the result is valid only for numbers that agree with the text; for others, each
+number is passed under its own name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.render import render_text
+from psyclone_storage.base.results import Result
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import settings_of
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.python.closure import CallLocation, Resolved
+from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.frontend.python.invokes import constant_of
+from psyclone_storage.frontend.python.live import calls_at, source_of
+from psyclone_storage.frontend.python.metadata import read_kernel
+from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Index,
+    Member,
+    Name,
+    Origin,
+    Range,
+    Sort,
+    Symbol,
+    Verbatim,
+    canonical,
+    integer_value,
+    is_constant,
+    whole,
+)
+from psyclone_storage.ir.kernel import ArgKind, Kernel
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import (
+    ParsedAlgorithm,
+    ParsedArgument,
+    ParsedCall,
+    ParsedInvoke,
+    ParsedKernel,
+    Scope,
+    ScopeKind,
+)
+from psyclone_storage.ir.schedule import Datum
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+from psyclone_storage.jit.disk_cache import JitInvoke
+from psyclone_storage.jit.session import JitSession
+from psyclone_storage.jit.types import (
+    ArgumentKind,
+    CompiledInvoke,
+    JitOptions,
+    LiveCall,
+    LiveKernel,
+    are_identical,
+    argument_kind,
+    load_routine,
+    read_settings_files,
+)
+from psyclone_storage.pipeline.compile import Compiler, make_compiler
+from psyclone_storage.pipeline.kernel_naming import LocalNumbering
+from psyclone_storage.pipeline.kernels import CalledKernels
+from psyclone_storage.pipeline.request import CompileRequest
+from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
+
+_DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
+
+
+# ---------------------------------------------------------------------------- compiling
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Add a note with the rendered diagnostics to the error that a block raises."""
+    try:
+        yield
+    except CompileError as error:
+        error.add_note(render_text(error.problems))
+        raise
+
+
+@_noted()
+def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> CompiledInvoke:
+    """Compile an invoke; numbers that are `apart` are passed, each under its own name.
+
+    The caller has read the text of the call site, and uses it for the cache key as well.
+
+    Raises:
+        CompileError: all errors in the kernels and the calls, with a note that shows where.
+    """
+    calls, label, site, options = invoke
+    compiler = session.once(_make_compiler, session, options)
+    kernels = [_kernel(session, call.kernel, compiler, options.api) for call in calls]
+    source, parsed = _parsed_calls(site, calls, _DIALECTS[options.api])
+    names = _ArgumentNames(apart)
+    passed = [_passed(kernel, compiler) for kernel in kernels]
+    named = _named(calls, passed, (parsed, source), names)
+    algorithm = _algorithm(source, tuple(call for _, call in named), label)
+    called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
+    build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
+    (made,) = build.program.invokes
+    return CompiledInvoke(
+        load_routine(build.program.name, made.name, build.psy_text, build.beside),
+        _order(named, made.schedule.data),
+        build,
+        site.code,
+        tuple(names.constants),
+        tuple(names.equal),
+    )
+
+
+def _order(named: list[tuple[str, ParsedCall]], data: Iterable[Datum]) -> tuple[int, ...]:
+    """Return the positions, among all arguments, of the data of a routine."""
+    texts = [canonical(argument.expr) for _, call in named for argument in call.args]
+    return tuple(texts.index(canonical(datum.actual)) for datum in data)
+
+
+def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) -> ParsedAlgorithm:
+    invoke = ParsedInvoke(calls, label or None, None, (_scope(source),), source.whole())
+    return ParsedAlgorithm(source, _scope(source), (_scope(source),), (invoke,))
+
+
+def _parsed_calls(
+    site: CallLocation, calls: Sequence[LiveCall], dialect: Dialect
+) -> tuple[SourceText, tuple[ParsedCall, ...]]:
+    """Return the text of a program and its calls; no calls if they are made elsewhere."""
+    written = calls_at(dialect, site)
+    if written is not None:
+        source, parsed = written
+        if [len(one.args) for one in parsed] == [len(call.args) for call in calls]:
+            return source, parsed
+    return SourceText(site.code.co_filename, ""), ()
+
+
+def _make_compiler(session: JitSession, options: JitOptions) -> Compiler:
+    settings = settings_of(session.once(read_settings_files, options), options.config_opts)
+    request = CompileRequest(
+        api=options.api,
+        distributed=options.distributed,
+        script=Path(options.script) if options.script else None,
+        suffix=".py",
+        target=options.target,
+        directories=tuple(map(Path, options.directories)),
+    )
+    return make_compiler(settings, request)
+
+
+def _parse(function: Callable[..., Any], api: str, resolved: Resolved | None) -> ParsedKernel:
+    """Return the metadata of a kernel; a change of what it calls gives another `resolved`."""
+    dialect = _DIALECTS[api]
+    source = source_of(dialect, function.__name__, resolved)
+    (main, *_) = resolved or ()
+    parsed = read_kernel(dialect, source, main.text.name)
+    return replace(parsed, module=main.text.module)
+
+
+def _kernel(session: JitSession, live: LiveKernel, compiler: Compiler, api: str) -> Kernel:
+    file: Any = getattr(live, "file", None)
+    function: Any = getattr(live, "function", None)
+    if function is None and file is None:
+        found = compiler.api.builtin(live.name)
+        if found is None:
+            raise TypeError(f"'{live.name}' is no kernel, and no built-in.")
+        return found
+    if file is None:
+        resolved = session.functions.try_to_resolve(function, _DIALECTS[api].module)
+        parsed = session.once(_parse, function, api, resolved)
+    else:
+        if not file.is_file():
+            file = next(iter(compiler.kernels.index.candidates(file.stem)), file)
+        parsed = compiler.target.language.read_kernel(read_source(file), live.name)
+    return compiler.api.interpret(parsed, compiler.settings)
+
+
+def _scope(source: SourceText) -> Scope:
+    name = Path(source.name).stem
+    module = name if name.isidentifier() else "program"
+    return Scope(ScopeKind.MODULE, module, (), (), 0, 0, source.whole())
+
+
+# ---------------------------------------------------------------------------- names
+
+
+@dataclass(frozen=True, slots=True)
+class _TakenPositions:
+    """What a call of a kernel is given, one for each position: whether it is a number, or several.
+
+    What is no number is an object, of which `several` are passed as one sequence. Some numbers are
+    `conditions`, and some `wholes`. `types` are those of what nobody declares, None where they are
+    not known, and `ranks` the numbers of dimensions, of a sequence 1.
+    """
+
+    kernel: Kernel
+    numbers: tuple[bool, ...]
+    several: tuple[int, ...]
+    types: tuple[DataType | None, ...]
+    ranks: tuple[int, ...]
+    conditions: tuple[bool, ...] = ()
+    wholes: tuple[bool, ...] = ()
+
+    def finds(self, at: int) -> bool:
+        """Return whether a built-in puts the number at a position there."""
+        args = self.kernel.args
+        return self.numbers[at] and len(args) == len(self.numbers) and args[at].access.writes
+
+    def exact(self, at: int) -> bool:
+        """Return whether a position takes a whole number or a condition."""
+        return any(which and which[at] for which in (self.conditions, self.wholes))
+
+
+def _passed(kernel: Kernel, compiler: Compiler) -> _TakenPositions:
+    """Return what a call of a kernel is given."""
+    if compiler.api.passed is None:
+        args = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
+        numbers = tuple(arg.kind is not ArgKind.FIELD for arg in args)
+        wholes = tuple(arg.intrinsic is Intrinsic.INTEGER for arg in args)
+        return _TakenPositions(
+            kernel, numbers, (1,) * len(args), (None,) * len(args), (), wholes=wholes
+        )
+    items = compiler.api.passed(kernel)
+    numbers = tuple(isinstance(item.type, ScalarType) and not item.shape for item in items)
+    conditions = tuple(
+        isinstance(item.type, ScalarType) and item.type.intrinsic is Intrinsic.LOGICAL
+        for item in items
+    )
+    lengths = (integer_value(item.shape[0]) if item.shape else 1 for item in items)
+    several = tuple(length or 1 for length in lengths)
+    ranks = tuple(
+        len(item.shape) if isinstance(item.type, ScalarType) else int(length > 1)
+        for item, length in zip(items, several, strict=True)
+    )
+    types = tuple(item.type for item in items)
+    wholes = tuple(
+        is_number and isinstance(type_, ScalarType) and type_.intrinsic is Intrinsic.INTEGER
+        for is_number, type_ in zip(numbers, types, strict=True)
+    )
+    return _TakenPositions(kernel, numbers, several, types, ranks, conditions, wholes)
+
+
+@dataclass(slots=True)
+class _ArgumentNames:
+    """What arguments are called: an object by one name, numbers by one where the text has one.
+
+    `apart` says that each number has a name of its own. `owners` are by canonical name the number
+    that has it and its position, None for an object. `constants` are numbers that stand in what is
+    compiled, `equal` positions of which the second has the name of the first. `parts` are objects
+    that are in a sequence which is passed, too: the sequence, its number there, and what it is
+    called.
+    """
+
+    apart: bool
+    objects: dict[int, Expr] = field(default_factory=dict)
+    owners: dict[str, tuple[int, Any] | None] = field(default_factory=dict)
+    constants: list[tuple[int, Any]] = field(default_factory=list)
+    equal: list[tuple[int, int]] = field(default_factory=list)
+    parts: dict[int, tuple[Any, int, Expr]] = field(default_factory=dict)
+
+    def of_object(self, value: Any, written: Expr) -> Expr:
+        """Return the name of an object, which is `written` where nothing else has that name.
+
+        What is in a sequence that is passed, too, is a part of that.
+        """
+        if id(value) in self.parts:
+            several, number, called = self.parts[id(value)]
+            return Element(self.of_object(several, called), (whole(number),))
+        if id(value) not in self.objects:
+            expr = self.objects[id(value)] = self._fresh(written)
+            self.owners[canonical(expr)] = None
+        return self.objects[id(value)]
+
+    def of_number(self, value: Any, position: int, written: Expr | None, own: str) -> Expr:
+        """Return the number itself where it is what is written, or a name that no other has."""
+        if written is not None and not self.apart:
+            if is_constant(written):
+                if are_identical(constant_of(written), value):
+                    self.constants.append((position, value))
+                    return written
+            elif (text := canonical(written)) not in self.owners:
+                self.owners[text] = position, value
+                return written
+            elif (owner := self.owners[text]) is not None and are_identical(owner[1], value):
+                self.equal.append((owner[0], position))
+                return written
+        expr = self._fresh(Name(own))
+        self.owners[canonical(expr)] = position, value
+        return expr
+
+    def _fresh(self, expr: Expr) -> Expr:
+        """Return `expr`, or a name like it where something else has it already."""
+        if canonical(expr) not in self.owners and not is_constant(expr):
+            return expr
+        base = "".join(one if one.isalnum() else "_" for one in canonical(expr))
+        named = base if base[:1].isalpha() else f"field_{base}"
+        return Name(NameTable(self.owners).fresh(named))
+
+
+def _named(
+    calls: Sequence[LiveCall],
+    kernels: Sequence[_TakenPositions],
+    text: tuple[tuple[ParsedCall, ...], SourceText],
+    names: _ArgumentNames,
+) -> list[tuple[str, ParsedCall]]:
+    """Return each call as it is written, or with names of its own.
+
+    A kernel that has the name of another one gets another.
+    """
+    (parsed, source), position = text, 0
+    names.parts.update(_parts(calls, kernels, parsed))
+    kernel_names: dict[object, str] = {}
+    found: list[tuple[str, ParsedCall]] = []
+    for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
+        if len(call.args) != len(passed.numbers):
+            raise TypeError(
+                f"The kernel '{passed.kernel.name}' takes {len(passed.numbers)} arguments, "
+                f"but is given {len(call.args)}."
+            )
+        name = kernel_names.get(call.kernel)
+        if name is None:
+            name = kernel_names[call.kernel] = _kernel_name(passed, kernel_names)
+        one = parsed[number] if parsed else None
+        span = one.span if one else source.whole()
+        args = tuple(
+            ParsedArgument(
+                _typed(
+                    _expr(value, (at, position + at, _own(passed, number, at)), one, passed, names),
+                    _type_of(value, passed.types[at]),
+                    passed.ranks[at] if passed.ranks else 0,
+                ),
+                one.args[at].span if one else span,
+            )
+            for at, value in enumerate(call.args)
+        )
+        found.append((name, ParsedCall(name, span, args, span)))
+        position += len(args)
+    return found
+
+
+def _kernel_name(passed: _TakenPositions, taken: Mapping[object, str]) -> str:
+    """Return the name of a kernel, or one like it where another kernel has it."""
+    return NameTable(taken.values()).fresh(passed.kernel.name)
+
+
+def _own(passed: _TakenPositions, number: int, at: int) -> str:
+    """Return a name for what a call takes at a position, where nothing else names it."""
+    return f"{passed.kernel.name}_{number + 1}_{at + 1}"
+
+
+def _parts(
+    calls: Sequence[LiveCall],
+    kernels: Sequence[_TakenPositions],
+    parsed: tuple[ParsedCall, ...],
+) -> Iterator[tuple[int, tuple[Any, int, Expr]]]:
+    """Yield what is in sequences, by identity: the sequence, its number from 1, and a name."""
+    for number, (call, passed) in enumerate(zip(calls, kernels, strict=True)):
+        for at, (value, several) in enumerate(zip(call.args, passed.several, strict=False)):
+            if several > 1 and argument_kind(value.__class__) is ArgumentKind.SEQUENCE:
+                written = parsed[number].args[at].expr if parsed else None
+                called = _called(value, written, _own(passed, number, at))
+                for place, one in enumerate(value, 1):
+                    yield id(one), (value, place, called)
+
+
+def _called(value: Any, written: Expr | None, own: str) -> Expr:
+    """Return what an object of a column's API, or a sequence of some, is called.
+
+    What is in a sequence is an object of its own, and what is computed has no name.
+    """
+    if written is None or isinstance(written, Index | Verbatim):
+        return _own_name(value, own)
+    return written
+
+
+def _expr(
+    value: Any,
+    about: tuple[int, int, str],
+    text: ParsedCall | None,
+    passed: _TakenPositions,
+    names: _ArgumentNames,
+) -> Expr:
+    """Return what an argument is called.
+
+    What is known `about` it are its numbers in its call and among all, and a name of its own.
+    """
+    kernel, (at, position, own) = passed.kernel, about
+    is_number = passed.numbers[at]
+    written = None if text is None else text.args[at].expr
+    if isinstance(written, Verbatim):
+        written = None
+    if not is_number:
+        if isinstance(passed.types[at], ScalarType):
+            _check_array(value, kernel)
+        else:
+            _check_object(value, kernel, passed.several[at])
+    elif passed.finds(at) and not isinstance(value, Result):
+        raise TypeError(
+            f"The kernel '{kernel.name}' puts a number into its argument {at + 1}, which has to be "
+            f"a Result(), not {value!r}: its 'value' is the number, behind the invoke."
+        )
+    elif isinstance(value, Result) and not passed.finds(at) and passed.exact(at):
+        raise TypeError(
+            f"The kernel '{kernel.name}' takes no real number as its argument {at + 1}, and is "
+            f"given {value!r}: pass 'int(...)' or 'bool(...)' of its 'value'."
+        )
+    if not is_number or isinstance(value, Result):
+        if kernel.points is None:
+            return names.of_object(value, _called(value, written, own))
+        return names.of_object(value, written or _own_name(value, own))
+    condition = bool(passed.conditions) and passed.conditions[at]
+    if isinstance(value, bool) is not condition or not isinstance(value, Real):
+        if condition:
+            raise TypeError(f"The kernel '{kernel.name}' takes True or False, not {value!r}.")
+        message = f"The kernel '{kernel.name}' takes a number, not {_said(value)}."
+        raise TypeError(message)
+    if passed.wholes and passed.wholes[at] and not isinstance(value, Integral):
+        raise TypeError(
+            f"The kernel '{kernel.name}' takes a whole number, not {value!r}, as its argument "
+            f"{at + 1}: say which is meant, as in int(...)."
+        )
+    if isinstance(value, Integral) and not _is_usual(getattr(value, "dtype", None)):
+        raise TypeError(
+            f"{value!r} has other bits than whole numbers of kernels, with which Python would go "
+            f"on to compute: '{kernel.name}' takes 32 bits and a sign, so give it 'int(...)' of it."
+        )
+    return names.of_number(value, position, written, own)
+
+
+def _type_of(value: Any, usual: DataType | None) -> DataType | None:
+    """Return the type of what is passed, None for the usual one."""
+    if isinstance(value, Result):
+        return ScalarType(Intrinsic.REAL, value.dtype) if value.dtype else None
+    one = (
+        value[0]
+        if argument_kind(value.__class__) is ArgumentKind.SEQUENCE and len(value)
+        else value
+    )
+    if usual is None or str(getattr(one, "dtype", "")) != _SINGLE:
+        return None
+    if isinstance(usual, ScalarType):
+        return ScalarType(Intrinsic.REAL, SINGLE.kind)
+    known = OBJECT_TYPES[usual.name]
+    same = (one for one in OBJECT_TYPES.values() if (one.kind, one.data) == (known.kind, SINGLE))
+    return next((DerivedType(one.name) for one in same), None)
+
+
+_SINGLE = "float32"
+
+
+def _typed(expr: Expr, type_: DataType | None, rank: int) -> Expr:
+    """Return the name of an argument with what is known of its type."""
+    if type_ is None:
+        return expr
+    match expr:
+        case Element(base, (item,)):
+            return Element(_typed(base, type_, 1), (item,))
+        case Name(text) | Member(_, text):
+            shape = (Range(),) * rank
+            symbol = Symbol(key_of(text), text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
+            return replace(expr, symbol=symbol)
+    return expr
+
+
+def _own_name(value: Any, otherwise: str) -> Expr:
+    label = "".join(one if one.isalnum() else "_" for one in getattr(value, "label", ""))
+    usable = label.isascii() and label[:1].isalpha()
+    return Name(label if usable else otherwise)
+
+
+def _is_usual(dtype: Any) -> bool:
+    """Return whether a whole number is one of Python, or has 32 bits or more and a sign."""
+    return dtype is None or (getattr(dtype, "kind", "") == "i" and dtype.itemsize >= _WHOLE_BYTES)
+
+
+_WHOLE_BYTES = 4
+
+
+def _said(value: Any) -> str:
+    """Return what messages call a value that is of the wrong kind."""
+    if isinstance(value, LiveCall) and hasattr(value.kernel, "name"):
+        return f"a call of '{value.kernel.name}'"
+    describe = getattr(value, "describe", None)
+    return str(describe()) if callable(describe) else f"a {type(value).__name__}"
+
+
+def _check_array(value: Any, kernel: Kernel) -> None:
+    """Raise if what is passed for an array of numbers is none that knows the type of its values."""
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        raise TypeError(f"The kernel '{kernel.name}' takes an array of NumPy, not {_said(value)}.")
+
+
+def _check_object(value: Any, kernel: Kernel, several: int) -> None:
+    """Raise if what is passed is no object of the runtime, or no sequence of so many.
+
+    What exactly it has to be is for the runtime to say, which knows it.
+    """
+    if isinstance(value, str | bytes | Real | LiveCall):
+        message = f"The kernel '{kernel.name}' takes a field, not {_said(value)}."
+        raise TypeError(message)
+    if several > 1 and (not hasattr(value, "__len__") or len(value) != several):
+        message = f"The kernel '{kernel.name}' takes a vector of {several} fields."
+        raise TypeError(message)
+    if kernel.points is not None and not (hasattr(value, "grid") and hasattr(value, "storage")):
+        message = f"The kernel '{kernel.name}' takes a field, not {_said(value)}."
+        raise TypeError(message)

@@ -1,0 +1,258 @@
+"""Invokes of a running program: found in a cache, or compiled, and run.
+
+A compiled invoke is known by its call site, its kernels, which arguments are identical, and the
+options; later programs find it by the texts of these (`disk_cache.py`). The compiler is imported
+when an invoke has to be compiled.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from itertools import chain
+from operator import attrgetter
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from psyclone_storage.base.compilers import (
+    VARIABLE,
+    NoCompilerError,
+    find_c_compiler,
+    why_not_found,
+)
+from psyclone_storage.base.records import fields
+from psyclone_storage.frontend.python.closure import (
+    ClosureSnapshot,
+    Resolved,
+    call_location_of,
+    changed_numbers,
+)
+from psyclone_storage.jit.call_cache import cache_call, forget_calls
+from psyclone_storage.jit.disk_cache import MODULES, find_entry
+from psyclone_storage.jit.session import JitSession
+from psyclone_storage.jit.types import (
+    ArgumentKind,
+    CompiledInvoke,
+    JitOptions,
+    LiveCall,
+    LiveKernel,
+    argument_kind,
+)
+
+if TYPE_CHECKING:
+    from psyclone_storage.pipeline.compile import Build
+
+NUMBER, OBJECT = ArgumentKind.NUMBER, ArgumentKind.OBJECT
+_NUMPY = "numpy"
+_APIS_WITH_NUMPY = ("gocean",)
+"""The APIs whose invokes NumPy can execute."""
+_APART = "numbers apart"
+_ARGS = attrgetter("args")
+
+
+def run_invoke(
+    session: JitSession,
+    calls: tuple[LiveCall, ...],
+    label: str,
+    frame: FrameType,
+    options: JitOptions,
+) -> None:
+    """Run an invoke, which is compiled on its first call.
+
+    Raises:
+        CompileError: all errors in the kernels and the calls, with a note that shows where.
+    """
+    compiled = _look_up(session, calls, label, frame, options)
+    values = [*chain.from_iterable(map(_ARGS, calls))]
+    snapshot = _snapshot_of(session, calls, options.api)
+    cache_call(session, frame, (calls, label, options), compiled, snapshot)
+    try:
+        compiled.routine(*_data_of(compiled, values))
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        recover(session, error, (calls, label, frame, options))
+
+
+def recover(
+    session: JitSession,
+    error: Exception,
+    about: tuple[tuple[LiveCall, ...], str, FrameType, JitOptions],
+) -> None:
+    """Run an invoke with NumPy if its routine failed because there is no C compiler.
+
+    Raises:
+        Exception: any other error, with a note about its possible cause.
+    """
+    calls, label, frame, options = about
+    if isinstance(error, NoCompilerError) and options.api in _APIS_WITH_NUMPY:
+        values = [*chain.from_iterable(map(_ARGS, calls))]
+        other = session.once(_with_numpy, session, options, str(error))
+        key = _key(session, calls, values, (label, frame, options))
+        compiled = session.compiled[key] = compiled_invoke(session, calls, label, frame, other)
+        forget_calls(session, frame)
+        compiled.routine(*_data_of(compiled, values))
+        return
+    if isinstance(error, (TypeError, OverflowError)):
+        for call in calls:
+            _note_changed_numbers(session, error, call.kernel, options.api)
+    raise error
+
+
+def _note_changed_numbers(
+    session: JitSession, error: Exception, kernel: LiveKernel, api: str
+) -> None:
+    """Name the module variables whose types differ from those that were compiled for."""
+    for name, was, now in changed_numbers(_resolve(session, kernel, api) or ()):
+        error.add_note(
+            f"'{name}', which the kernel '{kernel.name}' uses, was {was} when it was compiled and "
+            f"is {now!r} now: give it a value of that type, or define the kernel again."
+        )
+
+
+def _data_of(compiled: CompiledInvoke, values: list[Any]) -> tuple[Any, ...]:
+    """Return the arguments of a routine among those of all calls."""
+    return tuple([values[at] for at in compiled.order])
+
+
+def _look_up(
+    session: JitSession,
+    calls: Sequence[LiveCall],
+    label: str,
+    frame: FrameType,
+    options: JitOptions,
+) -> CompiledInvoke:
+    """Return the compiled invoke for such arguments; compile it if necessary."""
+    values = [value for call in calls for value in call.args]
+    key = _key(session, calls, values, (label, frame, options))
+    compiled = session.compiled.get(key)
+    if compiled is not None and not compiled.fits(values):
+        key = (key, _APART)
+        compiled = session.compiled.get(key)
+    if compiled is None:
+        if find_c_compiler() is None and options.api in _APIS_WITH_NUMPY:
+            why = f"there is no compiler ({why_not_found(VARIABLE)})"
+            options = session.once(_with_numpy, session, options, why)
+        compiled = compiled_invoke(session, calls, label, frame, options)
+        session.compiled.setdefault(key, compiled)
+    return compiled
+
+
+def _with_numpy(session: JitSession, options: JitOptions, why: str) -> JitOptions:
+    """Return the options with NumPy as target, and warn."""
+    if options.target:
+        return options
+    warnings.warn(f"Invokes are computed by NumPy, as C cannot be compiled: {why}", stacklevel=4)
+    return session.options(**{one.name: getattr(options, one.name) for one in fields(options)}
+                           | {"target": _NUMPY})  # fmt: skip
+
+
+def compiled_invoke(
+    session: JitSession,
+    calls: Sequence[LiveCall],
+    label: str,
+    frame: FrameType,
+    options: JitOptions,
+) -> CompiledInvoke:
+    """Return the compiled invoke of a call site; compile it if necessary.
+
+    Raises:
+        CompileError: all errors in the kernels and the calls.
+    """
+    known = session.compiled
+    values = [value for call in calls for value in call.args]
+    key = _key(session, calls, values, (label, frame, options))
+    if key not in known:
+        known[key] = _find_or_compile(session, calls, label, frame, options, apart=False)
+    if known[key].fits(values):
+        return known[key]
+    key = key, _APART
+    if key not in known:
+        known[key] = _find_or_compile(session, calls, label, frame, options, apart=True)
+    return known[key]
+
+
+def _find_or_compile(  # noqa: PLR0913 - the parts of a call
+    session: JitSession,
+    calls: Sequence[LiveCall],
+    label: str,
+    frame: FrameType,
+    options: JitOptions,
+    *,
+    apart: bool,
+) -> CompiledInvoke:
+    """Return the invoke that an earlier program compiled, or compile it for later ones."""
+    site = call_location_of(frame)
+    entry = find_entry(session, (calls, label, site, options), apart=apart)
+    found = entry.load(site.code) if entry is not None else None
+    if found is not None:
+        return found
+    from psyclone_storage.jit.compile import compile_invoke  # noqa: PLC0415
+
+    made = compile_invoke(session, (calls, label, site, options), apart=apart)
+    if entry is not None:
+        entry.store(made)
+    return made
+
+
+def builds_of(session: JitSession) -> tuple[Build, ...]:
+    """Return the results of all compilations in a session, in the order of first use."""
+    return tuple(one.build for one in session.compiled.values() if one.build is not None)
+
+
+def _key(
+    session: JitSession,
+    calls: Sequence[LiveCall],
+    values: list[Any],
+    about: tuple[str, FrameType, JitOptions],
+) -> Hashable:
+    """Return the key of an invoke: its call site, its kernels, and the kinds of its arguments.
+
+    The kind of an object is the position at which it is first met, its type, and the type of its
+    values; the same holds for the items of a sequence. Code is known by its identity, because its
+    hash is expensive: the compiled invoke keeps it alive.
+    """
+    label, frame, options = about
+    first: dict[int, Hashable] = {}
+    kinds = tuple([
+        (first.setdefault(id(value), at), value.__class__, getattr(value, "dtype", None))
+        if (form := argument_kind(value.__class__)) is OBJECT
+        else value.__class__ if form is NUMBER
+        else _kind_of_sequence(first, at, value)
+        for at, value in enumerate(values)
+    ])  # fmt: skip
+    kernels = tuple([
+        one for call in calls
+        for one in (call.kernel, len(call.args), _text_id(session, call.kernel, options.api))
+    ])  # fmt: skip
+    return id(frame.f_code), frame.f_lasti, kernels, kinds, label, options
+
+
+def _kind_of_sequence(first: dict[int, Hashable], at: int, items: Sequence[Any]) -> Hashable:
+    """Return where a sequence, passed at a position, and each of its items are met first."""
+    parts = [
+        (first.setdefault(id(one), (at, number)), one.__class__, getattr(one, "dtype", None))
+        for number, one in enumerate(items)
+    ]
+    return first.setdefault(id(items), at), *parts
+
+
+def _resolve(session: JitSession, kernel: LiveKernel, api: str) -> Resolved | None:
+    """Return a kernel with the functions that it calls; None if its text is not available."""
+    function = getattr(kernel, "function", None)
+    if function is None:
+        return None
+    return session.functions.try_to_resolve(function, MODULES[api])
+
+
+def _text_id(session: JitSession, kernel: LiveKernel, api: str) -> int:
+    """Return the identity of a kernel's text with all that it calls, which is cached; 0 if none."""
+    resolved = _resolve(session, kernel, api)
+    return 0 if resolved is None else id(resolved)
+
+
+def _snapshot_of(session: JitSession, calls: Sequence[LiveCall], api: str) -> ClosureSnapshot:
+    """Return the lookups that reading the kernels of calls made."""
+    snapshot = ClosureSnapshot()
+    for call in calls:
+        if (function := getattr(call.kernel, "function", None)) is not None:
+            snapshot.extend(session.functions.snapshot_of(function, MODULES[api]))
+    return snapshot

@@ -1,0 +1,43 @@
+"""The state of run-time compilation: what one program has compiled, called and read so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.frontend.python.closure import FunctionReader
+from psyclone_storage.jit.types import CompiledInvoke, JitOptions
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class JitSession:
+    """The invokes of one program; two sessions share nothing but files of the disk cache.
+
+    Threads may share a session without locks. Each table gets an entry in one step, after the entry
+    is complete: an interrupt leaves nothing half-made. Two threads that reach the same invoke at
+    once may both compile it; the results are equal, and one is cached.
+    """
+
+    functions: FunctionReader = field(default_factory=FunctionReader)
+    """The functions of kernels."""
+    compiled: dict[Hashable, CompiledInvoke] = field(default_factory=dict)
+    """Compiled invokes by call site, kernels, kinds of arguments and options."""
+    calls: dict[tuple[int, int], tuple[Any, ...]] = field(default_factory=dict)
+    """The latest calls of each call site: its code by identity, and the instruction."""
+    _results: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
+
+    def options(self, **keywords: Any) -> JitOptions:
+        """Return the options of `keywords`: one object for equal ones."""
+        key = (JitOptions, *sorted(keywords.items()))
+        return self._results.setdefault(key, JitOptions(**keywords))  # type: ignore[no-any-return]
+
+    def once(self, compute: Callable[..., T], *args: Hashable) -> T:
+        """Return `compute(*args)`, computed once in this session; an exception is not cached."""
+        key = (compute, *args)
+        result: T | None = self._results.get(key)
+        if result is None:
+            result = self._results.setdefault(key, compute(*args))
+        return result

@@ -1,0 +1,137 @@
+"""Records of run-time compilation: kernels, calls, options, and compiled invokes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.config.locate import read_settings_texts, surroundings
+
+if TYPE_CHECKING:
+    from psyclone_storage.pipeline.compile import Build
+
+_SCALARS = (bool, int, float, complex, str)
+
+
+class ArgumentKind(Enum):
+    """The form of an argument: a number by value, one object, or a sequence of objects."""
+
+    NUMBER = auto()
+    OBJECT = auto()
+    SEQUENCE = auto()
+
+
+class LiveKernel(Protocol):
+    """A kernel object of a running program, with a `function` or with a Fortran `file`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel."""
+
+
+@runtime_checkable
+class LiveCall(Protocol):
+    """A kernel with the arguments of one call."""
+
+    @property
+    def kernel(self) -> LiveKernel:
+        """The kernel."""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JitOptions:
+    """Options of run-time compilation: a script, a settings file, single settings, MPI or not.
+
+    An empty `target` is the default one; `api` is that of the kernels. Fortran kernels and modules
+    are searched for below `directories`. Options are compared by identity: `JitSession.options`.
+    """
+
+    script: str = ""
+    config: str = ""
+    config_opts: str = ""
+    distributed: bool | None = None
+    target: str = ""
+    api: str = "gocean"
+    directories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledInvoke:
+    """A compiled invoke: `order` are the positions of its data among all arguments.
+
+    `code` contains the call. The numbers of `constants`, by position, are compiled into the
+    routine, and each pair of positions in `equal` is one argument of it. An invoke that was found
+    in the disk cache has no `build`.
+    """
+
+    routine: Callable[..., None]
+    order: tuple[int, ...]
+    build: Build | None
+    code: CodeType
+    constants: tuple[tuple[int, Any], ...] = ()
+    equal: tuple[tuple[int, int], ...] = ()
+
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Return whether arguments have the compiled-in constants and the equal numbers."""
+        for at, value in self.constants:
+            if not are_identical(values[at], value):
+                return False
+        for first, second in self.equal:  # noqa: SIM110  (a loop costs less than all())
+            if not are_identical(values[first], values[second]):
+                return False
+        return True
+
+
+def read_settings_files(options: JitOptions) -> dict[Path, str]:
+    """Return the texts of the settings files.
+
+    Raises:
+        CompileError: `C001`, for a file that does not exist or is not text.
+    """
+    return read_settings_texts(options.config, surroundings(os.environ))
+
+
+@cache
+def argument_kind(type_: type) -> ArgumentKind:
+    """Return the form of arguments of a type; a string counts as a number, and is rejected."""
+    if issubclass(type_, _SCALARS):
+        return ArgumentKind.NUMBER
+    is_sequence = hasattr(type_, "__len__") and hasattr(type_, "__getitem__")
+    return (
+        ArgumentKind.SEQUENCE
+        if is_sequence and not hasattr(type_, "dtype")
+        else ArgumentKind.OBJECT
+    )
+
+
+def are_identical(first: Any, second: Any) -> bool:
+    """Return whether two numbers have the same type and value, including the sign of a zero."""
+    if first is second:
+        return True
+    if type(first) is not type(second) or first != second:
+        return False
+    return bool(first) or repr(first) == repr(second)
+
+
+def load_routine(
+    module: str, name: str, text: str, other_texts: Iterable[tuple[str, str]]
+) -> Callable[..., None]:
+    """Return the routine `name` of a generated module; `other_texts` are those of its C code."""
+    names: dict[str, Any] = {
+        "__name__": module,
+        "__file__": f"{name}.py",
+        "__c__": next((other for _, other in other_texts), ""),
+    }
+    exec(compile(text, f"<{name}>", "exec"), names)  # noqa: S102  # pylint: disable=exec-used
+    routine: Callable[..., None] = names[name]
+    return routine

@@ -1,0 +1,104 @@
+"""Work that is the same in all iterations of a loop in a kernel, done once in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psyclone_storage.analysis.bodies.accesses import (
+    accesses,
+    is_understood,
+    read_names,
+    written_names,
+)
+from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.affine import affine_form, difference
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import names_in, rewritten
+from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
+from psyclone_storage.passes.scratch import INTEGER, Scratch
+
+# ---------------------------------------------------------------------------- assignments
+
+
+def hoist_assignments(code: KernelCode) -> KernelCode:
+    """Return `code` with invariant assignments in front of their loops, inner loops first."""
+    return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code)))
+
+
+def _hoisted(line: Line, code: KernelCode) -> Iterable[Line]:
+    if not isinstance(line, Do) or not is_understood(line.body, RoutineNames(code)):
+        return (line,)
+    runs = _runs(line)
+    moving = tuple(item for item in line.body if _is_invariant(item, line, code))
+    if not moving or runs is None:
+        return (line,)
+    staying = tuple(item for item in line.body if item not in moving)
+    before = moving if isinstance(runs, bool) else (If((Branch(runs, moving),)),)
+    return (*before, replace(line, body=staying))
+
+
+def _runs(loop: Do) -> Expr | bool | None:
+    """Return the condition that `loop` has an iteration; None if its direction is not known."""
+    step = 1 if loop.step is None else affine_form(loop.step).known
+    if not step:
+        return None
+    low, high = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
+    apart = difference(high, low)
+    return True if apart is not None and apart >= 0 else Binary(Operator.LESS_EQUAL, low, high)
+
+
+def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
+    """Return whether `line`, which stands directly in `loop`, does the same in all iterations."""
+    if not isinstance(line, Assign):
+        return False
+    names = RoutineNames(code)
+    (target,) = written_names((line,), names)
+    changed = written_names(loop.body, names) | {loop.variable.key}
+    if read_names((line,), names) & changed:
+        return False
+    writes = [item for item in accesses(loop.body, names) if item.writes and item.root == target]
+    earlier = loop.body[: loop.body.index(line)]
+    bounds = names_in(loop.start) | names_in(loop.stop)
+    return (
+        len(writes) == 1
+        and target not in read_names(earlier, names) | bounds
+        and not _may_share(target, code)
+    )
+
+
+def _may_share(name: str, code: KernelCode) -> bool:
+    declared = declaration_of(code, name)
+    words = set() if declared is None else declared.words
+    return declared is None or bool(words & {"pointer", "target", "volatile"})
+
+
+# ---------------------------------------------------------------------------- bounds
+
+
+def hoist_bounds(code: KernelCode) -> KernelCode:
+    """Return `code` with the bounds of its loops in variables, if they are not plain already."""
+    scratch = Scratch(code)
+    body = rewritten(code.body, lambda line: _with_bounds(line, scratch))
+    return replace(scratch.code, body=body)
+
+
+def _with_bounds(line: Line, scratch: Scratch) -> Iterable[Line]:
+    if not isinstance(line, Do):
+        return (line,)
+    before: list[Line] = []
+    kind = type_of(line.variable, scratch.code) or INTEGER
+
+    def plain(wish: str, bound: Expr) -> Expr:
+        if isinstance(bound, Name | Literal):
+            return bound
+        variable = scratch.variable(wish, kind)
+        before.append(Assign(variable, bound))
+        return variable
+
+    start, stop = plain("loop_start", line.start), plain("loop_stop", line.stop)
+    step = None if line.step is None else plain("loop_step", line.step)
+    return (*before, replace(line, start=start, stop=stop, step=step))

@@ -1,0 +1,193 @@
+"""Rewrites of loop nests: swap, strip-mine, tile, fuse, unroll and jam, share.
+
+`swap`, `strip_mine`, `tile` and `fuse` take the loops of a schedule and those of a subroutine.
+Functions whose names end in `_loop` or `_loops` take a subroutine and the number of a loop in it,
+counted from 1 in the order of the text. `analysis.footprints` reports whether values may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from psyclone_storage.analysis.bodies.flow import flow_of
+from psyclone_storage.analysis.bodies.independence import independence_of
+from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.affine import simplified
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccLoopDirective, DeviceLevel
+from psyclone_storage.ir.expr import Binary, Expr, Name, intrinsic, whole
+from psyclone_storage.ir.loops import addressed, following_loop, loops_of, with_lines_for
+from psyclone_storage.ir.nests import AnyLoop, inner_loop
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import everywhere, rewritten, substituted, unnamed
+from psyclone_storage.ir.schedule import Loop, Over
+from psyclone_storage.ir.unit import DirectiveLine, Do, Line
+from psyclone_storage.passes.scratch import INTEGER, Scratch
+
+Strips = Callable[[AnyLoop], tuple[AnyLoop, AnyLoop]]
+"""Splits a loop into an empty loop over strips and the loop over the iterations of one strip."""
+
+# ---------------------------------------------------------------------------- any nest
+
+
+def inner_of(outer: AnyLoop) -> AnyLoop:
+    """Return the loop that is all of the body of `outer`, which has one."""
+    inner = inner_loop(outer)
+    if inner is None:
+        raise InternalError(f"'{outer.uid}' does not contain exactly one loop.")
+    return inner
+
+
+def swap(outer: AnyLoop) -> AnyLoop:
+    """Return the nest with `outer` inside the loop that is all of its body."""
+    inner = inner_of(outer)
+    return replace(inner, body=(replace(outer, body=inner.body),))
+
+
+def strip_mine(loop: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
+    """Return a loop over strips of `loop` around one over the iterations of a strip."""
+    over_strips, in_strip = strips(loop)
+    return replace(over_strips, body=(in_strip,))
+
+
+def tile(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
+    """Return two loops over tiles around two over the iterations of a tile."""
+    inner = inner_of(outer)
+    outer_tiles, outer_points = strips(outer)
+    inner_tiles, inner_points = strips(inner)
+    points = replace(outer_points, body=(inner_points,))
+    return replace(outer_tiles, body=(replace(inner_tiles, body=(points,)),))
+
+
+def tile_inner(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
+    """Return a loop over tiles of the inner loop around `outer` and the iterations of a tile."""
+    tiles, points = strips(inner_of(outer))
+    return replace(tiles, body=(replace(outer, body=(points,)),))
+
+
+def fuse(first: AnyLoop, second: AnyLoop) -> AnyLoop:
+    """Return `first` with the bodies of both loops, which count with the same variable."""
+    return replace(first, body=(*first.body, *second.body))
+
+
+# ---------------------------------------------------------------------------- loops of schedules
+
+_STRIPS = {
+    Over.ROWS: (Over.ROW_TILES, Over.ROWS_OF_TILE),
+    Over.COLUMNS: (Over.COLUMN_TILES, Over.COLUMNS_OF_TILE),
+}
+POINTS = tuple(_STRIPS)
+"""What loops over a grid count as long as there are no tiles."""
+
+
+def strips_of_points(loop: Loop, size: int, word: str) -> tuple[Loop, Loop]:
+    """Return the loops for strips of `size` rows or columns; `word` starts the second uid."""
+    over_strips, in_strip = _STRIPS[loop.over]
+    inside = replace(loop, uid=f"{word}({loop.uid})", over=in_strip, tile=size)
+    return replace(loop, over=over_strips, tile=size, body=()), inside
+
+
+# ---------------------------------------------------------------------------- loops of subroutines
+
+
+def swap_loops(code: KernelCode, number: int) -> KernelCode:
+    """Return `code` with a loop and the one inside it swapped."""
+    return rewrite_loop(code, number, lambda loop: (swap(loop),))
+
+
+def strip_mine_loop(code: KernelCode, number: int, size: int) -> KernelCode:
+    """Return `code` with a loop in strips of `size` iterations."""
+    return _with_strips(code, number, size, strip_mine)
+
+
+def tile_loops(code: KernelCode, number: int, size: int) -> KernelCode:
+    """Return `code` with a loop and the one inside it in tiles of `size` by `size`."""
+    return _with_strips(code, number, size, tile)
+
+
+def fuse_loops(code: KernelCode, number: int) -> KernelCode:
+    """Return `code` with a loop and the loop that follows it fused."""
+    code = addressed(code)
+    first = loops_of(code)[number - 1]
+    second = following_loop(code, first)
+    assert second is not None
+    values: dict[str, Expr] = {second.variable.key: first.variable}
+    body = everywhere(second.body, lambda expr: substituted(expr, values))
+    fused = fuse(first, replace(second, body=body))
+    return with_lines_for(code, {first.uid: (fused,), second.uid: ()})
+
+
+def jam_loops(code: KernelCode, number: int, factor: int) -> KernelCode:
+    """Return `code` with `factor` iterations of a loop in the loop inside it (unroll and jam)."""
+    return rewrite_loop(code, number, lambda loop: _jam(loop, factor))
+
+
+def share_loop(code: KernelCode, number: int, level: DeviceLevel) -> KernelCode:
+    """Return `code` with a directive by which `level` of a device shares a loop."""
+    flow = flow_of(code)
+    found = independence_of(flow.loops[number - 1], flow)
+    reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
+    shared = AccLoopDirective((level,), found.private, reductions)
+    return rewrite_loop(code, number, lambda loop: (DirectiveLine(meaning=shared), loop))
+
+
+def rewrite_loop(
+    code: KernelCode, number: int, rewrite: Callable[[Do], tuple[Line, ...]]
+) -> KernelCode:
+    """Return `code` with the statements that `rewrite` returns for a loop."""
+    code = addressed(code)
+    loop = loops_of(code)[number - 1]
+    return with_lines_for(code, {loop.uid: rewrite(loop)})
+
+
+def _with_strips(
+    code: KernelCode, number: int, size: int, rewrite: Callable[[Do, Strips[Do]], Do]
+) -> KernelCode:
+    """Return `code` with the nest that `rewrite` makes of a loop and a way to split loops."""
+    scratch = Scratch(code)
+
+    def strips(loop: Do) -> tuple[Do, Do]:
+        kind = type_of(loop.variable, scratch.code) or INTEGER
+        counter = scratch.variable(f"{loop.variable.text}_chunk", kind)
+        last: Expr = Binary(Operator.PLUS, counter, whole(size - 1)) if size > 1 else counter
+        stop = intrinsic("min", last, loop.stop)
+        inside = Do(loop.variable, counter, stop, loop.body, name=loop.name, uid=loop.uid)
+        return Do(counter, loop.start, loop.stop, (), whole(size)), inside
+
+    changed = rewrite_loop(code, number, lambda loop: (rewrite(loop, strips),))
+    return replace(scratch.code, body=changed.body)
+
+
+def _jam(outer: Do, factor: int) -> tuple[Line, ...]:
+    inner = inner_of(outer)
+    copies = tuple(
+        line for shift in range(factor) for line in _shifted(inner.body, outer.variable, shift)
+    )
+    count = simplified(
+        Binary(Operator.PLUS, Binary(Operator.MINUS, outer.stop, outer.start), whole(1))
+    )
+    left = intrinsic("mod", count, whole(factor))
+    start = Binary(Operator.PLUS, Binary(Operator.MINUS, outer.stop, left), whole(1))
+    stop = simplified(Binary(Operator.MINUS, outer.stop, whole(factor - 1)))
+    together = Do(
+        outer.variable,
+        outer.start,
+        stop,
+        (replace(inner, body=copies),),
+        whole(factor),
+        uid=outer.uid,
+    )
+    rest = rewritten((replace(outer, start=start),), lambda line: (unnamed(line),))
+    return (together, *rest)
+
+
+def _shifted(lines: tuple[Line, ...], variable: Name, shift: int) -> tuple[Line, ...]:
+    """Return `lines` as they are `shift` iterations later.
+
+    A construct keeps its name in one copy only.
+    """
+    later = {variable.key: Binary(Operator.PLUS, variable, whole(shift))} if shift else {}
+    changed = everywhere(lines, lambda expr: substituted(expr, later))
+    return rewritten(changed, lambda line: (unnamed(line),)) if shift else changed

@@ -1,0 +1,123 @@
+"""A kernel's code to which variables are added while statements are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.analysis.bodies.shapes import Dimensions, changed_names
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    Expr,
+    Literal,
+    Name,
+    Verbatim,
+    intrinsic,
+    whole,
+)
+from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Declare, Do, Line, Opaque, Use
+
+INTEGER = ScalarType(Intrinsic.INTEGER)
+
+
+class Scratch:
+    """The code that one function works on, with the variables added so far.
+
+    It changes when a variable is added, so it belongs to the one call that rewrites a kernel.
+    """
+
+    def __init__(self, code: KernelCode) -> None:
+        self._code = code
+        self._names = NameTable(names_of(code))
+
+    @property
+    def code(self) -> KernelCode:
+        """The code with all variables added so far and its statements as they were."""
+        return self._code
+
+    def fresh(self, wish: str) -> str:
+        """Return a name like `wish` that nothing in the kernel or its module has."""
+        return self._names.fresh(wish)
+
+    def variable(self, wish: str, kind: ScalarType, shape: tuple[Expr, ...] = ()) -> Name:
+        """Return a new local variable, whose name is `wish` or one like it."""
+        name = self.fresh(wish)
+        declared = Declare(name, kind, shape=shape)
+        self._code = replace(self._code, declarations=(*self._code.declarations, declared))
+        return Name(name)
+
+    def counter(self, wish: str = "idx") -> Name:
+        """Return a new variable that a loop may count."""
+        return self.variable(wish, INTEGER)
+
+
+def names_of(code: KernelCode) -> Iterator[str]:
+    """Yield all names that mean something in a kernel, in lower case or as written."""
+    yield from (code.name, code.module.name, *code.dummies, *code.module.generics)
+    yield from (procedure.name for procedure in code.module.procedures)
+    for use in (*code.uses, *code.module.uses):
+        yield from _imported(use)
+    for item in (*code.declarations, *code.module.declarations):
+        if isinstance(item, Declare):
+            yield item.name
+            for extent in item.shape:
+                yield from names_in(extent)
+        elif isinstance(item, Opaque):
+            yield from item.names
+    if code.internal is not None:
+        yield from code.internal.names
+    for line in walk_lines(code.body):
+        yield from names_of_line(line)
+
+
+def _imported(use: Use) -> Iterator[str]:
+    yield use.module
+    yield from (name.local for name in use.names)
+
+
+def loops_over(
+    dimensions: Dimensions, counters: tuple[Name, ...], body: tuple[Line, ...]
+) -> tuple[Line, ...]:
+    """Return `body` in loops over all elements, the first dimension innermost."""
+    for triplet, counter in zip(dimensions, counters, strict=True):
+        body = (Do(counter, triplet.start, triplet.stop, body, triplet.step),)
+    return body
+
+
+def may_be_extent(extent: Expr, code: KernelCode) -> bool:
+    """Return whether `extent` has a value when the kernel starts, so that it may size an array."""
+    return not any(_is_late(name, code) for name in names_in(extent))
+
+
+def _is_late(name: str, code: KernelCode) -> bool:
+    declared = code.declared(name)
+    if declared is None:
+        return name in changed_names(code)
+    if "parameter" in declared.words:
+        return False
+    if name not in {*code.dummy_keys}:
+        return not declared.shape
+    return not declared.shape and name in changed_names(code)
+
+
+def constant(value: int, kind: ScalarType) -> Expr:
+    """Return the number `value`, which is not negative, as a literal of the type `kind`."""
+    digits = f"{value}.0" if kind.intrinsic is Intrinsic.REAL else str(value)
+    if kind.intrinsic not in (Intrinsic.REAL, Intrinsic.INTEGER):
+        return whole(value)
+    if kind.kind is None:
+        return Literal(digits, kind.intrinsic)
+    if kind.kind.isidentifier() or kind.kind.isdigit():
+        return Literal(digits, kind.intrinsic).with_kind(kind.kind)
+    word = "real" if kind.intrinsic is Intrinsic.REAL else "int"
+    return intrinsic(word, whole(value), Verbatim(kind.kind))
+
+
+def nothing_to_do(code: KernelCode, why: str) -> Diagnostic:
+    """Return that a step would change nothing in a kernel (T067)."""
+    message = f"There is nothing to change in '{code.name}': it {why}."
+    return Diagnostic("T067", message, code.module.routine)

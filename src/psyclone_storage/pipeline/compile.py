@@ -1,0 +1,436 @@
+"""The stages of a compilation, in order; nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    InternalError,
+    Severity,
+    raise_if_any,
+)
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.settings import API_NAMES, Api, Settings
+from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
+from psyclone_storage.frontend.includes import invokes_in_includes
+from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.ir.devices import has_device
+from psyclone_storage.ir.holding import HoldingContract
+from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Program, Schedule
+from psyclone_storage.ir.unit import Unit
+from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.pipeline.kernel_naming import (
+    KernelNumbering,
+    KernelText,
+    LocalNumbering,
+    NumberedProgram,
+    name_kernels,
+)
+from psyclone_storage.pipeline.kernels import (
+    CalledKernels,
+    Kernels,
+    find_kernels,
+    read_checked,
+    with_codes,
+)
+from psyclone_storage.pipeline.precisions import with_precisions
+from psyclone_storage.pipeline.request import CompileRequest, LineLimit, suffixes_of
+from psyclone_storage.pipeline.thread_safety import (
+    add_thread_comments,
+    warn_of_unknown_effects,
+    warn_of_unordered_sums,
+)
+from psyclone_storage.targets.apis import lower, parts_of, target_of
+from psyclone_storage.targets.extensions import check_extensions
+from psyclone_storage.targets.spec import ApiParts, ApiRow, Language, Target
+from psyclone_storage.transform.finish import (
+    with_outlined_columns,
+    with_outlined_points,
+    with_shared_loops,
+)
+from psyclone_storage.transform.halos import with_halos
+from psyclone_storage.transform.joint import with_joint_exchanges
+from psyclone_storage.transform.marks import eliminate_dead_halo_flags
+from psyclone_storage.transform.transfers import with_transfers
+
+if TYPE_CHECKING:
+    from psyclone_storage.pipeline.user_transforms import Refused, UserTransforms
+    from psyclone_storage.transform.workbench import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What a compilation gives: the final program, the texts, and the kernel files it read.
+
+    `rules` are those of the domain that planned it. `kernels` are the kernels that steps have
+    changed, each for a file of its own. `beside` are texts that belong beside the PSy layer's, each
+    with what its name ends in. `journal` has the steps that were asked for in each invoke.
+    """
+
+    program: Program
+    algorithm_text: str
+    psy_text: str
+    kernel_files: tuple[Path, ...]
+    rules: Rules
+    warnings: tuple[Diagnostic, ...] = ()
+    refused: Refused = ()
+    kernels: tuple[KernelText, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
+    journal: Journal = field(default_factory=dict)
+
+
+Notes = tuple[Diagnostic, ...]
+"""What is odd about an algorithm: warnings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """What the compilations of many algorithms share."""
+
+    settings: Settings
+    api: ApiParts
+    target: Target
+    distributed: bool
+    kernels: Kernels
+    requested: UserTransforms | None = None
+    breaks_lines: bool = False
+    includes: tuple[Path, ...] = ()
+    checks: bool = False
+
+    @property
+    def script_files(self) -> tuple[Path, ...]:
+        """The script, and the files that it has read so far."""
+        return self.requested.script_files if self.requested else ()
+
+    def compile_algorithm(self, path: Path, numbering: KernelNumbering | None = None) -> Build:
+        """Compile the algorithm file at `path`; `numbering` gives numbers to changed kernels.
+
+        Raises:
+            CompileError: everything that a stage found wrong in the user's files.
+            InternalError: a stage broke its promise to the next.
+        """
+        source = read_checked(self.kernels.index, path, self.kernels.line_limit)
+        return self.compile_text(source, numbering)
+
+    def compile_text(self, source: SourceText, numbering: KernelNumbering | None = None) -> Build:
+        """Compile an algorithm that was read already, as `compile_algorithm` does."""
+        algorithm = self.kernels.read_algorithm(source)
+        notes = _notes(algorithm, self.includes, self.kernels.index)
+        try:
+            return self._compiled(algorithm, notes, numbering or LocalNumbering())
+        except CompileError as error:
+            raise CompileError(*notes, *error.problems) from error
+
+    def _compiled(
+        self, algorithm: ParsedAlgorithm, notes: Notes, numbering: KernelNumbering
+    ) -> Build:
+        called = find_kernels(algorithm, self.kernels)
+        if called.problems:
+            domain = self.api.domain(self.settings)
+            raise CompileError(*called.problems, *check_calls(algorithm, called.by_name, domain))
+        return self.compile_parsed(algorithm, called, notes, numbering)
+
+    def compile_parsed(
+        self,
+        algorithm: ParsedAlgorithm,
+        called: CalledKernels,
+        notes: Notes,
+        numbering: KernelNumbering,
+    ) -> Build:
+        """Compile an algorithm with the kernels that it has `called`.
+
+        Raises:
+            CompileError: everything that a stage found wrong.
+        """
+        program, rules = self.planned(algorithm, called)
+        journal: Journal = {}
+        refused: Refused = ()
+        if self.requested is not None:
+            if self.requested.allows_shared_loops:
+                program = self._shared(program, rules)
+            program, refused = self.requested.apply(program, rules, self.kernels, journal)
+            self._check_schedules(program)
+        program = self._finished(program, rules, checks=self.checks)
+        raise_if_any([*self.target.refuses(program, rules)])
+        placed, unit = self._lowered(program, numbering)
+        language = self.target.language
+        build = Build(
+            program=program,
+            algorithm_text=self._algorithm_text(program),
+            psy_text=self._psy_text(unit, placed),
+            kernel_files=called.files,
+            rules=rules,
+            warnings=(
+                *notes,
+                *self.kernels.warnings_of(called.files),
+                *(warn_of_unordered_sums(program) if self._wants_order else ()),
+                *warn_of_unknown_effects(program, self.kernels),
+                *(self.requested.warnings(program, refused, rules) if self.requested else ()),
+            ),
+            refused=refused,
+            journal=journal,
+            kernels=placed.kernels,
+            beside=language.emit_beside(unit, placed.inlined) if language.emit_beside else (),
+        )
+        if self.settings.backend_checks_enabled:
+            helpers = {
+                one.name: tuple(item.name for item in one.dummies)
+                for one in (*unit.outlined, *unit.helpers)
+            }
+            inlined = {} if language.emit_beside else dict(placed.heads)
+            check_output(build, inlined | helpers, language)
+        return build
+
+    def _check_schedules(self, program: Program) -> None:
+        """Raise `CompileError` for what steps made of schedules that no data can be used so."""
+        check = self.api.domain(self.settings).check_schedule
+        raise_if_any([one for invoke in program.invokes for one in check(invoke.schedule)])
+
+    def planned(self, algorithm: ParsedAlgorithm, called: CalledKernels) -> tuple[Program, Rules]:
+        """Return the schedules of an algorithm with their halo exchanges, and the rules for them.
+
+        Raises:
+            CompileError: everything that does not fit in an invoke.
+        """
+        domain = self.api.domain(self.settings)
+        program = build_program(algorithm, called.by_name, domain, self._build_options())
+        rules = domain.rules
+        sizes = self.target.infrastructure(self.settings).sizes
+        if sizes:
+            program = with_precisions(program, sizes, self.api.dummies)
+        return _with_each(program, lambda schedule: with_halos(schedule, rules)), rules
+
+    def _build_options(self) -> BuildOptions:
+        """Return what schedules are built for."""
+        chosen = self.api.choices(self.settings)
+        return BuildOptions(self.distributed, chosen.annexed_clean, chosen.fills_before_increment)
+
+    def text_of(self, program: Program, routine: str | None = None) -> str:
+        """Return the PSy layer that `program` becomes as it is, or one of its routines in it.
+
+        It is the text that is written, but for the numbers of changed kernels: those are given
+        when their files are.
+
+        Raises:
+            CompileError: a kernel has no form in the language, or storages cannot hold the data.
+        """
+        program = self._finished(program, self.api.domain(self.settings).rules)
+        placed, unit = self._lowered(program, LocalNumbering())
+        if routine is not None:
+            unit = replace(
+                unit, routines=tuple(one for one in unit.routines if one.name == routine)
+            )
+        return self._psy_text(unit, placed)
+
+    def _shared(self, program: Program, rules: Rules) -> Program:
+        """Return `program` with loops of built-ins shared, unless settings say otherwise."""
+        if not self.api.choices(self.settings).fuses_built_ins:
+            return program
+        return _with_each(program, partial(with_shared_loops, rules=rules))
+
+    def _finished(self, program: Program, rules: Rules, *, checks: bool = False) -> Program:
+        """Return `program` with what settings and target ask for once all steps are applied."""
+        program = self._shared(program, rules)
+        program = _with_each(program, partial(with_outlined_columns, rules=rules))
+        contract = self.target.infrastructure(self.settings).holding
+        if contract is not None and not contract.at_once:
+            program = _with_each(program, partial(with_outlined_points, rules=rules))
+        if contract is None and self._shares_device(program):
+            in_strips = rules.exchanges_in_strips()
+            program = _with_each(
+                program, partial(with_transfers, in_strips=in_strips, beside_device=True)
+            )
+        if self.settings.joint_exchanges:
+            halves = self.target.infrastructure(self.settings).starts_together
+            program = _with_each(program, partial(with_joint_exchanges, halves=halves))
+        program = _with_each(program, eliminate_dead_halo_flags)
+        if checks:
+            _check_coherence(program, rules)
+        if self.target.language.prints_kernels:
+            program = with_codes(
+                program, self.kernels, self.target.infrastructure(self.settings).sizes
+            )
+        if contract is not None:
+            program = _with_holding(program, contract, rules, self.kernels)
+            if checks:
+                _check_plans(program, contract, self.kernels)
+        return program
+
+    def _shares_device(self, program: Program) -> bool:
+        """Return whether an invoke may find on a device what another has left there.
+
+        Steps that ask for a device are asked of all files of a model: if all of them are refused
+        in one, others may leave data there.
+        """
+        asked = self.requested is not None and self.requested.asks_for_device
+        return asked or any(has_device(invoke.schedule) for invoke in program.invokes)
+
+    def _lowered(
+        self, program: Program, numbering: KernelNumbering
+    ) -> tuple[NumberedProgram, Unit]:
+        """Return `program` with its changed kernels under their names, and the module of it."""
+        placed = name_kernels(program, numbering, self.target.language)
+        inlined = replace(placed.inlined, bounds_checks=self.settings.bounds_checks)
+        placed = replace(placed, inlined=inlined)
+        unit = lower(self.target, placed.program, self.settings)
+        return placed, add_thread_comments(unit, program, self.kernels)
+
+    def _algorithm_text(self, program: Program) -> str:
+        language = self.target.language
+        text = language.emit_algorithm(program)
+        return language.within_limit(text) if self.breaks_lines else text
+
+    def _psy_text(self, unit: Unit, placed: NumberedProgram) -> str:
+        language = self.target.language
+        text = language.emit_unit(unit, placed.inlined)
+        without_blanks = self.settings.backend_indentation_disabled
+        return language.without_indentation(text) if without_blanks else text
+
+    @property
+    def _wants_order(self) -> bool:
+        """Whether the parts of sums are to be added in an order, since they are rounded."""
+        exact = self.api.choices(self.settings).exact_sums
+        return self.settings.reproducible_reductions and not exact
+
+
+def make_compiler(
+    settings: Settings,
+    request: CompileRequest,
+    index: SourceIndex | None = None,
+    row: ApiRow | None = None,
+) -> Compiler:
+    """Prepare for compilations: choose the domain, index the kernels, read the script.
+
+    `index` is that of the directories, where somebody has made it already. `row` is an API that is
+    in no table, in place of the one that is asked for.
+
+    Raises:
+        CompileError: a directory or the script is missing, a step does not exist, or what settings
+            ask for is missing in an infrastructure.
+    """
+    name = API_NAMES[request.api] if request.api else settings.api
+    api, target = row or (
+        parts_of(name),
+        target_of(name, request.target, request.suffix, settings.data_movement),
+    )
+    index = index or index_directories(request.directories, request.includes, suffixes_of(request))
+    raise_if_any([*check_extensions(target.asks(settings), index)])
+    settings = target.adapted(settings)
+    distributed = request.distributed
+    if distributed is None:
+        distributed = settings.distributed_memory
+    made = Compiler(
+        settings,
+        api,
+        target,
+        distributed,
+        Kernels(
+            index,
+            api,
+            target.language,
+            settings,
+            request.line_limit is LineLimit.ALL,
+            request.beside,
+        ),
+        breaks_lines=request.line_limit is LineLimit.OUTPUT,
+        includes=request.includes,
+        checks=request.checks,
+    )
+    return replace(made, requested=_user_transforms(request, made, name))
+
+
+def _check_coherence(program: Program, rules: Rules) -> None:
+    from psyclone_storage.pipeline.coherence import check_coherence  # noqa: PLC0415
+
+    check_coherence(program, rules)
+
+
+def _with_holding(
+    program: Program, contract: HoldingContract, rules: Rules, kernels: Kernels
+) -> Program:
+    from psyclone_storage.pipeline.storage_access import with_holding  # noqa: PLC0415
+
+    return with_holding(program, contract, rules, kernels)
+
+
+def _check_plans(program: Program, contract: HoldingContract, kernels: Kernels) -> None:
+    from psyclone_storage.pipeline.storage_access import check_plans  # noqa: PLC0415
+
+    check_plans(program, contract, kernels)
+
+
+def _user_transforms(request: CompileRequest, made: Compiler, name: Api) -> UserTransforms | None:
+    """Return what `request` asks for beyond a translation, None if it is nothing.
+
+    Steps, and what scripts see of a program, are half of the compiler: most calls need none of it.
+    """
+    if not (request.script or request.steps or request.profile):
+        return None
+    from psyclone_storage.pipeline.user_transforms import read_user_transforms  # noqa: PLC0415
+
+    found = read_user_transforms(request, made.settings, name, made.distributed, made.text_of)
+    holding = made.target.infrastructure(made.settings).holding
+    if holding is not None and holding.directives_act:
+        found = found.without_moves()
+    return replace(found, in_storages=holding is not None)
+
+
+def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:
+    """Return `program` with every schedule changed, each verified afterwards."""
+    invokes = tuple(replace(invoke, schedule=change(invoke.schedule)) for invoke in program.invokes)
+    for invoke in invokes:
+        if problems := check_schedule(invoke.schedule):
+            raise InternalError(problems[0].message)
+    return replace(program, invokes=invokes)
+
+
+def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: SourceIndex) -> Notes:
+    included = invokes_in_includes(algorithm.source, includes, index.read)
+    notes = (*algorithm.warnings, *included)
+    if algorithm.invokes:
+        return notes
+    name = algorithm.source.name
+    message = f"'{name}' has no invoke: its text is passed on unchanged."
+    return (*notes, Diagnostic("P013", message, file=name, severity=Severity.WARNING))
+
+
+def check_output(build: Build, private: Mapping[str, tuple[str, ...]], language: Language) -> None:
+    """Read the generated texts with our own front end, as a compiler would.
+
+    `private` are the dummy arguments of the other routines in the PSy layer, kernels among them, by
+    name. Behind the name of an argument there may be `_` or `_1`, where a module needs it.
+
+    Raises:
+        InternalError: an invoke is left in the algorithm, or a routine cannot be read back.
+    """
+    try:
+        algorithm = language.read_algorithm(SourceText("generated algorithm", build.algorithm_text))
+        routines = language.heads(SourceText("generated PSy layer", build.psy_text))
+    except CompileError as error:
+        raise InternalError(f"Generated code cannot be read: {error}") from error
+    wanted = dict(private) | {
+        invoke.name: tuple(datum.name for datum in invoke.schedule.data)
+        for invoke in build.program.invokes
+    }
+    if (
+        algorithm.invokes
+        or routines.keys() != wanted.keys()
+        or not all(_are_called(names, wanted[name]) for name, names in routines.items())
+    ):
+        raise InternalError("Generated code differs from what was to be generated.")
+
+
+def _are_called(names: Sequence[str], wanted: Sequence[str]) -> bool:
+    return len(names) == len(wanted) and all(
+        re.fullmatch(rf"{re.escape(name)}(_\d*)?", found)
+        for found, name in zip(names, wanted, strict=True)
+    )

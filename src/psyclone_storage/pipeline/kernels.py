@@ -1,0 +1,348 @@
+"""The kernels that algorithms call: where they are, read once and kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    InternalError,
+    Related,
+    raise_if_any,
+)
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.domain.imports import Import, find_imports
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.search import SourceIndex, find_kernel
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.rules import SharedProcedure
+from psyclone_storage.ir.schedule import Program
+from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.pipeline.module_context import ModuleContexts
+from psyclone_storage.pipeline.precisions import code_for
+from psyclone_storage.targets.spec import ApiParts, Language
+
+if TYPE_CHECKING:
+    from psyclone_storage.pipeline.effects import SharedEffects
+
+Dummies = tuple[Dummy, ...]
+_MAX_LINE = 132
+_CONDITIONAL = regex(r"^[ \t]*#", re.MULTILINE)
+_LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks what it writes."
+
+
+@dataclass(slots=True)
+class Kernels:
+    """The kernels below some directories. What was read once is kept for the next algorithm.
+
+    Where several files hold a kernel, the one `beside` the algorithm is taken, if asked for.
+    `warnings` are those of the files that were read.
+    """
+
+    index: SourceIndex
+    api: ApiParts
+    language: Language
+    settings: Settings
+    line_limit: bool = False
+    beside: bool = False
+    warnings: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
+    _counted: dict[tuple[SourceText, str], tuple[Diagnostic, ...]] = field(default_factory=dict)
+    _codes: dict[tuple[SourceText, str, Dummies], KernelCode] = field(default_factory=dict)
+    _modules: ModuleFinder = field(init=False)
+    _contexts: ModuleContexts = field(init=False)
+    _effects: SharedEffects | None = None
+
+    def __post_init__(self) -> None:
+        """Look for modules where kernels are."""
+        self._modules = ModuleFinder(self.index, frozenset(self.settings.ignore_modules))
+        self._contexts = ModuleContexts(self._modules, self.api.infrastructure)
+
+    def read_algorithm(self, source: SourceText) -> ParsedAlgorithm:
+        """Return an algorithm with the names in its invokes looked up.
+
+        Raises:
+            CompileError: it cannot be read.
+        """
+        algorithm = self.language.read_algorithm(source)
+        constant = self._modules.constant
+        return self.language.link_algorithm(algorithm, self.api.structures, constant)
+
+    def find(self, wanted: Import) -> tuple[Kernel, Path]:
+        """Return the kernel that an algorithm imports, and the file that defines it.
+
+        Raises:
+            CompileError: it is not found, or its metadata is wrong.
+        """
+        wanted = self._innermost(wanted)
+        path = self._file_of(wanted)
+        key = (path, wanted.original)
+        if key not in self._known:
+            source = read_checked(self.index, path, self.line_limit)
+            parsed = self.language.read_kernel(
+                source, wanted.original, wanted_by=wanted.call.name_span
+            )
+            if self.api.checks_syntax:
+                found = self.language.check_syntax(source, parsed.implementations)
+                raise_if_any(found)
+                self.warnings[path] = found
+            module = wanted.modules[0] if "." in wanted.modules[0] else parsed.module
+            parsed = replace(parsed, module=module)
+            self._known[key] = self.api.interpret(parsed, self.settings)
+        return self._known[key], path
+
+    def wrong_counts(self, kernel: Kernel) -> tuple[Diagnostic, ...]:
+        """Return `M201` for each subroutine without one dummy argument for each passed value.
+
+        Skipped are subroutines that cannot be read, whose arguments depend on the preprocessor, or
+        that have no arguments at all: such a one is a placeholder for code to be written.
+        """
+        if kernel.span is None:
+            return ()
+        key = (kernel.span.source, kernel.key)
+        if key not in self._counted:
+            names = kernel.implementations or (kernel.procedure,)
+            found = tuple(self._wrong_count(kernel, key[0], name) for name in names)
+            self._counted[key] = tuple(problem for each in found for problem in each)
+        return self._counted[key]
+
+    def _wrong_count(self, kernel: Kernel, source: SourceText, name: str) -> tuple[Diagnostic, ...]:
+        try:
+            routine = self.language.read_routine(source, name)
+        except CompileError:
+            return ()
+        if routine is None or not routine.dummies or _CONDITIONAL.search(routine.span.text):
+            return ()
+        found = self.api.check_kernel(kernel, routine)
+        return tuple(problem for problem in found if problem.code == "M201")
+
+    def warnings_of(self, files: tuple[Path, ...]) -> Iterator[Diagnostic]:
+        """Yield what is odd in `files`, which were read."""
+        for path in files:
+            yield from self.warnings.get(path, ())
+
+    def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+        """Return the subroutines of `kernel`, from the text that its metadata were read from.
+
+        Raises:
+            CompileError: it cannot be read.
+        """
+        if kernel.span is None:
+            raise InternalError(f"The kernel '{kernel.name}' was read from no file.")
+        names = kernel.implementations or (kernel.procedure,)
+        source = kernel.span.source
+        dummies = self.api.dummies(kernel)
+        return tuple(self._code(source, key_of(name), dummies) for name in names)
+
+    def shared_procedures(
+        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+    ) -> tuple[SharedProcedure, ...]:
+        """Return what of `kernel` and all that it calls may change what threads share.
+
+        What is not found or cannot be read is none of it. The texts are asked first, as reading
+        bodies costs more.
+        """
+        return self._effects_of(kernel, codes)[0]
+
+    def unknown_procedures(self, kernel: Kernel, codes: tuple[KernelCode, ...]) -> tuple[str, ...]:
+        """Return the procedures that `kernel` calls, directly or not, and that are not found."""
+        return self._effects_of(kernel, codes)[1]
+
+    def _effects_of(
+        self, kernel: Kernel, codes: tuple[KernelCode, ...]
+    ) -> tuple[tuple[SharedProcedure, ...], tuple[str, ...]]:
+        if kernel.span is None:
+            return (), ()
+        source, names = kernel.span.source, kernel.implementations or (kernel.procedure,)
+        if self._effects is None:
+            from psyclone_storage.pipeline.effects import SharedEffects  # noqa: PLC0415
+
+            shipped = shared_file(f"external/{self.api.infrastructure}")
+            trusted = frozenset(self.settings.thread_safe_procedures)
+            self._effects = SharedEffects(self._modules, shipped, self.language.state, trusted)
+        return self._effects.of_kernel(kernel.procedure, source, kernel.module, names, codes)
+
+    def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
+        """Return whether the settings name `code`, or the `kernel` that it implements."""
+        named = self.settings.thread_safe_procedures
+        return any(key_of(name) in named for name in (kernel.procedure, kernel.name, code.name))
+
+    def _code(self, source: SourceText, name: str, dummies: tuple[Dummy, ...]) -> KernelCode:
+        key = source, name, dummies if self.language.prints_kernels else ()
+        if key not in self._codes:
+            code = self.language.read_code(source, name, dummies, self._modules_for)
+            code = self.language.resolve(code, self._modules, dummies)
+            if not self.language.prints_kernels:
+                context = self._contexts.of(source)
+                code = replace(code, module=replace(code.module, context=context))
+            self._codes[key] = code
+        return self._codes[key]
+
+    def _modules_for(self, name: str, importing: SourceText) -> tuple[SourceText, ...]:
+        """Return the files that may be a module which a file imports, as that is named.
+
+        Each dot before a name is a folder from that file on. Of several files that differ the one
+        beside that file is taken.
+        """
+        folder, suffix = Path(importing.name).resolve().parent, self.language.suffixes[0]
+        way = name.lstrip(".").split(".")
+        paths = {path.resolve(): path for path in self.index.candidates(way[-1])
+                 if path.suffix == suffix}  # fmt: skip
+        if name.startswith("."):
+            for _ in range(len(name) - len(name.lstrip(".")) - 1):
+                folder = folder.parent
+            near = folder.joinpath(*way).with_suffix(suffix)
+            return (self.index.read(paths[near]),) if near in paths else ()
+        found = {real: path for real, path in paths.items()
+                 if [*real.parts[:-1], real.stem][-len(way) :] == way}  # fmt: skip
+        beside = [path for real, path in found.items() if real.parent == folder]
+        return tuple(self.index.read(path) for path in beside or found.values())
+
+    def _innermost(self, wanted: Import) -> Import:
+        """Return what is imported, or what is used as a whole within and hides it."""
+        for module in wanted.hiding:
+            for path in self.index.candidates(module):
+                if wanted.local in self.language.kernel_types(self.index.read(path)):
+                    return replace(wanted, original=wanted.local, modules=(module,), hiding=())
+        return wanted
+
+    def _file_of(self, wanted: Import) -> Path:
+        """Return the file of the module that `wanted` comes from.
+
+        Where modules are used as a whole, or several files have the module's name, it is the one
+        that defines a type of this name. Files with the same text count as one.
+        """
+        candidates = {
+            self.index.read(path).text: path
+            for module in reversed(wanted.modules)
+            for path in reversed(self.index.candidates(module))
+        }
+        if len(candidates) > 1 or wanted.doubt:
+            candidates = {
+                text: path
+                for text, path in candidates.items()
+                if wanted.original in self.language.kernel_types(SourceText(str(path), text))
+            }
+        if self.beside and len(candidates) > 1:
+            folder = Path(wanted.call.name_span.source.name).resolve().parent
+            near = [path for path in candidates.values() if path.resolve().parent == folder]
+            candidates = {"": near[0]} if len(near) == 1 else candidates
+        if len(candidates) == 1:
+            return next(iter(candidates.values()))
+        if not candidates and wanted.doubt:
+            raise CompileError(wanted.doubt)
+        return find_kernel(self.index, wanted.call.name, wanted.modules[0], wanted.call.name_span)
+
+
+@dataclass(frozen=True, slots=True)
+class CalledKernels:
+    """The kernels and built-ins that an algorithm calls, by their names in lower case.
+
+    `files` are those that they were read from, `problems` what was not found.
+    """
+
+    by_name: Mapping[str, Kernel]
+    files: tuple[Path, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+
+
+def find_kernels(algorithm: ParsedAlgorithm, kernels: Kernels) -> CalledKernels:
+    """Return the kernels and built-ins that `algorithm` calls, their files, and what is missing."""
+    imports = find_imports(algorithm, kernels.api.builtins, kernels.language.import_form)
+    problems = list(imports.problems)
+    builtin = kernels.api.builtin
+    found = {key_of(name): kernel for name in imports.builtins if (kernel := builtin(name))}
+    files: dict[Path, None] = {}
+    first: dict[str, Import] = {}
+    for wanted in imports.kernels:
+        try:
+            kernel, path = kernels.find(wanted)
+            if found.setdefault(wanted.local, kernel) is not kernel:
+                problems.append(_of_two(wanted, first[wanted.local]))
+            first.setdefault(wanted.local, wanted)
+            files[path] = None
+            problems += kernels.wrong_counts(kernel)
+        except CompileError as error:
+            problems += error.problems
+    return CalledKernels(found, tuple(files), tuple(problems))
+
+
+def _of_two(wanted: Import, first: Import) -> Diagnostic:
+    """Return what is wrong with a name that scopes import from two places."""
+    message = f"'{wanted.local}' is another kernel here than in another procedure of the file."
+    hint = "Rename one of the two where it is imported: 'use <module>, only: <new> => <old>'."
+    related = (Related(first.call.name_span, "another kernel is called here"),)
+    return Diagnostic("S118", message, wanted.call.name_span, hint=hint, related=related)
+
+
+def read_checked(index: SourceIndex, path: Path, line_limit: bool) -> SourceText:
+    """Return the text of the file at `path`.
+
+    Raises:
+        CompileError: it cannot be read or, with `line_limit`, has lines over 132 characters.
+    """
+    source = index.read(path)
+    if line_limit:
+        raise_if_any(tuple(_too_long(source)))
+    return source
+
+
+def _too_long(source: SourceText) -> list[Diagnostic]:
+    start, problems = 0, []
+    for line in source.text.splitlines(keepends=True):
+        if len(line.rstrip("\r\n")) > _MAX_LINE:
+            excess = source.span(start + _MAX_LINE, start + len(line.rstrip("\r\n")))
+            message = f"A line is longer than {_MAX_LINE} characters."
+            problems.append(Diagnostic("P012", message, excess, hint=_LONG_LINE))
+        start += len(line)
+    return problems
+
+
+def with_codes(program: Program, kernels: Kernels, sizes: Mapping[str, int]) -> Program:
+    """Return `program` with the code of every kernel in its calls, for the module of the calls.
+
+    Kinds of numbers have the bytes that `sizes` say. What a step has put in the place of a call is
+    called, which means the same.
+
+    Raises:
+        CompileError: everything that is wrong with the code of kernels.
+    """
+    problems: dict[str, tuple[Diagnostic, ...]] = {}
+    invokes = []
+    for invoke in program.invokes:
+        schedule = invoke.schedule
+        for call in kernel_calls(schedule):
+            if call.kernel.is_builtin:
+                continue
+            try:
+                codes = call.codes or kernels.codes_of(call.kernel)
+                codes = (code_for(call.kernel, codes, kernels.api.dummies(call.kernel), sizes),)
+            except CompileError as error:
+                problems[call.kernel.procedure] = error.problems
+                continue
+            own = tuple(
+                replace(
+                    code,
+                    inlined=True,
+                    in_place=False,
+                    hot_path=None,
+                    module=replace(code.module, name=call.kernel.module),
+                )
+                for code in codes
+            )
+            schedule = replaced(schedule, call.uid, replace(call, codes=own))
+        invokes.append(replace(invoke, schedule=schedule))
+    raise_if_any([problem for found in problems.values() for problem in found])
+    return replace(program, invokes=tuple(invokes))

@@ -1,0 +1,115 @@
+"""Diagnostics and comments about threads: what is trusted, what is not known, sums that vary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
+from psyclone_storage.ir.unit import Unit
+from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.pipeline.kernels import Kernels
+
+
+def add_thread_comments(unit: Unit, program: Program, kernels: Kernels) -> Unit:
+    """Return `unit` with a comment above each routine that trusts the settings.
+
+    It trusts them where threads share a kernel that changes what it keeps from call to call, and
+    that THREAD_SAFE_PROCEDURES names.
+    """
+    if not kernels.settings.thread_safe_procedures:
+        return unit
+    notes = {
+        invoke.name: tuple(dict.fromkeys(_notes(invoke.schedule.body, kernels)))
+        for invoke in program.invokes
+    }
+    routines = tuple(
+        replace(item, comment="\n".join(filter(None, (item.comment, *notes.get(item.name, ())))))
+        for item in unit.routines
+    )
+    return replace(unit, routines=routines)
+
+
+def warn_of_unordered_sums(program: Program) -> Iterator[Diagnostic]:
+    """Yield each sum that is not reproducible, of those that are not exact (G003, a warning).
+
+    That is one on a device.
+    """
+    for invoke in program.invokes:
+        for item in statements(invoke.schedule):
+            if not isinstance(item, DirectiveRegion) or not item.runs_on_device:
+                continue
+            for call in kernel_calls(item):
+                formula = call.kernel.formula
+                if formula is not None and formula.reduction is ReductionOp.SUM:
+                    yield Diagnostic(
+                        "G003",
+                        f"The sum of '{call.kernel.name}' is not reproducible on a device.",
+                        call.span,
+                        hint="Sum on the host, with 'openmp-do' or 'openmp-parallel-do'.",
+                        severity=Severity.WARNING,
+                    )
+
+
+def warn_of_unknown_effects(program: Program, kernels: Kernels) -> Iterator[Diagnostic]:
+    """Yield which procedures threads call whose effects are not known (S016, a warning)."""
+    unknown: dict[str, KernelCall] = {}
+    for invoke in program.invokes:
+        for call in _shared_calls(invoke.schedule.body):
+            if not call.kernel.is_builtin and not _is_trusted(call, kernels):
+                for name in kernels.unknown_procedures(call.kernel, call.codes):
+                    unknown.setdefault(name, call)
+    if unknown:
+        (first, *_), setting = unknown.values(), ", ".join(unknown)
+        names = listed(unknown, "and")
+        yield Diagnostic(
+            "S016",
+            f"Threads call procedures whose effects are not known: {names}.",
+            first.span,
+            label=f"'{first.kernel.procedure}' calls {listed(_called_by(first, unknown), 'and')}",
+            hint="Pass the directory of their modules with '-d'; each file must be named after its"
+            f" module. If threads may call them, set 'THREAD_SAFE_PROCEDURES = {setting}' in the"
+            " settings.",
+            severity=Severity.WARNING,
+        )
+
+
+def _called_by(call: KernelCall, unknown: dict[str, KernelCall]) -> list[str]:
+    return [name for name, first in unknown.items() if first is call]
+
+
+def _is_trusted(call: KernelCall, kernels: Kernels) -> bool:
+    named = kernels.settings.thread_safe_procedures
+    return any(key_of(name) in named for name in (call.kernel.procedure, call.kernel.name))
+
+
+def _shared_calls(body: tuple[Statement, ...]) -> Iterator[KernelCall]:
+    """Yield the calls that threads share, on the host or on a device."""
+    for item in body:
+        if isinstance(item, DirectiveRegion) and not item.directive.holds_data:
+            yield from kernel_calls(item)
+        elif isinstance(item, Compound):
+            yield from _shared_calls(item.body)
+
+
+def _notes(body: tuple[Statement, ...], kernels: Kernels) -> Iterator[str]:
+    for call in _shared_calls(body):
+        yield from _of_call(call, kernels)
+
+
+def _of_call(call: KernelCall, kernels: Kernels) -> Iterator[str]:
+    if call.kernel.is_builtin:
+        return
+    from psyclone_storage.transform.kernel.state import changed_state  # noqa: PLC0415
+
+    for one in kernels.shared_procedures(call.kernel, call.codes):
+        trusted = kernels.is_thread_safe(call.kernel, one.code)
+        if trusted and any(changed_state(one.code, passed=one.passed, aimed=one.aimed)):
+            yield (
+                f"Threads share '{one.code.name}', which changes what it keeps from call to call:"
+                " THREAD_SAFE_PROCEDURES of the settings says that they may."
+            )

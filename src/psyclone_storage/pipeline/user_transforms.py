@@ -1,0 +1,346 @@
+"""Transformations that a user requests: a script, steps, and regions for a profiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from psyclone_storage.base.cures import cure_of
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.ir.devices import device_calls
+from psyclone_storage.ir.rules import KernelSource, Rules
+from psyclone_storage.ir.schedule import Invoke, Loop, Program, Schedule
+from psyclone_storage.ir.walk import (
+    find,
+    kernel_calls,
+    outer_loops,
+    place_of,
+    statements,
+)
+from psyclone_storage.pipeline.request import CompileRequest
+from psyclone_storage.scripting.context import ScriptContext
+from psyclone_storage.scripting.recipe import Recipe, read_recipe
+from psyclone_storage.scripting.settings import Compilation
+from psyclone_storage.transform.catalogue import (
+    Refusal,
+    StepRequest,
+    apply_request,
+    missing_places,
+    read_steps,
+    without_moves,
+)
+from psyclone_storage.transform.legality import check_finished
+from psyclone_storage.transform.openacc import AccKernels
+from psyclone_storage.transform.profile import ProfileGranularity, regions_for
+from psyclone_storage.transform.step import Reasons
+from psyclone_storage.transform.workbench import Journal, Workbench
+
+_NOT_COMPILED = "T081"
+
+
+@dataclass(frozen=True, slots=True)
+class UserTransforms:
+    """A script, the steps after it, and what a profiler is to tell apart, in this order.
+
+    Nobody need bring to a device what is kept `in_storages`.
+    """
+
+    recipe: Recipe | None
+    steps: tuple[StepRequest, ...]
+    profile: frozenset[ProfileGranularity]
+    context: ScriptContext
+    in_storages: bool = False
+
+    @property
+    def script_files(self) -> tuple[Path, ...]:
+        """The script, and the files that it has read so far: its modules, and what it opened."""
+        if self.recipe is None:
+            return ()
+        return tuple(dict.fromkeys((self.recipe.path, *self.recipe.reads.files)))
+
+    @property
+    def asks_for_device(self) -> bool:
+        """Whether steps are to put kernels on a device with a memory of its own."""
+        return any(request.step.name in TO_DEVICE for request in self.steps)
+
+    @property
+    def allows_shared_loops(self) -> bool:
+        """Whether steps may find built-ins in shared loops: nothing counts or names loops.
+
+        A script counts them, a step may be given the place of one, a profiler tells calls apart.
+        """
+        counted = self.recipe is not None or bool(self.profile)
+        return not counted and not any(one.has_place for one in self.steps)
+
+    def without_moves(self) -> UserTransforms:
+        """Return this for storages that move data themselves: recipes do not enter them."""
+        context = replace(self.context, recipes_move=False)
+        return replace(self, steps=without_moves(self.steps), context=context)
+
+    def apply(
+        self, program: Program, rules: Rules, kernels: KernelSource, journal: Journal | None = None
+    ) -> tuple[Program, Refused]:
+        """Return `program` after all that, and which steps were refused where; `journal` has all.
+
+        Raises:
+            CompileError: something was begun and not finished, or refused where it was named.
+        """
+        if self.recipe is not None:
+            context = replace(self.context, journal=journal)
+            program = self.recipe.run(program, rules, kernels, context)
+        program, refused = apply_steps(program, self.steps, rules, kernels, journal)
+        program = with_profiles(program, self.profile, rules)
+        found = check_completion(program, refused, in_storages=self.in_storages)
+        raise_if_any([one for one in found if self.recipe is None or one.code != _NOT_COMPILED])
+        return program, refused
+
+    def warnings(self, program: Program, refused: Refused, rules: Rules) -> tuple[Diagnostic, ...]:
+        """Return which steps were `refused` everywhere, and which kernels stay on the host.
+
+        And those that a script runs on a device without having compiled them for it: PSyclone lets
+        that pass, as compilers may find a way or say so; so does a script's recipe.
+        """
+        left = (*warn_of_useless_steps(refused), *warn_of_host_kernels(program, refused, rules))
+        if self.recipe is None:
+            return left
+        found = check_completion(program, in_storages=self.in_storages)
+        return left + tuple(
+            replace(one, severity=Severity.WARNING) for one in found if one.code == _NOT_COMPILED
+        )
+
+
+def read_user_transforms(
+    request: CompileRequest,
+    settings: Settings,
+    name: Api,
+    distributed: bool,
+    emitted: Callable[[Program, str | None], str],
+) -> UserTransforms:
+    """Return what `request` asks for: a script, steps as text, and what to profile.
+
+    A script may ask for the settings and the name of the API, and whether data are `distributed`;
+    `emitted` gives the code of a program.
+
+    Raises:
+        CompileError: the script is missing, or a step does not exist.
+    """
+    told = Compilation(settings, name, distributed, request.kernel_output, request.includes)
+    return UserTransforms(
+        read_recipe(request.script) if request.script else None,
+        read_steps(request.steps),
+        frozenset(map(ProfileGranularity, request.profile)),
+        ScriptContext(told, emitted, dict(request.keywords)),
+    )
+
+
+Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
+"""What was refused in each invoke, by the invoke's name."""
+
+
+def apply_steps(
+    program: Program,
+    requests: tuple[StepRequest, ...],
+    rules: Rules,
+    source: KernelSource,
+    journal: Journal | None = None,
+) -> tuple[Program, Refused]:
+    """Return `program` after the steps, and which of them were refused where; `journal` has all.
+
+    A step whose place is named is applied to the invokes that have that place. One that no invoke
+    has taken, and that no recipe tried, was tried in vain.
+
+    Raises:
+        CompileError: a place that is named is in no invoke, or the step is refused there.
+    """
+    benches = [Workbench(invoke.schedule, rules, source, journal) for invoke in program.invokes]
+    refused: dict[str, list[Refusal]] = {}
+    done: set[str] = set()
+    for request in requests:
+        absent = [missing_places(bench, request) for bench in benches]
+        if request.has_place and all(absent):
+            raise CompileError(*(problem for problems in absent for problem in problems))
+        for bench, problems in zip(benches, absent, strict=True):
+            if not problems:
+                before = bench.schedule
+                refused.setdefault(bench.schedule.name, []).extend(apply_request(bench, request))
+                done |= {request.step.name} if bench.schedule is not before else set()
+    vain = _asked_by_name(requests) - done
+    invokes = tuple(
+        replace(invoke, schedule=bench.schedule)
+        for invoke, bench in zip(program.invokes, benches, strict=True)
+    )
+    return replace(program, invokes=invokes), tuple(
+        (name, tuple(replace(item, in_vain=item.step.name in vain) for item in items))
+        for name, items in refused.items()
+        if items
+    )
+
+
+def _asked_by_name(requests: tuple[StepRequest, ...]) -> set[str]:
+    """Return the names of the steps that no recipe tries."""
+    tried = {request.step.name for request in requests if request.of_recipe}
+    return {request.step.name for request in requests} - tried
+
+
+def with_profiles(program: Program, grains: frozenset[ProfileGranularity], rules: Rules) -> Program:
+    """Return `program` with the regions of a profiler that `grains` ask for.
+
+    Those of kernels lie in those of invokes.
+    """
+    for grain in (ProfileGranularity.KERNELS, ProfileGranularity.INVOKES):
+        if grain in grains:
+            invokes = tuple(_profiled(invoke, grain, rules) for invoke in program.invokes)
+            program = replace(program, invokes=invokes)
+    return program
+
+
+def _profiled(invoke: Invoke, grain: ProfileGranularity, rules: Rules) -> Invoke:
+    bench = Workbench(invoke.schedule, rules)
+    for step in regions_for(invoke.schedule, grain):
+        bench.apply(step)
+    return replace(invoke, schedule=bench.schedule)
+
+
+def check_completion(
+    program: Program, refused: Refused = (), *, in_storages: bool = False
+) -> tuple[Diagnostic, ...]:
+    """Return what a recipe or the command line has begun and not finished.
+
+    Where a step would have finished it and was `refused` there, the reasons come first; and before
+    them those for which a step was refused that would have mended one of these reasons.
+    """
+    refusals = dict(refused)
+    found: dict[Diagnostic, None] = {}
+    problems: list[Diagnostic] = []
+    for invoke in program.invokes:
+        here = refusals.get(invoke.name, ())
+        for problem in check_finished(invoke.schedule, in_storages=in_storages):
+            tried = [one for one in here if _would_help(one, problem, invoke.schedule)]
+            before = [one for one in here if any(_was_to_help(one, refusal) for refusal in tried)]
+            found |= dict.fromkeys(reason for one in before for reason in one.reasons)
+            vain = frozenset(one.step.name for one in before)
+            reasons = [_reason_beside(vain, reason) for one in tried for reason in one.reasons]
+            found |= dict.fromkeys(reasons)
+            problems.append(_after_refusals(problem, tried, reasons))
+    return (*found, *problems)
+
+
+def _would_help(refusal: Refusal, problem: Diagnostic, schedule: Schedule) -> bool:
+    """Return whether the step of `refusal` would mend `problem`, at the place of it."""
+    place = find(schedule, refusal.uid)
+    is_there = place is not None and place_of(place) == problem.span
+    return is_there and refusal.step.name in problem.remedies
+
+
+def _was_to_help(earlier: Refusal, refusal: Refusal) -> bool:
+    """Return whether a step was refused that would have mended a reason of `refusal`."""
+    mends = any(earlier.step.name in reason.remedies for reason in refusal.reasons)
+    return mends and earlier.uid == refusal.uid
+
+
+def _reason_beside(vain: frozenset[str], reason: Diagnostic) -> Diagnostic:
+    """Return `reason`; if steps that would mend it were tried in vain, it says so."""
+    names = [name for name in reason.remedies if name in vain]
+    if not names:
+        return reason
+    hint = f"{listed(names, 'and')} would mend it, and was refused there, for the reasons above."
+    left = tuple(name for name in reason.remedies if name not in vain)
+    return replace(reason, hint=hint, remedies=left)
+
+
+def _after_refusals(
+    problem: Diagnostic, tried: list[Refusal], reasons: list[Diagnostic]
+) -> Diagnostic:
+    """Return `problem` with the hint that helps: what mends all `reasons`, if there is such."""
+    if not tried:
+        return problem
+    names = listed(list(dict.fromkeys(refusal.step.name for refusal in tried)), "and")
+    hint = f"{names} was refused there, for the reasons above."
+    first = [step for step in reasons[0].remedies if all(step in one.remedies for one in reasons)]
+    if first:
+        hint = f"{names} was refused there: apply '{first[0]}' before, as the first of all steps."
+    return replace(problem, hint=hint)
+
+
+NOTHING_TO_DO = frozenset({
+    "T004", "T005", "T006", "T012", "T033", "T050", "T054", "T058", "T067", "T082", "T088",
+})  # fmt: skip
+"""Reasons that say that a step has no work at a place."""
+
+
+def warn_of_useless_steps(refused: Refused) -> Iterator[Diagnostic]:
+    """Yield the steps that had work somewhere, and could be applied nowhere (T092, warnings).
+
+    Steps that put loops on a device are left out: of them is said which kernels stay on the host.
+    """
+    reasons: dict[str, list[Diagnostic]] = {}
+    for _, refusals in refused:
+        for refusal in refusals:
+            if refusal.in_vain and refusal.step.name not in TO_DEVICE:
+                found = [one for one in refusal.reasons if one.code not in NOTHING_TO_DO]
+                reasons.setdefault(refusal.step.name, []).extend(found)
+    for name, problems in reasons.items():
+        for first, *others in (tuple(dict.fromkeys(problems)),) if problems else ():
+            hint = f"{cure_of(first)} '--explain' has all reasons." if others else cure_of(first)
+            yield Diagnostic(
+                "T092",
+                f"'{name}' could be applied nowhere: {first.message}",
+                first.span,
+                hint=hint,
+                related=first.related,
+                file=first.file,
+                severity=Severity.WARNING,
+            )
+
+
+TO_DEVICE = frozenset({"acc-loop", "acc-parallel", "acc-kernels"})
+"""The steps that put loops on a device with a memory of its own."""
+
+
+def warn_of_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iterator[Diagnostic]:
+    """Yield the kernels that stay on the host although a device was asked for (T090, warnings).
+
+    They are those where steps were tried in vain; what no step was tried for is meant to stay. What
+    they use may be on the device even if nothing else of their invoke, or of this program, is.
+    """
+    refusals = dict(refused)
+    for invoke in program.invokes:
+        schedule = invoke.schedule
+        there = {call.uid for call in device_calls(schedule)}
+        for loop in outer_loops(schedule):
+            inside = {loop.uid, *(item.uid for item in statements(loop))}
+            reasons = [
+                reason.message
+                for refusal in refusals.get(invoke.name, ())
+                if refusal.step.name in TO_DEVICE and refusal.uid in inside
+                for reason in refusal.reasons
+            ]
+            names = [call.kernel.name for call in kernel_calls(loop) if call.uid not in there]
+            if names and reasons:
+                yield _left(loop, names, reasons[0], _against_kernels(schedule, loop, rules))
+
+
+def _against_kernels(schedule: Schedule, loop: Loop, rules: Rules) -> Reasons:
+    """Return what is against 'acc-kernels' around `loop`, or what it would leave unfinished."""
+    step = AccKernels(loop.uid, loop.uid)
+    if reasons := step.check(schedule, rules):
+        return reasons
+    before = check_finished(schedule)
+    after = check_finished(step.apply(schedule, rules))
+    return tuple(problem for problem in after if problem not in before)
+
+
+def _left(loop: Loop, names: list[str], reason: str, against: Reasons) -> Diagnostic:
+    verb = "stays" if len(set(names)) == 1 else "stay"
+    what = listed(list(dict.fromkeys(names)), "and")
+    hint = "Apply 'acc-kernels' after the other steps: its points are computed there, in order."
+    return Diagnostic(
+        "T090",
+        f"{what} {verb} on the host, to which its data are copied: {reason}",
+        place_of(loop),
+        hint="" if against else hint,
+        severity=Severity.WARNING,
+    )

@@ -1,0 +1,50 @@
+"""The dialects of Python programs: the vocabulary of each API."""
+
+from __future__ import annotations
+
+from psyclone_storage.frontend.python.dialect import Annotated, Dialect
+from psyclone_storage.infrastructures import gocean, lfric, lfric_words
+from psyclone_storage.ir.kernel import ArgKind
+
+_POINTWISE = gocean.POINTWISE.upper()
+GOCEAN_WORDS = Dialect(
+    "psyclone_storage.gocean",
+    gocean.REAL,
+    gocean.ENTRY,
+    gocean.COMPONENTS[0],
+    gocean.COMPONENTS[1:],
+    {
+        "field": Annotated(2, behind=(_POINTWISE,)),
+        "scalar": Annotated(2, behind=(_POINTWISE,)),
+        "grid_property": Annotated(1, before=(gocean.READ.upper(),)),
+    },
+    gocean.STENCIL.upper(),
+)
+
+_DATA_TYPES = tuple(word.upper() for word in lfric_words.DATA_TYPES)
+_KINDS = {kind: word.upper() for word, kind in lfric_words.ARG_KINDS.items()}
+LFRIC_WORDS = Dialect(
+    "psyclone_storage.lfric",
+    lfric.REAL,
+    lfric_words.ENTRIES[lfric_words.COMPONENTS[0]],
+    lfric_words.COMPONENTS[0],
+    lfric_words.COMPONENTS[1:],
+    {
+        word: Annotated(head=_KINDS[kind], counted=kind is ArgKind.FIELD, types=_DATA_TYPES)
+        for word, kind in {
+            "field": ArgKind.FIELD,
+            "operator": ArgKind.OPERATOR,
+            "columnwise_operator": ArgKind.COLUMNWISE_OPERATOR,
+            "scalar": ArgKind.SCALAR,
+            "scalar_array": ArgKind.SCALAR_ARRAY,
+        }.items()
+    },
+    keywords={word.upper(): "mesh_arg" for word in lfric_words.MESHES},
+    lists=lfric_words.ENTRIES,
+    ranges=lfric_words.RANGES,
+    tables=lfric_words.TABLES,
+    from_one=lfric_words.FROM_ONE,
+    numbers=lfric_words.NUMBERS,
+    builtins=frozenset(lfric_words.BUILTINS),
+    types=lfric_words.DECLARED_TYPES,
+)

@@ -1,0 +1,53 @@
+"""Whether the infrastructure at hand has what generated code is going to ask it for.
+
+Our own infrastructures have more than those that models come with. Settings ask for it, and code
+that is generated so compiles against no other. Where the sources of an infrastructure are among the
+directories that are searched, that is found out here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.frontend.search import SourceIndex
+from psyclone_storage.targets.spec import AskedExtension
+
+
+def check_extensions(asked: Iterable[AskedExtension], index: SourceIndex) -> Iterator[Diagnostic]:
+    """Yield what is asked for and missing in the sources of the module that should have it (S117).
+
+    Modules whose sources are not there are taken to have it, but for those of another
+    infrastructure.
+    """
+    for extension in asked:
+        hint = f"{extension.instead}, or generate for the infrastructure of this project."
+        for file, missing in _lacking(extension, index):
+            message = f"{extension.by} asks for {missing}."
+            yield Diagnostic("S117", message, file=str(file), hint=hint)
+
+
+def _lacking(extension: AskedExtension, index: SourceIndex) -> Iterator[tuple[Path, str]]:
+    """Yield the file of an infrastructure that lacks an extension, and what that is."""
+    module, name = extension.module, extension.name
+    if not index.module_candidates(module) and extension.mark is not None:
+        beside, only_ours = extension.mark
+        for file in _without(beside, only_ours, index):
+            lacking = f"the infrastructure of '{beside}' in '{file}' does not have"
+            yield file, f"the module '{module}', which {lacking}"
+    for file in _without(module, name, index):
+        yield file, f"'{name}', which the module '{module}' in '{file}' does not have"
+
+
+def _without(module: str, name: str, index: SourceIndex) -> Iterator[Path]:
+    """Yield the file of a module that does not have a name, if there is one such module."""
+    found = index.module_candidates(module)
+    if len(found) == 1 and not _has(index.read(found[0]).text, name):
+        yield found[0]
+
+
+def _has(text: str, name: str) -> bool:
+    code = re.sub(r"!.*", "", text)
+    return re.search(rf"\b{re.escape(name)}\b", code, re.IGNORECASE) is not None

@@ -1,0 +1,154 @@
+"""The API and the Fortran targets of GOcean, and the meaning of its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.backend.abi_storage import ACQUIRE
+from psyclone_storage.backend.gocean import abi
+from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.gocean_registry.table import gocean_registry
+from psyclone_storage.backend.gocean_storage.table import gocean_storage
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.base.records import replace
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.domain.build import Domain
+from psyclone_storage.domain.gocean.arguments import build_dummies
+from psyclone_storage.domain.gocean.domain import GoceanDomain
+from psyclone_storage.domain.gocean.kernel_check import check_kernel
+from psyclone_storage.domain.gocean.metadata import interpret
+from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domain.gocean.words import Tables, current_spelling
+from psyclone_storage.ir.kernel import GridBounds, Kernel
+from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.gocean_settings import (
+    grid_paths,
+    properties_of_grids,
+    read_bound,
+)
+from psyclone_storage.targets.spec import (
+    OTHERS_FIELDS,
+    ApiParts,
+    AskedExtension,
+    ScheduleDefaults,
+    Target,
+    TargetRow,
+    access_words,
+)
+
+
+def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
+    """Return the GOcean kernel that `parsed` describes, with the tables of `settings`."""
+    return interpret(parsed, _tables(settings))
+
+
+def _tables(settings: Settings) -> Tables:
+    gocean = settings.gocean
+    bounds = {
+        (space.offset, space.field_type, current_spelling(space.name)): GridBounds(
+            *map(
+                read_bound,
+                (space.outer_start, space.outer_stop, space.inner_start, space.inner_stop),
+            )
+        )
+        for space in gocean.iteration_spaces
+    }
+    accesses = {
+        current_spelling(word): meaning
+        for word, meaning in access_words(gocean.access_mapping).items()
+    }
+    return Tables(accesses, properties_of_grids(settings), bounds)
+
+
+def _domain(settings: Settings) -> Domain:
+    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags, settings.gocean.split_exchanges))
+
+
+def _choices(settings: Settings) -> ScheduleDefaults:  # noqa: ARG001 - every API has some
+    return ScheduleDefaults()
+
+
+def _infrastructure(settings: Settings) -> Infrastructure:
+    return gocean_infrastructure(grid_paths(settings))
+
+
+def _storages(settings: Settings) -> Infrastructure:
+    return gocean_storage(grid_paths(settings), properties_of_grids(settings))
+
+
+def _registry(settings: Settings) -> Infrastructure:
+    return gocean_registry(grid_paths(settings), properties_of_grids(settings))
+
+
+def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
+    """Return the extensions that dl_esm_inf lacks and the settings require."""
+    asked = (
+        ("JOINT_EXCHANGES", settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
+        ("DIRTY_FLAGS", settings.gocean.dirty_flags, abi.IS_DIRTY),
+        ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_START),
+        ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_FINISH),
+    )
+    return tuple(
+        AskedExtension(f"The setting '{name}'", abi.GOceanModule.FIELD, procedure)
+        for name, chosen, procedure in asked
+        if chosen
+    )
+
+
+def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:
+    held = AskedExtension("The target 'storage'", abi.GOceanModule.FIELD, ACQUIRE, OTHERS_FIELDS)
+    return (held, *_extensions(settings))
+
+
+def _fields_ask(settings: Settings) -> Settings:
+    """Return settings for fields with dirty flags and split exchanges."""
+    known = replace(settings.gocean, dirty_flags=True, split_exchanges=True)
+    return replace(settings, gocean=known)
+
+
+def _no_builtin(name: str) -> None:
+    """Return None: GOcean has no built-ins."""
+
+
+GOCEAN = ApiParts(
+    _domain,
+    interpret_gocean,
+    _choices,
+    (),
+    _no_builtin,
+    "gocean_infrastructure",
+    build_dummies,
+    check_kernel,
+    abi.GOceanModule.KINDS,
+    checks_syntax=True,
+)
+
+
+def _c() -> Target:
+    from psyclone_storage.targets.gocean_c import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+def _numpy() -> Target:
+    from psyclone_storage.targets.gocean_numpy import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+def _cuda() -> Target:
+    from psyclone_storage.targets.gocean_cuda import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+TARGETS: Mapping[str, TargetRow] = {
+    "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),
+    "c": _c,
+    "storage": Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages),
+    "registry": Target(FORTRAN, _registry, asks=_extensions),
+    "numpy": _numpy,
+    "cuda": _cuda,
+}
+"""The targets of GOcean by name, the default one first; those in Python are imported on use."""

@@ -1,0 +1,145 @@
+"""The API and the Fortran targets of LFRic, and the meaning of its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.checks import CheckLevel
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lfric_registry.table import lfric_registry
+from psyclone_storage.backend.lfric_storage.abi import SET_HALO_DIRTY
+from psyclone_storage.backend.lfric_storage.table import lfric_storage
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.domain.build import Domain
+from psyclone_storage.domain.lfric.arguments import build_dummies
+from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
+from psyclone_storage.domain.lfric.domain import LfricDomain
+from psyclone_storage.domain.lfric.kernel_check import check_kernel
+from psyclone_storage.domain.lfric.metadata import interpret
+from psyclone_storage.domain.lfric.passed import passed_to
+from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domain.lfric.structures import STRUCTURES
+from psyclone_storage.infrastructures.lfric import Limits
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.spec import (
+    OTHERS_FIELDS,
+    ApiParts,
+    AskedExtension,
+    ScheduleDefaults,
+    Target,
+    TargetRow,
+    access_words,
+)
+
+
+def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
+    """Return the LFRic kernel that `parsed` describes, with the limits and words of `settings`."""
+    lfric = settings.lfric
+    limits = Limits(lfric.num_any_space, lfric.num_any_discontinuous_space)
+    return interpret(parsed, limits, access_words(lfric.access_mapping))
+
+
+def _domain(settings: Settings) -> Domain:
+    lfric = settings.lfric
+    return LfricDomain(
+        LfricRules(settings.reproducible_reductions, lfric.exact_sums, lfric.exchange_strips)
+    )
+
+
+def _choices(settings: Settings) -> ScheduleDefaults:
+    lfric = settings.lfric
+    return ScheduleDefaults(
+        lfric.compute_annexed_dofs,
+        lfric.fuse_built_ins,
+        lfric.exact_sums,
+        lfric.fill_before_increment,
+    )
+
+
+def _infrastructure(settings: Settings) -> Infrastructure:
+    level = CheckLevel(settings.lfric.run_time_checks.value)
+    exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
+    return lfric_infrastructure(level, exact_sums=exact, padding=padding)
+
+
+def _storages(settings: Settings) -> Infrastructure:
+    level = CheckLevel(settings.lfric.run_time_checks.value)
+    exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
+    return lfric_storage(level, exact_sums=exact, padding=padding)
+
+
+def _registry(settings: Settings) -> Infrastructure:
+    level = CheckLevel(settings.lfric.run_time_checks.value)
+    exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
+    return lfric_registry(level, exact_sums=exact, padding=padding)
+
+
+_OF_OURS = ("field_parent_mod", SET_HALO_DIRTY)
+"""A name that LFRic's own proxies lack."""
+
+
+def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
+    """Return the extensions that LFRic lacks and the settings require."""
+    asked = (
+        ("JOINT_EXCHANGES", settings.joint_exchanges, abi.JOINT_EXCHANGE),
+        ("EXACT_SUMS", settings.lfric.exact_sums, abi.EXACT_SUM),
+    )
+    return tuple(
+        AskedExtension(f"The setting '{name}'", str(wanted.module), wanted.name, mark=_OF_OURS)
+        for name, chosen, wanted in asked
+        if chosen
+    )
+
+
+def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:
+    held = AskedExtension("The target 'storage'", *_OF_OURS, OTHERS_FIELDS)
+    return (held, *_extensions(settings))
+
+
+LFRIC = ApiParts(
+    _domain,
+    interpret_lfric,
+    _choices,
+    builtin_names(),
+    builtin,
+    "lfric_infrastructure",
+    build_dummies,
+    check_kernel,
+    abi.LFRicModule.CONSTANTS,
+    checks_syntax=True,
+    structures=STRUCTURES,
+    passed=passed_to,
+)
+
+
+def _c() -> Target:
+    from psyclone_storage.targets.lfric_c import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+def _numpy() -> Target:
+    from psyclone_storage.targets.lfric_numpy import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+def _cuda() -> Target:
+    from psyclone_storage.targets.lfric_cuda import TARGET  # noqa: PLC0415
+
+    return TARGET
+
+
+TARGETS: Mapping[str, TargetRow] = {
+    "lfric": Target(FORTRAN, _infrastructure, asks=_extensions),
+    "c": _c,
+    "storage": Target(FORTRAN, _storages, asks=_extensions_of_storages),
+    "registry": Target(FORTRAN, _registry, asks=_extensions),
+    "numpy": _numpy,
+    "cuda": _cuda,
+}
+"""The targets of LFRic by name, the default one first; those in Python are imported on use."""

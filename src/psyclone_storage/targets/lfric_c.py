@@ -1,0 +1,20 @@
+"""LFRic in Python with loops and kernels in C; Fortran kernels are not translated to Python."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.native.columns import emit_c_beside, emit_python
+from psyclone_storage.targets.dialects import LFRIC_WORDS
+from psyclone_storage.targets.lfric_meshes import meshes
+from psyclone_storage.targets.python import heads_of_invokes, python, resolve_without_translation
+from psyclone_storage.targets.spec import Target
+
+TARGET = Target(
+    python(
+        LFRIC_WORDS,
+        emit_python,
+        emit_beside=emit_c_beside,
+        heads=heads_of_invokes,
+        resolve=resolve_without_translation,
+    ),
+    meshes,
+)

@@ -1,0 +1,14 @@
+"""The mesh runtime of LFRic in Python, as the settings choose it."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.backend.meshes.table import meshes_in_c
+from psyclone_storage.config.settings import RunTimeChecks, Settings
+
+
+def meshes(settings: Settings) -> Infrastructure:
+    """Return the infrastructure of a program on meshes."""
+    checks = settings.lfric.run_time_checks is not RunTimeChecks.NONE
+    exact = settings.lfric.exact_sums or settings.reproducible_reductions
+    return meshes_in_c(exact_sums=exact, run_time_checks=checks)

@@ -1,0 +1,140 @@
+"""Python as a host language: programs are read by `ast`, kernels may be in Fortran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from psyclone_storage.backend.fortran.kernel import KernelNames
+from psyclone_storage.backend.fortran.printer import InlinedProcedures
+from psyclone_storage.backend.numpy.algorithm import emit_algorithm
+from psyclone_storage.base.diagnostic import Diagnostic, InternalError
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.state import StateInText
+from psyclone_storage.frontend.python.algorithm import read_algorithm
+from psyclone_storage.frontend.python.body import read_code
+from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.frontend.python.heads import routine_heads
+from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.search import SUFFIXES
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.linking import linked
+from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.unit import Unit
+from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.spec import Language
+
+
+def python(
+    dialect: Dialect, emit_unit: Callable[[Unit, InlinedProcedures], str], **parts: Any
+) -> Language:
+    """Return Python with the vocabulary of an API; `parts` are fields of `Language` by name.
+
+    By default kernels in Fortran are translated to Python.
+    """
+    own: dict[str, Any] = {
+        "resolve": partial(_resolve, dialect),
+        "emit_code": _emit_nothing,
+        "heads": routine_heads,
+    }
+    return Language(
+        "python",
+        partial(read_algorithm, dialect),
+        _link,
+        _by_file(partial(read_kernel, dialect), FORTRAN.read_kernel),
+        _by_file(partial(kernel_types, dialect), FORTRAN.kernel_types),
+        _by_file(_no_interface, FORTRAN.read_routine),
+        _by_file(partial(read_code, dialect), FORTRAN.read_code),
+        state=_by_file(_state, FORTRAN.state),
+        check_syntax=_by_file(_check_syntax, FORTRAN.check_syntax),
+        emit_unit=emit_unit,
+        emit_algorithm=emit_algorithm,
+        emit_kernel=_emit_kernel,
+        emit_interface=_emit_interface,
+        within_limit=str,
+        without_indentation=str,
+        suffixes=(".py", *SUFFIXES),
+        words=dialect.module,
+        prints_kernels=True,
+        import_form="from <module> import {}",
+        **(own | parts),
+    )
+
+
+def _by_file(of_python: Any, of_fortran: Any) -> Any:
+    """Return a reader that chooses the language by the name of the file."""
+
+    def read(source: SourceText, *given: Any, **named: Any) -> Any:
+        reader = of_fortran if _is_fortran(source) else of_python
+        return reader(source, *given, **named)
+
+    return read
+
+
+def _is_fortran(source: SourceText) -> bool:
+    return key_of(source.name).endswith(SUFFIXES)
+
+
+def _link(
+    algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol], _imported: object = None
+) -> ParsedAlgorithm:
+    """Return `algorithm` unchanged: nothing in it is declared."""
+    return algorithm
+
+
+def _resolve(
+    dialect: Dialect, code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
+) -> KernelCode:
+    """Return `code` with a symbol for each name; translate Fortran to Python before."""
+    if _is_fortran(code.module.source):
+        from psyclone_storage.targets.transpile import in_python  # noqa: PLC0415
+
+        code = in_python(dialect, code, finder, dummies)
+    return linked(code)
+
+
+def resolve_without_translation(
+    code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
+) -> KernelCode:
+    """Return `code` with a symbol for each name; Fortran is not translated."""
+    if _is_fortran(code.module.source):
+        return FORTRAN.resolve(code, finder, dummies)
+    return linked(code)
+
+
+def _state(_source: SourceText, _module: str, _name: str) -> StateInText:
+    """Return no state: a kernel assigns only to locals and arguments."""
+    return StateInText(found=True)
+
+
+def _no_interface(_source: SourceText, _name: str) -> None:
+    """Return None: a Python kernel declares its arguments only in its metadata."""
+
+
+def _check_syntax(_source: SourceText, _routines: tuple[str, ...]) -> tuple[Diagnostic, ...]:
+    """Return no diagnostics: a file that is not Python is rejected when it is read."""
+    return ()
+
+
+def _emit_nothing(_code: KernelCode) -> list[str]:
+    """Return no lines: kernels are printed where they are called."""
+    return []
+
+
+def heads_of_invokes(source: SourceText) -> dict[str, tuple[str, ...]]:
+    """Return the public functions of a generated module with their arguments."""
+    found = routine_heads(source)
+    return {name: dummies for name, dummies in found.items() if not name.startswith("_")}
+
+
+def _emit_kernel(_codes: tuple[KernelCode, ...], _old: KernelNames, _new: KernelNames) -> str:
+    raise InternalError("A kernel of a program in Python has no file of its own.")
+
+
+def _emit_interface(name: str, _specifics: Iterable[str]) -> list[str]:
+    raise InternalError(f"The kernel '{name}' in Python has several implementations.")

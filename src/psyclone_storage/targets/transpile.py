@@ -1,0 +1,69 @@
+"""The code of kernels in Fortran as that of kernels in Python, for programs that call both.
+
+What Python's kernels have no words for is refused at its line; places in messages of later stages
+are those of the text in Python.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from psyclone_storage.backend.native.printer import PRECISION
+from psyclone_storage.backend.python.file import emit_kernels
+from psyclone_storage.backend.python.forms import TranslatedKernel
+from psyclone_storage.backend.python.points import GridKernels
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.python.body import read_code
+from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.frontend.python.metadata import code_name
+from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.ir.code import KernelCode, ModuleContext
+from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.targets.c_printer import CPrinter
+
+
+def in_python(
+    dialect: Dialect, code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
+) -> KernelCode:
+    """Return the code of a kernel in Fortran as that of one in Python.
+
+    Where there are no folders to look for modules in, they are beside the file of the kernel.
+
+    Raises:
+        CompileError: G006, it has no form in Python; or something is wrong with it as a kernel.
+    """
+    parsed = _kernel_of(code)
+    source = code.module.source
+    if not finder.index.directories:
+        finder = ModuleFinder(index_directories((Path(source.name).parent,)))
+    printer = CPrinter(finder)
+    code, known = printer.read(source, code.name), printer.around
+
+    def symbol(module: str, name: str) -> Symbol | None:
+        found = known.symbol(module, name)
+        is_lost = found is None or not found.is_resolved
+        return PRECISION if is_lost and name == PRECISION.key else found
+
+    around = ModuleContext(symbol, known.procedures)
+    kernels = [TranslatedKernel(parsed, code)]
+    made = emit_kernels(kernels, around, GridKernels(), source.name, in_place=True)
+    text = SourceText(source.name, made.text)
+    found = read_code(dialect, text, code_name(parsed.name), dummies)
+    return replace(found, name=code.name, module=replace(found.module, name=code.module.name))
+
+
+def _kernel_of(code: KernelCode) -> ParsedKernel:
+    """Return the metadata of the kernel that a subroutine implements."""
+    source = code.module.source
+    for name in kernel_types(source):
+        parsed = read_kernel(source, name)
+        if code.key in map(key_of, parsed.implementations):
+            return parsed
+    raise InternalError(f"'{code.name}' implements no kernel of '{source.name}'.")

@@ -1,0 +1,1 @@
+"""Tools around the compilation: stubs, translators, device checks and reports."""

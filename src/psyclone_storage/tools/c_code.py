@@ -1,0 +1,86 @@
+"""Kernels as C, as CUDA, and as loops of C: what is asked of a file."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+
+from psyclone_storage.backend.c.frames import emit_cuda, emit_loops
+from psyclone_storage.backend.c.printer import CUnit, emit_c
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import Span
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.search import index_directories, index_with
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.targets.c_printer import CPrinter
+
+
+def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: KernelRequest) -> str:
+    """Return the subroutines of the kernels in `path` as C, with all that they call.
+
+    Modules are looked for in and below the folders that are wanted, then among the shipped ones of
+    the infrastructure. With a `type_name` only that kernel's subroutines are printed.
+
+    Raises:
+        CompileError: the file holds no kernel, a subroutine has no form in C (G004), or none of the
+            form that is wanted (G005).
+    """
+    source = read_source(path)
+    printer = CPrinter(make_finder(wanted, settings))
+    units: list[tuple[KernelCode, CUnit]] = []
+    problems: list[Diagnostic] = []
+    names = kernel_types(source) if wanted.type_name is None else (wanted.type_name,)
+    if not names:
+        message = f"'{path}' holds no kernel type."
+        raise CompileError(Diagnostic("L006", message, file=str(path)))
+    for name in names:
+        parsed = read_kernel(source, name)
+        if form is not CForm.FUNCTION and not parts_of(api).interpret(parsed, settings).points:
+            problems.append(_no_loop(name, parsed.span))
+            continue
+        for procedure in parsed.implementations:
+            try:
+                units.append(printer.printed(source, procedure))
+            except CompileError as error:
+                problems += error.problems
+    raise_if_any(problems)
+    together = tuple({unit.main.key: (code, unit) for code, unit in units}.values())
+    match form:
+        case CForm.LOOPS:
+            return emit_loops(together)
+        case CForm.CUDA:
+            return emit_cuda(together)
+    return emit_c(tuple(unit for _, unit in together))
+
+
+def make_finder(wanted: KernelRequest, settings: Settings) -> ModuleFinder:
+    """Return what finds the modules that kernels use."""
+    index = index_with(index_directories(wanted.directories), wanted.shipped)
+    return ModuleFinder(index, frozenset(settings.ignore_modules))
+
+
+def _no_loop(name: str, span: Span) -> Diagnostic:
+    message = f"The kernel '{name}' is not called for the points of a grid: it has no loop in C."
+    return Diagnostic("G005", message, span, hint="Print its subroutine alone, with '-gen c'.")
+
+
+class CForm(Enum):
+    """What is printed of a kernel: its function, or a loop over points around it, as C or CUDA."""
+
+    FUNCTION = "c"
+    LOOPS = "c-loops"
+    CUDA = "cuda"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRequest:
+    """Which kernel of a file is meant, if not all, and where the modules are that it uses."""
+
+    type_name: str | None
+    directories: tuple[Path, ...]
+    shipped: Path

@@ -1,0 +1,425 @@
+"""The stages of a compilation under PSyclone's names: `parse`, `KernelTypeFactory`, `PSyFactory`.
+
+A program in Python that reads an algorithm, looks at its schedules or changes them, and prints
+what they become, uses these in this order; a script finds them in PSyclone's modules. Nothing is
+done here that `pipeline.compile` does not do: the words are cut out of its stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import default_settings
+from psyclone_storage.config.settings import API_NAMES, Api, Settings
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.search import SourceIndex
+from psyclone_storage.ir.expr import Literal, Name, spell
+from psyclone_storage.ir.kernel import Kernel, KernelArg
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedArgument, ParsedCall, ParsedInvoke
+from psyclone_storage.pipeline.compile import Compiler, make_compiler
+from psyclone_storage.pipeline.kernels import CalledKernels, find_kernels, read_checked
+from psyclone_storage.pipeline.request import CompileRequest, LineLimit, for_file
+from psyclone_storage.scripting.arguments import FieldSpace
+from psyclone_storage.scripting.containers import Psy
+from psyclone_storage.scripting.context import ScriptContext
+from psyclone_storage.scripting.settings import Compilation
+from psyclone_storage.targets.apis import parts_of, target_of
+from psyclone_storage.targets.spec import ApiParts, ApiRow
+
+# ---------------------------------------------------------------------------- kernels
+
+
+class Descriptor:
+    """One argument of a kernel, as its metadata describe it."""
+
+    __slots__ = ("described", "metadata_index")
+
+    def __init__(self, described: KernelArg, metadata_index: int) -> None:
+        self.described = described
+        """All that is known of it."""
+        self.metadata_index = metadata_index
+        """The number of its entry, from 0."""
+
+    @property
+    def access(self) -> str:
+        """What is done with it: `read`, `write`, `readwrite`, `inc`, `readinc`, `reduction`."""
+        return self.described.access.value
+
+    @property
+    def argument_type(self) -> str:
+        """What it is: `field`, `operator`, `scalar` and so on."""
+        return self.described.kind.value
+
+    @property
+    def function_space(self) -> FieldSpace | None:
+        """The function space, or the points of a grid; None where there is none."""
+        return FieldSpace(self.described.space) if self.described.space else None
+
+    @property
+    def vector_size(self) -> int:
+        """The number of components of a field vector, 1 of what is none."""
+        return self.described.vector
+
+    @property
+    def stencil(self) -> str | None:
+        """The shape of the neighbours that are looked at, or None."""
+        shape = self.described.stencil
+        return None if shape is None else str(shape.value)
+
+    @property
+    def mesh(self) -> str | None:
+        """On which of two meshes it lives, `coarse` or `fine`, or None."""
+        return self.described.mesh.value if self.described.mesh else None
+
+
+class KernelType:
+    """What metadata say of a kernel, once they have a meaning."""
+
+    __slots__ = ("kernel",)
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        """All that is known of it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the type."""
+        return self.kernel.name
+
+    @property
+    def iterates_over(self) -> str:
+        """What it is called for: `cell_column`, `dof`, `domain`, or a set of grid points."""
+        points = self.kernel.points
+        return points.name if points else self.kernel.iteration.value
+
+    @property
+    def procedure(self) -> str:
+        """The name of the subroutine, or of the interface to several."""
+        return self.kernel.procedure
+
+    @property
+    def nargs(self) -> int:
+        """How many arguments metadata list."""
+        return len(self.kernel.args)
+
+    @property
+    def arg_descriptors(self) -> list[Descriptor]:
+        """The arguments, in order."""
+        return [Descriptor(arg, number) for number, arg in enumerate(self.kernel.args)]
+
+
+class KernelTypeFactory:
+    """What reads the metadata of kernels of one API, by any of its names."""
+
+    settings: Settings | None = None
+    """The settings of whoever asks, those of the package by default."""
+    targets: Mapping[Api, str] = {}
+    """What is generated for an API, where it is not what the settings choose."""
+
+    def __init__(self, api: str | ApiRow = "") -> None:
+        settings = self.settings or default_settings()
+        if isinstance(api, tuple):
+            self._parts, self._target = api
+        else:
+            name = _api_of(api, settings)
+            chosen = self.targets.get(name, "")
+            self._parts = parts_of(name)
+            self._target = target_of(name, chosen, movement=settings.data_movement)
+        self._settings = self._target.adapted(settings)
+
+    def create(self, parse_tree: Path | SourceText | str, name: str | None = None) -> KernelType:
+        """Return the kernel `name` of a file or text, the only one of it without a name.
+
+        Raises:
+            CompileError: there is none, or not just one; or its metadata are wrong.
+        """
+        language = self._target.language
+        source = _source(parse_tree)
+        if name is None:
+            names = language.kernel_types(source)
+            if len(names) != 1:
+                message = f"'{source.name}' holds {len(names)} kernels, and none is named."
+                hint = f"Choose from {listed(names, 'and')}." if names else ""
+                raise CompileError(Diagnostic("L006", message, hint=hint, file=source.name))
+            name = names[0]
+        parsed = language.read_kernel(source, name, needs_code=False)
+        return KernelType(self._parts.interpret(parsed, self._settings))
+
+
+def _source(given: Path | SourceText | str) -> SourceText:
+    if isinstance(given, SourceText):
+        return given
+    if isinstance(given, Path) or "\n" not in given:
+        return read_source(Path(given))
+    return SourceText("a kernel", given)
+
+
+# ---------------------------------------------------------------------------- algorithms
+
+
+class ActualArgument:
+    """What an algorithm passes to a kernel, as it is written."""
+
+    __slots__ = ("_parsed",)
+
+    def __init__(self, parsed: ParsedArgument) -> None:
+        self._parsed = parsed
+
+    @property
+    def text(self) -> str:
+        """The argument as Fortran."""
+        return spell(self._parsed.expr)
+
+    @property
+    def form(self) -> str:
+        """`literal`, `variable`, or `indexed_variable` for all else."""
+        match self._parsed.expr:
+            case Literal():
+                return "literal"
+            case Name():
+                return "variable"
+        return "indexed_variable"
+
+    def is_literal(self) -> bool:
+        """Return whether it is a constant."""
+        return self.form == "literal"
+
+
+class CallInfo:
+    """One kernel or built-in that an invoke calls."""
+
+    __slots__ = ("_parsed", "ktype")
+
+    def __init__(self, parsed: ParsedCall, kernel: Kernel) -> None:
+        self._parsed = parsed
+        self.ktype = KernelType(kernel)
+        """What its metadata say."""
+
+    @property
+    def name(self) -> str:
+        """The name that the algorithm uses."""
+        return self._parsed.name
+
+    @property
+    def module_name(self) -> str:
+        """The module that it comes from, empty for a built-in."""
+        return self.ktype.kernel.module
+
+    @property
+    def type(self) -> str:
+        """`kernelCall` or `BuiltInCall`, in PSyclone's spelling."""
+        return "BuiltInCall" if self.ktype.kernel.is_builtin else "kernelCall"
+
+    @property
+    def args(self) -> list[ActualArgument]:
+        """What is passed, as it is written."""
+        return [ActualArgument(one) for one in self._parsed.args]
+
+
+class InvokeInfo:
+    """One invoke of an algorithm."""
+
+    __slots__ = ("_called", "_parsed")
+
+    def __init__(self, parsed: ParsedInvoke, called: CalledKernels) -> None:
+        self._parsed = parsed
+        self._called = called
+
+    @property
+    def name(self) -> str | None:
+        """What the algorithm calls it, None if it gives no name."""
+        return self._parsed.label
+
+    @property
+    def kcalls(self) -> list[CallInfo]:
+        """The calls, in order."""
+        return [CallInfo(one, self._called.by_name[one.key]) for one in self._parsed.calls]
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """All invokes of an algorithm with the kernels that they call: what `PSyFactory` works on."""
+
+    api: Api
+    compiler: Compiler
+    algorithm: ParsedAlgorithm
+    called: CalledKernels
+
+    @property
+    def name(self) -> str:
+        """The name of the program unit."""
+        return self.algorithm.unit.name
+
+    @property
+    def calls(self) -> list[InvokeInfo]:
+        """The invokes, in order."""
+        return [InvokeInfo(one, self.called) for one in self.algorithm.invokes]
+
+
+def parse(
+    alg_filename: str | Path,
+    api: str | ApiRow = "",
+    *,
+    kernel_paths: Sequence[str | Path] = (),
+    settings: Settings | None = None,
+    target: str = "",
+    **others: object,
+) -> tuple[ParsedAlgorithm, FileInfo]:
+    """Read an algorithm and the metadata of the kernels that it calls.
+
+    Kernels are looked for in and below `kernel_paths`, without any in the folder of the algorithm.
+    `target` names what is generated, as '--target' does; without it the settings decide.
+    Of PSyclone's other words `kernel_path` names one folder, `line_length` refuses long lines, and
+    `invoke_name` can only be `invoke`.
+
+    Raises:
+        CompileError: all that is wrong with the algorithm, its imports, or the kernels.
+    """
+    path = Path(alg_filename)
+    single, limit = _others(others)
+    folders = tuple(map(Path, (*kernel_paths, *single))) or (path.parent,)
+    settings = settings or default_settings()
+    name, row = ("", api) if isinstance(api, tuple) else (api, None)
+    _api_of(name, settings)
+    request = CompileRequest(name or None, directories=folders, line_limit=limit, target=target)
+    request = for_file(request, path)
+    made = make_compiler(settings, request, row=row)
+    algorithm, called = _read_algorithm(made, path)
+    return algorithm, FileInfo(_api_of(request.api or "", settings), made, algorithm, called)
+
+
+def _read_algorithm(made: Compiler, path: Path) -> tuple[ParsedAlgorithm, CalledKernels]:
+    """Return the algorithm at `path`, and the kernels that it calls.
+
+    Raises:
+        CompileError: all that is wrong with the algorithm, its imports, or the kernels.
+    """
+    source = read_checked(made.kernels.index, path, made.kernels.line_limit)
+    algorithm = made.kernels.read_algorithm(source)
+    called = find_kernels(algorithm, made.kernels)
+    if called.problems:
+        raise CompileError(*called.problems)
+    return algorithm, called
+
+
+def _others(given: Mapping[str, object]) -> tuple[tuple[str, ...], LineLimit]:
+    """Return the folder, and whether lines are limited, of PSyclone's words.
+
+    Raises:
+        CompileError: `T015`, there is no such word, or invokes would be called otherwise.
+    """
+    known = ("kernel_path", "line_length", "invoke_name", "inf_name", "distributed_memory")
+    for name in given:
+        if name not in known:
+            message = f"'parse' takes no '{name}'."
+            raise CompileError(Diagnostic("T015", message, hint=did_you_mean(name, known)))
+    word = given.get("invoke_name", "invoke")
+    if word != "invoke":
+        message = f"Invokes cannot be called '{word}' here."
+        raise CompileError(Diagnostic("T015", message, hint="Write 'call invoke(...)'."))
+    single = str(given.get("kernel_path") or "")
+    limit = LineLimit.ALL if given.get("line_length") else LineLimit.OFF
+    return (single,) if single else (), limit
+
+
+# ---------------------------------------------------------------------------- the PSy layer
+
+
+class PSyFactory:
+    """What makes schedules of an algorithm that was parsed, for distributed memory or without.
+
+    `distributed_memory` is None where the settings decide.
+    """
+
+    def __init__(self, api: str | ApiRow = "", distributed_memory: bool | None = None) -> None:
+        self._api = api
+        self._distributed = distributed_memory
+
+    def create(self, invoke_info: FileInfo) -> Psy:
+        """Return the PSy layer: its `invokes` are views as a script has them, `gen` its text.
+
+        Raises:
+            CompileError: all that does not fit; or the algorithm was parsed for another API.
+        """
+        compiler = invoke_info.compiler
+        if self._api and self._parts(compiler.settings) is not compiler.api:
+            message = f"'{invoke_info.name}' was parsed for another API than '{self._api}'."
+            raise CompileError(Diagnostic("T015", message, hint="Give 'parse' the same one."))
+        if self._distributed is not None:
+            compiler = replace(compiler, distributed=self._distributed)
+        program, rules = compiler.planned(invoke_info.algorithm, invoke_info.called)
+        told = Compilation(compiler.settings, invoke_info.api, compiler.distributed)
+        context = ScriptContext(told, compiler.text_of)
+        return Psy(program, rules, compiler.kernels, psyclone=True, context=context)
+
+    def _parts(self, settings: Settings) -> ApiParts:
+        return (
+            self._api[0] if isinstance(self._api, tuple) else parts_of(_api_of(self._api, settings))
+        )
+
+
+def _api_of(api: str, settings: Settings) -> Api:
+    """Return the API with any of its names, that of the settings without a name.
+
+    Raises:
+        CompileError: `T015`, there is no API of this name.
+    """
+    if api and api not in API_NAMES:
+        hint = did_you_mean(api, API_NAMES) or f"There are {listed(API_NAMES, 'and')}."
+        raise CompileError(Diagnostic("T015", f"There is no API '{api}'.", hint=hint))
+    return API_NAMES[api] if api else settings.api
+
+
+# ---------------------------------------------------------------------------- scripts
+
+
+def make_scripted_compiler(
+    settings: Settings, request: CompileRequest, index: SourceIndex | None = None
+) -> Compiler:
+    """Prepare for compilations as `make_compiler`; a script finds the words of this module, too.
+
+    Raises:
+        CompileError: a directory or the script is missing, or a step does not exist.
+    """
+    made = make_compiler(settings, request, index)
+    if made.requested is None:
+        return made
+    context = made.requested.context
+    api = API_NAMES[request.api] if request.api else settings.api
+    here = replace(settings, api=api, distributed_memory=made.distributed)
+    words = _script_words(here, request.target)
+    return replace(made, requested=replace(made.requested, context=replace(context, words=words)))
+
+
+def _script_words(settings: Settings, target: str) -> Mapping[str, Mapping[str, object]]:
+    """Return what PSyclone's modules hold besides, for whoever compiles with `settings`.
+
+    `target` is what is generated for their API; that of another one is another.
+    """
+    targets = {settings.api: target}
+
+    def parse_here(alg_filename: str | Path, api: str = "", **words: object) -> object:
+        words = {"target": targets.get(_api_of(api, settings), ""), **words}
+        return parse(alg_filename, api, settings=settings, **words)  # type: ignore[arg-type]
+
+    of_kernels = {
+        "Descriptor": Descriptor,
+        "KernelType": KernelType,
+        "KernelTypeFactory": type(
+            "KernelTypeFactory",
+            (KernelTypeFactory,),
+            {"settings": settings, "targets": targets, "__doc__": KernelTypeFactory.__doc__},
+        ),
+    }
+    of_algorithms = {"Arg": ActualArgument, "InvokeCall": InvokeInfo, "parse": parse_here}
+    return {
+        "psyclone.parse": {**of_kernels, **of_algorithms},
+        "psyclone.parse.algorithm": of_algorithms,
+        "psyclone.parse.kernel": of_kernels,
+        "psyclone.psyGen": {"PSyFactory": PSyFactory},
+    }

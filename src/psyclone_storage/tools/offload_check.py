@@ -1,0 +1,155 @@
+"""Which kernels can run on a device, after which steps, and what keeps the others off.
+
+A kernel is judged alone, without the algorithm that calls it: by its metadata, and by its
+subroutines with the modules that they use. Steps are those that `--apply` knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from pathlib import Path
+
+from psyclone_storage.backend.fortran.kernel import names_of, numbered_names
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.unit import Declare, DirectiveLine
+from psyclone_storage.targets.apis import parts_of, target_of
+from psyclone_storage.targets.spec import Language
+from psyclone_storage.tools.device_modules import DeviceModules, Needs
+from psyclone_storage.transform.device import kernel_on_host
+from psyclone_storage.transform.kernel.imports import (
+    may_be_arguments,
+    may_be_inputs,
+    with_imports_passed,
+)
+from psyclone_storage.transform.kernel.routine import may_run_on_device, names_on_device
+
+_ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOnDevice:
+    """What is known of one kernel type: the `steps` after which a device runs it, or `reasons`.
+
+    `codes` are its subroutines after these steps, and empty where nothing puts it on a device.
+    `needs` are the procedures and variables of modules that have to be there, too.
+    """
+
+    name: str
+    path: Path
+    steps: tuple[str, ...]
+    reasons: tuple[Diagnostic, ...]
+    kernel: Kernel | None = None
+    codes: tuple[KernelCode, ...] = ()
+    needs: Needs = Needs()
+
+    @property
+    def runs_there(self) -> bool:
+        """Whether a device can run it."""
+        return bool(self.codes)
+
+    @property
+    def sized_at_run_time(self) -> tuple[str, ...]:
+        """Its local arrays whose lengths are among its arguments: each call needs memory for them.
+
+        Compilers take that from the heap of the device, which is slow and may be too small.
+        """
+        return tuple(
+            dict.fromkeys(
+                item.name
+                for code in self.codes
+                for item in code.declarations
+                if isinstance(item, Declare) and item.key not in code.dummy_keys
+                if any(names_in(extent) & {*code.dummy_keys} for extent in item.shape)
+            )
+        )
+
+    def text(self, language: Language) -> str:
+        """Return the module of the kernel as a device runs it, under other names."""
+        assert self.kernel is not None
+        old = names_of(self.kernel)
+        return language.emit_kernel(self.codes, old, numbered_names(old, 0))
+
+
+def judge_kernels(
+    path: Path, type_name: str | None, api: Api, settings: Settings, modules: DeviceModules
+) -> Iterator[KernelOnDevice]:
+    """Yield the judgement of each kernel in the file at `path`, or of the one that is named.
+
+    Raises:
+        CompileError: the file cannot be read, or has no kernel of that name.
+    """
+    parts, source = parts_of(api), read_source(path)
+    language = target_of(api, suffix=path.suffix).language
+    for name in language.kernel_types(source) if type_name is None else (type_name,):
+        try:
+            parsed = language.read_kernel(source, name)
+            kernel = parts.interpret(parsed, settings)
+            dummies = parts.dummies(kernel)
+            codes = tuple(
+                language.resolve(language.read_code(source, one, dummies), modules.finder, dummies)
+                for one in parsed.implementations
+            )
+        except CompileError as error:
+            yield KernelOnDevice(name, path, (), error.problems)
+            continue
+        yield _judged(name, path, kernel, codes, modules)
+
+
+def _judged(
+    name: str, path: Path, kernel: Kernel, codes: tuple[KernelCode, ...], modules: DeviceModules
+) -> KernelOnDevice:
+    """Try the steps, the fewest first, and then with modules that are made for devices.
+
+    These have procedures on a device first, and variables where these cannot be arguments.
+    """
+    for_host = tuple(kernel_on_host(kernel))
+    found, needs = _by_steps(codes), Needs()
+    left = []
+    for variables in (False, True):
+        if found.reasons and not for_host:
+            judged = [modules.judge(code, variables=variables) for code in codes]
+            found = _by_steps(tuple(code for code, _ in judged))
+            own = (reason for _, one in judged for reason in one.reasons)
+            found = replace(found, reasons=tuple(dict.fromkeys((*found.reasons, *own))))
+            needs = reduce(Needs.with_all, (one.needs for _, one in judged))
+            left.append(found)
+    if found.reasons and left:
+        # What could be an argument, were it not for the rest, is no reason.
+        found = min(reversed(left), key=lambda one: len(one.reasons))
+    if reasons := tuple(dict.fromkeys((*for_host, *found.reasons))):
+        return KernelOnDevice(name, path, (), reasons)
+    ready = tuple(replace(code, directives=(*code.directives, _ROUTINE)) for code in found.codes)
+    return KernelOnDevice(name, path, found.steps, (), kernel, ready, needs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """Steps, the subroutines after them, and why a device cannot run these."""
+
+    steps: tuple[str, ...]
+    codes: tuple[KernelCode, ...]
+    reasons: tuple[Diagnostic, ...]
+
+
+def _by_steps(codes: tuple[KernelCode, ...]) -> _Tried:
+    """Return the subroutines after the fewest steps that put them on a device."""
+    reasons = [one for code in codes for one in may_run_on_device(code, names_on_device(code))]
+    steps: tuple[str, ...] = ("acc-routine",)
+    imports = [code for code in codes if code.module.variables or code.module.unresolved]
+    if reasons and len(codes) == 1 and imports:
+        (code,) = imports
+        others = [one for one in reasons if not one.remedies]
+        reasons = [*others, *may_be_arguments(code), *(() if others else may_be_inputs(code))]
+        if not reasons:
+            passed = with_imports_passed(code)
+            codes, steps = (passed,), ("imports-to-arguments", *steps)
+            reasons = [*may_run_on_device(passed, names_on_device(passed))]
+    return _Tried(steps, codes, tuple(reasons))

@@ -1,0 +1,92 @@
+"""What can be asked of a kernel alone: a stub of its subroutine, and whether that fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from psyclone_storage.analysis.bodies.metadata import check_body
+from psyclone_storage.backend.caller import lower_caller
+from psyclone_storage.backend.fortran.printer import InlinedProcedures
+from psyclone_storage.backend.stub import lower_stub
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
+from psyclone_storage.base.names import listed
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.targets.apis import parts_of, target_of
+from psyclone_storage.targets.spec import Language
+
+
+def generate_stub(path: Path, type_name: str | None, api: Api, settings: Settings) -> str:
+    """Return a module with an empty subroutine for the kernel in `path`, which is one of `api`.
+
+    Raises:
+        CompileError: the file or its metadata is wrong, or it holds several kernels and
+            `type_name` names none of them.
+    """
+    parts, language = parts_of(api), target_of(api).language
+    kernel = parts.interpret(_kernel_in(path, type_name, language), settings)
+    stub = lower_stub(kernel, parts.dummies(kernel), parts.kinds_module)
+    return language.emit_unit(stub, InlinedProcedures())
+
+
+def generate_caller(path: Path, type_name: str | None, api: Api, settings: Settings) -> str:
+    """Return an algorithm that invokes the kernel in `path`, which is one of `api`.
+
+    Raises:
+        CompileError: as `generate_stub`; or the API tells nothing of what is passed, `L001`.
+    """
+    parts, language = parts_of(api), target_of(api).language
+    if parts.passed is None:
+        text = f"'-gen alg' is for kernels of LFRic, not of {api.value}."
+        hint = "What a kernel for grids is passed is what its metadata list: write the invoke."
+        raise CompileError(Diagnostic("L001", text, hint=hint))
+    kernel = parts.interpret(_kernel_in(path, type_name, language), settings)
+    caller = lower_caller(kernel, parts.passed(kernel), parts.kinds_module)
+    return language.emit_unit(caller, InlinedProcedures())
+
+
+def check_kernel_file(
+    path: Path, type_name: str | None, api: Api, settings: Settings
+) -> tuple[Diagnostic, ...]:
+    """Return where the subroutines of the kernels in `path` differ from their metadata.
+
+    The statements are compared once the arguments are what they should be.
+
+    With `type_name` only that kernel is looked at. A file without kernels is all right.
+    """
+    parts, source = parts_of(api), read_source(path)
+    language = target_of(api, suffix=path.suffix).language
+    problems: list[Diagnostic] = list(language.check_syntax(source, ()))
+    for name in language.kernel_types(source) if type_name is None else (type_name,):
+        try:
+            parsed = language.read_kernel(source, name)
+            kernel = parts.interpret(parsed, settings)
+            for implementation in parsed.implementations:
+                routine = language.read_routine(source, implementation)
+                found = () if routine is None else parts.check_kernel(kernel, routine)
+                problems += found
+                if all(problem.severity is not Severity.ERROR for problem in found):
+                    code = language.read_code(source, implementation, parts.dummies(kernel))
+                    problems += check_body(kernel, code, parts.dummies(kernel))
+        except CompileError as error:
+            problems += error.problems
+    return tuple(problems)
+
+
+def _kernel_in(path: Path, type_name: str | None, language: Language) -> ParsedKernel:
+    source = read_source(path)
+    if type_name is not None:
+        return language.read_kernel(source, type_name, needs_code=False)
+    names = language.kernel_types(source)
+    if len(names) != 1:
+        found = f"several kernel types: {listed(names, 'and')}" if names else "no kernel type"
+        raise CompileError(
+            Diagnostic(
+                "L006",
+                f"'{path}' holds {found}.",
+                file=str(path),
+                hint="Name the one that is meant with '--type NAME'." if names else "",
+            )
+        )
+    return language.read_kernel(source, names[0], needs_code=False)

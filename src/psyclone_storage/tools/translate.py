@@ -1,0 +1,248 @@
+"""Programs in Fortran as programs in Python: kernels, with what their names stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from psyclone_storage.backend.python.algorithm import (
+    AlgorithmContext,
+    Surrounding,
+    emit_algorithm,
+    has_invokes,
+)
+from psyclone_storage.backend.python.columns import ColumnKernels
+from psyclone_storage.backend.python.data_forms import ColumnData, DataForm, GridData
+from psyclone_storage.backend.python.file import PythonText, emit_kernels
+from psyclone_storage.backend.python.forms import KernelForm, TranslatedKernel
+from psyclone_storage.backend.python.generic import of_double_precision
+from psyclone_storage.backend.python.points import GridKernels
+from psyclone_storage.backend.python.values import NoPythonError
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.program_units import read_file
+from psyclone_storage.frontend.python import body as python_body
+from psyclone_storage.frontend.python import metadata as python_metadata
+from psyclone_storage.frontend.python.algorithm import read_algorithm as read_python_algorithm
+from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.ir.code import ModuleContext
+from psyclone_storage.ir.expr import Sort, Symbol
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.targets.apis import parts_of
+from psyclone_storage.targets.c_printer import CPrinter
+from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
+from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.tools.c_code import KernelRequest, make_finder
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """An API's programs in Python: the words to read them by, and how kernels are written."""
+
+    dialect: Dialect
+    form: KernelForm
+    data: Callable[[], DataForm]
+
+
+_WORDS = {
+    Api.GOCEAN: _Words(GOCEAN_WORDS, GridKernels(), GridData),
+    Api.LFRIC: _Words(LFRIC_WORDS, ColumnKernels(), ColumnData),
+}
+
+
+def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequest) -> str:
+    """Return the kernels in `path` as kernels in Python.
+
+    Modules are looked for as for C. What was written is read back, so that it is a kernel.
+
+    Raises:
+        CompileError: the file holds no kernel, or something has no form in Python that computes the
+            same (G006).
+    """
+    source, finder, words = read_source(path), make_finder(wanted, settings), _WORDS[api]
+    known = kernel_types(source)
+    if not known:
+        return _algorithm(source, path, (finder, words), wanted.type_name)
+    printer = CPrinter(finder)
+    kernels = []
+    for name in known if wanted.type_name is None else (wanted.type_name,):
+        parsed = read_kernel(source, name)
+        dummies = parts_of(api).dummies(parts_of(api).interpret(parsed, settings))
+        kernels.append(_translated(parsed, printer, source, dummies))
+    return _written(kernels, path, printer.around, (api, settings))
+
+
+def _written(
+    kernels: list[TranslatedKernel], path: Path, around: ModuleContext, of: tuple[Api, Settings]
+) -> str:
+    """Return kernels in Python, whose locals have values where they are read."""
+    words = _WORDS[of[0]]
+    while True:
+        made = emit_kernels(kernels, around, words.form, f"Translated from {path.name}.")
+        refusals = list(_read_back(made, path, (of[0], words.dialect), of[1]))
+        if (more := _begun(kernels, refusals)) == kernels:
+            raise_if_any(list(_told(made, refusals)))
+            return made.text
+        kernels = more
+
+
+def _translated(
+    parsed: ParsedKernel, printer: CPrinter, source: SourceText, dummies: tuple[Dummy, ...]
+) -> TranslatedKernel:
+    """Return a kernel with its subroutine; of several with the one of Python's precision.
+
+    Raises:
+        CompileError: G006, it is not known which one that is.
+    """
+    codes = [printer.read(source, name) for name in parsed.implementations]
+    if len(codes) == 1:
+        return TranslatedKernel(parsed, codes[0], dummies)
+    try:
+        code = of_double_precision(codes, dummies, printer.around)
+    except NoPythonError as error:
+        message = f"The kernel '{parsed.name}' has no form in Python: {error.reason}."
+        hint = "Write a kernel with one subroutine, of real numbers of 8 bytes."
+        raise CompileError(Diagnostic("G006", message, parsed.span, hint=hint)) from None
+    return TranslatedKernel(replace(parsed, implementations=(code.name,)), code, dummies)
+
+
+def _algorithm(
+    source: SourceText, path: Path, by: tuple[ModuleFinder, _Words], name: str | None
+) -> str:
+    """Return the procedures with invokes of a file in Python, or the one called `name`."""
+    FORTRAN.read_algorithm(source)
+    finder, words = by
+    file = read_file(source)
+    units = tuple(
+        unit for unit in file.every_unit()
+        if has_invokes(unit) and name in (None, unit.name, key_of(unit.name))
+    )  # fmt: skip
+    if not units:
+        message = f"'{path}' holds no kernel type and no invoke."
+        raise CompileError(Diagnostic("L006", message, file=str(path)))
+    context = AlgorithmContext(
+        partial(_home_of, finder), partial(_seen, finder, source), words.data
+    )
+    made = emit_algorithm(file, units, context, f"Translated from {path.name}.")
+    text = SourceText(path.with_suffix(".py").name, made.text)
+    try:
+        read_python_algorithm(words.dialect, text)
+    except CompileError as error:
+        raise CompileError(*_in_fortran(made, error, "The algorithm")) from None
+    return made.text
+
+
+def _seen(
+    finder: ModuleFinder, source: SourceText, around: tuple[Surrounding, ...]
+) -> ModuleContext:
+    """Return what a procedure sees: of the units `around` it, and of modules by their imports."""
+    printer = CPrinter(finder)
+    printer.know(source)
+    known = printer.around
+
+    def own(name: str) -> Symbol | None:
+        doubt: Symbol | None = None
+        for one in around:
+            found = finder.imported(one.uses, name)
+            if one.module and (found is None or not found.is_resolved):
+                found = known.symbol(key_of(one.module), name) or found
+            is_named = any(item.key == name for use in one.uses for item in use.names)
+            if found is not None and (found.is_resolved or is_named):
+                return found
+            doubt = doubt or found
+        return doubt
+
+    def symbol(module: str, name: str) -> Symbol | None:
+        return known.symbol(module, name) if module.isidentifier() else own(name)
+
+    return ModuleContext(symbol, known.procedures)
+
+
+def _home_of(
+    finder: ModuleFinder, name: str, around: tuple[Surrounding, ...]
+) -> tuple[str, str] | None:
+    """Return the module that gives a kernel, and the kernel's name there.
+
+    What a procedure imports hides what the units around it import, named or not.
+    """
+    for one in around:
+        for use in one.uses:
+            for item in use.names:
+                if item.key == name:
+                    return use.module_key, item.original_key
+        for use in one.uses:
+            found = finder.offered(use.module, name) if use.whole else None
+            if found is not None and found.sort is Sort.TYPE:
+                return use.module_key, name
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What is wrong with a kernel that was written, by the names of that text."""
+
+    kernel: str
+    error: CompileError
+
+
+def _read_back(
+    made: PythonText, path: Path, of: tuple[Api, Dialect], settings: Settings
+) -> Iterator[_Refusal]:
+    """Yield what is wrong with kernels that were written."""
+    api, dialect = of
+    source = SourceText(path.with_suffix(".py").name, made.text)
+    for name in python_metadata.kernel_types(dialect, source):
+        try:
+            parsed = python_metadata.read_kernel(dialect, source, name)
+            kernel = parts_of(api).interpret(parsed, settings)
+            dummies = parts_of(api).dummies(kernel)
+            python_body.read_code(dialect, source, parsed.procedure, dummies)
+        except CompileError as error:
+            yield _Refusal(name, error)
+
+
+def _told(made: PythonText, refusals: Sequence[_Refusal]) -> Iterator[Diagnostic]:
+    for one in refusals:
+        yield from _in_fortran(made, one.error, f"The kernel '{one.kernel}'")
+
+
+def _begun(
+    kernels: Sequence[TranslatedKernel], refusals: Sequence[_Refusal]
+) -> list[TranslatedKernel]:
+    """Return kernels with the locals that need a value first, which those refused have not."""
+    named: dict[str, frozenset[str]] = {}
+    for one in refusals:
+        named[one.kernel] = frozenset(
+            problem.span.text for problem in one.error.problems
+            if problem.code == "P053" and problem.span is not None
+        )  # fmt: skip
+    return [replace(one, begun=one.begun | named.get(key_of(one.parsed.name), frozenset()))
+            for one in kernels]  # fmt: skip
+
+
+def _in_fortran(made: PythonText, error: CompileError, what: str) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a text that was written, at the places that it comes from."""
+    # A name that is read twice in one statement is one thing that is wrong with it.
+    found = {}
+    for problem in error.problems:
+        message = f"{what} has no form in Python: {problem.message}"
+        place = _origin(made, problem)
+        found[message, place] = Diagnostic("G006", message, place, hint=problem.hint)
+    yield from found.values()
+
+
+def _origin(made: PythonText, problem: Diagnostic) -> Span | None:
+    """Return the place in Fortran of what is wrong in Python, that of a line before if need be."""
+    if problem.span is None:
+        return None
+    line = problem.span.source.line_of(problem.span.start)
+    before = [place for place in made.places[:line] if place is not None]
+    return before[-1] if before else None

@@ -1,0 +1,58 @@
+"""Steps that move work out of loops in which it is the same in all iterations."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.passes.hoist import hoist_assignments, hoist_bounds
+from psyclone_storage.passes.scratch import nothing_to_do
+from psyclone_storage.transform.kernel.code import ChangesCode
+from psyclone_storage.transform.step import Reasons
+
+
+@dataclass(frozen=True, slots=True)
+class MoveInvariantAssignments(ChangesCode):
+    """Move assignments out of loops in a kernel whose outcome is the same in all iterations.
+
+    They stand under the condition that there is an iteration, so that nothing is computed that was
+    not. An assignment stays that reads what its loop changes, whose target is changed elsewhere in
+    the loop or read before, or that may share data with a pointer.
+
+    before: do k = 1, n; area = dx * dy; f(k) = area * g(k); end do
+    after:  if (1 <= n) area = dx * dy; do k = 1, n; f(k) = area * g(k); end do
+    """
+
+    name: ClassVar[str] = "hoist"
+
+    def check_code(self, code: KernelCode) -> Reasons:
+        """Return all reasons against moving assignments."""
+        if hoist_assignments(code) == code:
+            return (nothing_to_do(code, "has no assignment that could leave its loop"),)
+        return ()
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return the changed `code`."""
+        return hoist_assignments(code)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveInvariantBounds(ChangesCode):
+    """Compute the bounds of loops in a kernel in front of them, where they are no plain values.
+
+    before: do k = 2 * n, size(f); ...
+    after:  loop_start = 2 * n; loop_stop = size(f); do k = loop_start, loop_stop; ...
+    """
+
+    name: ClassVar[str] = "hoist-bounds"
+
+    def check_code(self, code: KernelCode) -> Reasons:
+        """Return all reasons against new variables."""
+        if hoist_bounds(code) == code:
+            return (nothing_to_do(code, "has no loop whose bounds are computed"),)
+        return ()
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return the changed `code`."""
+        return hoist_bounds(code)

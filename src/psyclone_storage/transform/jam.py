@@ -1,0 +1,50 @@
+"""Unroll and jam: several iterations of a loop together in the loop that is all of its body."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from psyclone_storage.analysis.bodies.nests import CodeFootprint
+from psyclone_storage.analysis.footprints import Reasons, check_jam
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.walk import place_near
+from psyclone_storage.passes.loops import jam_loops
+from psyclone_storage.transform.nests import OnKernelNest
+
+
+@dataclass(frozen=True, slots=True)
+class JamInKernel(OnKernelNest):
+    """Run `factor` iterations of a loop in a kernel together, in the loop that is all of its body.
+
+    What the iterations share is then fetched and stored once for all of them (unroll and jam). What
+    is left of the iterations follows in a loop of its own.
+
+    Refused where the two loops must not be swapped, and where the outer one does not count by one.
+
+    before: do s = 1, n; do k ...; a(k) = a(k) + b(k, s)
+    after:  do s = 1, n - 1, 2; do k ...; a(k) = a(k) + b(k, s); a(k) = a(k) + b(k, s + 1); ...
+            do s = n - mod(n, 2) + 1, n; do k ...; a(k) = a(k) + b(k, s)
+    """
+
+    name: ClassVar[str] = "kernel-jam"
+
+    factor: int = 4
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against iterations that run together."""
+        if self.factor < 2:
+            message = f"Two iterations or more run together, not {self.factor}."
+            return (Diagnostic("T017", message, place_near(schedule, self.call)),)
+        return OnKernelNest.check(self, schedule, rules)
+
+    def check_nest(self, nest: CodeFootprint) -> Reasons:
+        """Return all reasons against iterations of the loop that run together."""
+        return check_jam(nest)
+
+    def transform_code(self, code: KernelCode) -> KernelCode:
+        """Return `code` with the iterations together."""
+        return jam_loops(code, self.loop, self.factor)
