@@ -35,8 +35,6 @@ from kernels_on_device import namelist_modules
 
 from printed_bodies import GOOD, Bodies, Printed, checked
 from psyclone_storage.backend.c.printer import CUnit, print_c
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.backend.native.apis import MESHES
 from psyclone_storage.backend.native.around import modules_around
 from psyclone_storage.base.diagnostic import CompileError
@@ -54,6 +52,7 @@ from psyclone_storage.infrastructures.lfric import REAL
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Sort
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.targets.dialects import LFRIC_WORDS
 from psyclone_storage.targets.lfric import LFRIC

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from psyclone_storage.backend.fortran.edited import emit_changed, extent_of
+from psyclone_storage.backend.fortran.edited import emit_changed, node_extent
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.linked_files import link_file
@@ -176,14 +176,14 @@ def _count(tree: SourceFile, name: str, tally: Tally) -> None:
 def _actions(tree: SourceFile) -> Iterator[Line]:
     for unit in tree.every_unit():
         for line in walk_lines(unit.body):
-            if not isinstance(line, _NOT_EXECUTABLE) and extent_of(line) is not None:
+            if not isinstance(line, _NOT_EXECUTABLE) and node_extent(line) is not None:
                 yield line
 
 
 def _exchange(tree: SourceFile, chosen: Line) -> str:
     """Return what is wrong with the text in which `chosen` is another statement, or nothing."""
     changed = _with_exchange(tree, chosen, _NEW)
-    text, place = tree.source.text, extent_of(chosen)
+    text, place = tree.source.text, node_extent(chosen)
     assert place is not None
     new = emit_changed(tree, changed)
     where = f"line {tree.source.line_of(place.start)}"
@@ -199,7 +199,7 @@ def _enclose(tree: SourceFile, chosen: Line) -> str:
 
     A statement that shares its lines with others, or continues one, is not looked at.
     """
-    text, place = tree.source.text, extent_of(chosen)
+    text, place = tree.source.text, node_extent(chosen)
     assert place is not None
     head = text.rfind("\n", 0, place.start) + 1
     end = text.find("\n", place.stop)
@@ -341,10 +341,10 @@ def _is_accepted(compiler: list[str], suffix: str, text: str) -> bool:
 
 def _with_exchange(tree: SourceFile, chosen: Line, new: Line) -> SourceFile:
     """Return the file with `new` in the place of `chosen`, which is that very statement."""
-    place = extent_of(chosen)
+    place = node_extent(chosen)
 
     def change(line: Line) -> tuple[Line, ...]:
-        same = type(line) is type(chosen) and extent_of(line) == place
+        same = type(line) is type(chosen) and node_extent(line) == place
         return (new if same else line,)
 
     def change_unit(unit: ProgramUnit) -> ProgramUnit:

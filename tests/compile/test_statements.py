@@ -20,7 +20,7 @@ from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Opaque, Return
-from psyclone_storage.transform.kernel.returns import without_returns
+from psyclone_storage.passes.structured_returns import without_returns
 
 pytestmark = pytest.mark.fortran
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from psyclone_storage.driver.c_printer import CPrinter
 
-from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError
@@ -38,6 +37,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import CScope
 from random_expressions import SUBROUTINE, RandomExpression
 
 SEEDS = range(1500)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -21,7 +21,9 @@ from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import InlinedCode, KernelCode
+from psyclone_storage.passes.inline.kernels import inline_procedures
+from psyclone_storage.pipeline.module_context import ModuleContexts
 
 Values = Mapping[str, np.ndarray]
 Change = Callable[[KernelCode], KernelCode]
@@ -64,6 +66,12 @@ def kernel_module(body: str, declarations: str = "", dummies: str = "", head: st
 def code_in(text: str, name: str = "small_code") -> KernelCode:
     """Return the subroutine `name` of a module's text."""
     return resolve_code(read_code(SourceText("small_mod.f90", text), name), NO_MODULES)
+
+
+def inlined(code: KernelCode, finder: ModuleFinder) -> InlinedCode:
+    """Return a kernel with the procedures inlined that it calls, as far as they are found."""
+    context = ModuleContexts(finder).of(code.module.source)
+    return inline_procedures(replace(code, module=replace(code.module, context=context)))
 
 
 def text_of(code: KernelCode) -> str:

@@ -58,8 +58,8 @@ LATE: dict[str, set[str]] = {
     },
     "pipeline/kernels.py": {
         "psyclone_storage.pipeline.effects.SharedEffects",
-        "psyclone_storage.pipeline.merged.CalledProcedures",
     },
+    "pipeline/module_context.py": {"psyclone_storage.targets.c_printer.CPrinter"},
     "targets/python.py": {"psyclone_storage.targets.transpile.transpile"},
     "targets/gocean.py": {
         f"psyclone_storage.targets.gocean_{name}.TARGET" for name in ("c", "numpy", "cuda")
@@ -67,6 +67,7 @@ LATE: dict[str, set[str]] = {
     "targets/lfric.py": {
         f"psyclone_storage.targets.lfric_{name}.TARGET" for name in ("c", "numpy", "cuda")
     },
+    "passes/inline/kernels.py": {"psyclone_storage.passes.inline.inliner.inline_calls"},
     "pipeline/thread_safety.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }
 

@@ -22,8 +22,6 @@ import numpy as np
 
 from forked_calls import in_child
 from psyclone_storage.backend.c.printer import CUnit, emit_c
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.backend.c.variables import Parameter, is_assumed
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
@@ -43,6 +41,7 @@ from psyclone_storage.ir.expr import (
     Symbol,
     Unary,
 )
+from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.targets.c_printer import CPrinter
 from reduced_modules import ReducedModules
 

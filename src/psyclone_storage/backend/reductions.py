@@ -150,11 +150,13 @@ def with_partial_sums(context: LoweringContext, region: DirectiveRegion) -> Lowe
     """Return the context for what is inside `region`, whose threads may sum on their own."""
     if not sums_in_order(context, region):
         return context
-    sums = {datum.name: _partial(context, datum) for datum, _ in in_order(context, region)}
+    sums = {
+        datum.name: _partial(context, datum) for datum, _ in ordered_reductions(context, region)
+    }
     return replace(context, partial_sums={**context.partial_sums, **sums})
 
 
-def in_order(context: LoweringContext, region: DirectiveRegion) -> Iterator[Reduced]:
+def ordered_reductions(context: LoweringContext, region: DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars for which threads have partial sums in a reproducible `region`."""
     for datum, op in reduced(context, region):
         if not is_exact(context, datum, op):

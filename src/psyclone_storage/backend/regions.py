@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.reductions import (
     Reduced,
-    in_order,
     initial_partial_sums,
     is_exact,
+    ordered_reductions,
     reduced,
     summed,
     sums_in_order,
@@ -57,7 +57,7 @@ def region_lines(
         item
         for inside in (region, *statements(region))
         if isinstance(inside, DirectiveRegion) and sums_in_order(context, inside)
-        for item in in_order(context, inside)
+        for item in ordered_reductions(context, inside)
     ]
     opens = region.directive is Directive.OMP_PARALLEL and bool(ordered)
     scalars = {datum.name: op for datum, op in _combined(context, region)}
@@ -158,7 +158,7 @@ def _block(
 
 def _combined(context: LoweringContext, region: DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars that the directive of `region` has to combine as they are."""
-    return iter(()) if sums_in_order(context, region) else in_order(context, region)
+    return iter(()) if sums_in_order(context, region) else ordered_reductions(context, region)
 
 
 def _exact(context: LoweringContext, region: DirectiveRegion) -> Iterator[tuple[str, ReductionOp]]:

@@ -7,7 +7,6 @@ from functools import partial
 
 from psyclone_storage.backend.arguments import actual_arguments, mask_condition
 from psyclone_storage.backend.formulas import formula_line
-from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.outline import outlined, outlined_loop
 from psyclone_storage.backend.reductions import with_partial_sums
@@ -31,6 +30,7 @@ from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over
 from psyclone_storage.ir.transfer import TaskWait
 from psyclone_storage.ir.unit import Assign, Branch, Call, Comment, Do, If, Line, TaskWaitLine
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.passes.inline.block import inlined_block
 
 _ALL = Range()
 """The index of a kernel that is called once for all cells."""
@@ -133,6 +133,6 @@ def _coded_call(context: LoweringContext, call: KernelCall, index: Expr) -> tupl
     args = actual_arguments(context, call, index)
     match call.codes:
         case (KernelCode(in_place=True) as code,):
-            return in_place_lines(code, args, context.work)
+            return inlined_block(code, args, context.work.imported_kind)
     procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
     return (Call(Name(procedure), args),)

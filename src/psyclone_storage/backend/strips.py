@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from psyclone_storage.backend.arguments import actual_arguments
-from psyclone_storage.backend.in_place import imported_kind, in_place_lines, kinds_in_place
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
@@ -61,6 +60,7 @@ from psyclone_storage.ir.unit import (
     While,
 )
 from psyclone_storage.ir.used import names_in_declaration
+from psyclone_storage.passes.inline.block import inlined_block, kinds_in_block
 
 _ONE = whole(1)
 _COMMENT = Comment("Points that take the way with most work are computed without branches")
@@ -168,7 +168,7 @@ class _PointCall:
         for one, array in zip(self.path.lifted if self.path else (), self._arrays, strict=True):
             kind = one.type.kind
             if kind is not None:
-                kind = imported_kind(self._code, kind, self._context.work)
+                kind = self._context.work.imported_kind(kind, self._code.uses)
             type_ = ScalarType(one.type.intrinsic, kind)
             yield Declare(array.text, type_, (), (whole(size),))
 
@@ -201,7 +201,7 @@ class _PointCall:
         args = actual_arguments(self._context, self._call, self._names.point)
         code = _with_body(self._code, body)
         code = replace(code, dummies=(*code.dummies, *self._known))
-        return in_place_lines(code, (*args, *self._known.values()), self._context.work)
+        return inlined_block(code, (*args, *self._known.values()), self._context.work.imported_kind)
 
 
 def _with_body(code: KernelCode, body: Lines) -> KernelCode:
@@ -215,7 +215,7 @@ def _with_body(code: KernelCode, body: Lines) -> KernelCode:
         needed = more
     kept = tuple(item for item in declared if item.key in needed or item not in own)
     cut = replace(code, body=body, declarations=kept, hot_path=None)
-    needed |= kinds_in_place(cut)
+    needed |= kinds_in_block(cut)
     uses = (
         replace(use, names=tuple(name for name in use.names if name.key in needed))
         for use in code.uses

@@ -294,6 +294,14 @@ class Workspace:
             self._kinds[kind] = known
         return known
 
+    def imported_kind(self, kind: str, uses: tuple[Use, ...]) -> str:
+        """Return the name of a kind parameter of code that imports it, or others, by `uses`."""
+        for use in uses:
+            for name in use.names:
+                if name.key == key_of(kind):
+                    return self.imports.local(use.module, name.original)
+        return self.kind(kind)
+
     def constant(self, value: Expr) -> Expr:
         """Return an expression of the algorithm, of which the kinds of literals are imported."""
         for part in walk(value):

@@ -8,7 +8,7 @@ a step that need not leaves it where it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from psyclone_storage.base.records import dataclass, field
@@ -62,6 +62,7 @@ class KernelModule(Named):
     `symbols` is what is known of the names in the subroutine as it was read. `on_device` are the
     procedures and variables of modules, by their keys in the subroutine, that OpenACC's directives
     in those modules put on a device, and `known` are those procedures with their arguments.
+    `context` looks up names and procedures of other modules; None where none is looked up.
     """
 
     name: str
@@ -78,6 +79,7 @@ class KernelModule(Named):
     symbols: SymbolTable = field(default_factory=SymbolTable, compare=False, repr=False)
     on_device: frozenset[str] = frozenset()
     known: tuple[Procedure, ...] = ()
+    context: ModuleContext | None = field(default=None, compare=False, repr=False)
 
     def symbol(self, key: str) -> Symbol | None:
         """Return the variable or constant of the module with this key, None if there is none."""
@@ -262,14 +264,42 @@ class KernelCode(Named):
 
 
 @dataclass(frozen=True, slots=True)
-class MergedCode:
-    """A subroutine with procedures in the place of its calls.
-
-    `left` are the calls that stay, by their places, and why.
-    """
+class Callee:
+    """A procedure that others call; `result` is the name of a function's result."""
 
     code: KernelCode
-    left: CallsThatStay = ()
+    result: str = ""
+
+
+Lookup = Callable[[str, str], Symbol | None]
+"""The symbol of a name of a module, both in lower case; None where neither is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleContext:
+    """The symbols of other modules, and their procedures by module and name.
+
+    An interface may name several procedures. With `bounds_checks` each element of an array is
+    checked. Code that is to be Fortran imports the names that it needs: `is_hidden` returns whether
+    other modules have no access to a name, or that is unknown, and `imported` what imports give a
+    name. Both are None for other languages. `inlined` caches procedures with their calls inlined,
+    by the identity of the first.
+    """
+
+    symbol: Lookup
+    procedures: Callable[[str, str], tuple[Callee, ...]]
+    bounds_checks: bool = False
+    is_hidden: Callable[[str, str], bool] | None = None
+    imported: Callable[[Iterable[Use], str], Symbol | None] | None = None
+    inlined: dict[int, tuple[KernelCode, InlinedCode]] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InlinedCode:
+    """A subroutine with its calls inlined, and the calls that remain, by their places, and why."""
+
+    code: KernelCode
+    remaining: CallsThatStay = ()
 
 
 def _by_name(items: tuple[Specified, ...]) -> Mapping[str, Declare]:

@@ -11,7 +11,7 @@ from typing import Protocol
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode, MergedCode
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import GridBounds, Kernel, KernelArg
 from psyclone_storage.ir.peel import Interior
 from psyclone_storage.ir.region import Depth
@@ -167,9 +167,6 @@ class KernelSource(Protocol):
         Raises:
             CompileError: it cannot be read.
         """
-
-    def merged(self, code: KernelCode) -> MergedCode:
-        """Return `code` with the procedures that are found in the place of their calls."""
 
     def shared_procedures(
         self, kernel: Kernel, codes: tuple[KernelCode, ...]

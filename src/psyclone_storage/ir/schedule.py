@@ -11,7 +11,7 @@ from enum import Enum
 from psyclone_storage.base.kept import Keeper, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode, MergedCode
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
@@ -171,7 +171,6 @@ class KernelCall:
     when the kernel iterates over the halo. `own_codes` are the kernel's subroutines as they are
     written, one for each of its implementations; none as long as no step has had to know them.
     `codes` are those that a step has made of them; none where the kernel's own are called.
-    `merged` are those of these with procedures in the place of their calls, for a step that asks.
     """
 
     uid: str
@@ -183,7 +182,6 @@ class KernelCall:
     codes: tuple[KernelCode, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
     own_codes: tuple[KernelCode, ...] = field(default=(), compare=False, repr=False)
-    merged: tuple[MergedCode, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def known_codes(self) -> tuple[KernelCode, ...]:

@@ -22,7 +22,7 @@ from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
-from psyclone_storage.ir.code import KernelCode, MergedCode
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
@@ -30,12 +30,12 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.precisions import code_for
 from psyclone_storage.targets.spec import ApiParts, Language
 
 if TYPE_CHECKING:
     from psyclone_storage.pipeline.effects import SharedEffects
-    from psyclone_storage.pipeline.merged import CalledProcedures
 
 Dummies = tuple[Dummy, ...]
 _MAX_LINE = 132
@@ -61,14 +61,14 @@ class Kernels:
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _counted: dict[tuple[SourceText, str], tuple[Diagnostic, ...]] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str, Dummies], KernelCode] = field(default_factory=dict)
-    _merged: dict[int, tuple[KernelCode, MergedCode]] = field(default_factory=dict)
     _modules: ModuleFinder = field(init=False)
-    _procedures: CalledProcedures | None = None
+    _contexts: ModuleContexts = field(init=False)
     _effects: SharedEffects | None = None
 
     def __post_init__(self) -> None:
         """Look for modules where kernels are."""
         self._modules = ModuleFinder(self.index, frozenset(self.settings.ignore_modules))
+        self._contexts = ModuleContexts(self._modules, self.api.infrastructure)
 
     def read_algorithm(self, source: SourceText) -> ParsedAlgorithm:
         """Return an algorithm with the names in its invokes looked up.
@@ -146,27 +146,6 @@ class Kernels:
         dummies = self.api.dummies(kernel)
         return tuple(self._code(source, key_of(name), dummies) for name in names)
 
-    def merged(self, code: KernelCode) -> MergedCode:
-        """Return `code` with inlined procedures of modules.
-
-        What calls none is what it was, and what is in no Fortran.
-        """
-        if self.language.prints_kernels:
-            return MergedCode(code)
-        known = self._merged.get(id(code))
-        if known is None:
-            known = self._merged[id(code)] = (code, self._called().merged(code))
-        return known[1]
-
-    def _called(self) -> CalledProcedures:
-        """Return what reads procedures, which is imported when the first step asks."""
-        from psyclone_storage.pipeline.merged import CalledProcedures  # noqa: PLC0415
-
-        if self._procedures is None:
-            shipped = shared_file(f"external/{self.api.infrastructure}")
-            self._procedures = CalledProcedures(self._modules, shipped)
-        return self._procedures
-
     def shared_procedures(
         self, kernel: Kernel, codes: tuple[KernelCode, ...]
     ) -> tuple[SharedProcedure, ...]:
@@ -204,7 +183,11 @@ class Kernels:
         key = source, name, dummies if self.language.prints_kernels else ()
         if key not in self._codes:
             code = self.language.read_code(source, name, dummies, self._modules_for)
-            self._codes[key] = self.language.resolve(code, self._modules, dummies)
+            code = self.language.resolve(code, self._modules, dummies)
+            if not self.language.prints_kernels:
+                context = self._contexts.of(source)
+                code = replace(code, module=replace(code.module, context=context))
+            self._codes[key] = code
         return self._codes[key]
 
     def _modules_for(self, name: str, importing: SourceText) -> tuple[SourceText, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from psyclone_storage.backend.c.printer import CUnit, print_c
-from psyclone_storage.backend.c.scope import Callee, ModuleContext
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.finder import ModuleFinder
@@ -11,7 +10,7 @@ from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.called import read_called
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.modules import defined_modules
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Symbol
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from psyclone_storage.backend.c.scope import ModuleContext
 from psyclone_storage.backend.native.around import kind_symbol
 from psyclone_storage.backend.python.file import emit_kernels
 from psyclone_storage.backend.python.forms import TranslatedKernel
@@ -23,7 +22,7 @@ from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.metadata import code_name
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from psyclone_storage.backend.c.scope import ModuleContext
 from psyclone_storage.backend.python.algorithm import (
     AlgorithmContext,
     Surrounding,
@@ -32,6 +31,7 @@ from psyclone_storage.frontend.python import body as python_body
 from psyclone_storage.frontend.python import metadata as python_metadata
 from psyclone_storage.frontend.python.algorithm import read_algorithm as read_python_algorithm
 from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.ir.code import ModuleContext
 from psyclone_storage.ir.expr import Sort, Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.keys import key_of

@@ -62,13 +62,6 @@ class NeedsCode(Protocol):
         """Return the uids of the calls whose code the step needs, those that are there."""
 
 
-class MergesProcedures(Protocol):
-    """A step that looks at kernels with procedures in the place of their calls."""
-
-    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the uids of the calls whose code the step needs so, those that are there."""
-
-
 class SharesCalls(Protocol):
     """A step after which several threads may be in the same kernel at once."""
 
@@ -83,11 +76,6 @@ class SharesCalls(Protocol):
 def needs_code(step: Step) -> TypeGuard[NeedsCode]:
     """Return whether a step looks at the code of kernels."""
     return hasattr(step, "calls_to_read")
-
-
-def merges_procedures(step: Step) -> TypeGuard[MergesProcedures]:
-    """Return whether a step looks at kernels with procedures in the place of their calls."""
-    return hasattr(step, "calls_to_merge")
 
 
 def shares_calls(step: Step) -> TypeGuard[SharesCalls]:

@@ -25,7 +25,6 @@ from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import (
     Step,
-    merges_procedures,
     missing,
     needs_code,
     shares_calls,
@@ -193,7 +192,7 @@ class Workbench:
             codes = self._codes_for(step)
         except CompileError as error:
             return self._schedule, error.problems
-        given = self._with_merged(_with_own_codes(self._schedule, codes), step)
+        given = _with_own_codes(self._schedule, codes)
         if reasons := (*step.check(given, self._rules), *self._races_in_kernels(step)):
             return self._schedule, reasons
         changed = step.apply(given, self._rules)
@@ -283,17 +282,6 @@ class Workbench:
                 raise InternalError(f"'{name}' needs code, but there is no source of it.")
             codes[uid] = self._source.codes_of(call.kernel)
         return codes
-
-    def _with_merged(self, schedule: Schedule, step: Step) -> Schedule:
-        """Return `schedule` with procedures in the place of calls, for a step that looks at it."""
-        if not merges_procedures(step) or self._source is None:
-            return schedule
-        for uid in step.calls_to_merge(schedule):
-            call = find(schedule, uid)
-            if isinstance(call, KernelCall) and not any(one.in_place for one in call.known_codes):
-                merged = tuple(map(self._source.merged, call.known_codes))
-                schedule = replaced(schedule, uid, replace(call, merged=merged))
-        return schedule
 
 
 def _with_own_codes(schedule: Schedule, codes: _Codes) -> Schedule:

@@ -10,22 +10,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 
 from psyclone_storage.backend.c.operators import binary
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import (
-    INTEGER,
-    LOGICAL,
-    ArrayValue,
-    CType,
-    PrintError,
-    Value,
-    common_type,
-    is_number,
-)
+from psyclone_storage.backend.c.types import ArrayValue, Value, common_type, is_number
 from psyclone_storage.backend.c.variables import Array, Dimension, Evaluate
 from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Name, children, same, walk
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.typing import INTEGER, LOGICAL, CScope, CType, PrintError
 from psyclone_storage.languages.operators import C
 
 _LARGEST = {4: ("INT32_MIN", "INT32_MAX"), 8: ("INT64_MIN", "INT64_MAX"),

@@ -12,14 +12,15 @@ from collections.abc import Callable, Sequence
 
 from psyclone_storage.backend.c.arrays import Arrays
 from psyclone_storage.backend.c.expressions import Expressions, mapped
-from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
-from psyclone_storage.backend.c.types import ArrayValue, CType, PrintError, Value
+from psyclone_storage.backend.c.types import ArrayValue, Value
 from psyclone_storage.backend.c.variables import Parameter, is_assumed
 from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import Callee, ModuleContext
 from psyclone_storage.ir.expr import Element, Expr, Keyword, Name, Origin, Range, Section
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import substituted
+from psyclone_storage.ir.typing import CScope, CType, PrintError
 
 _GLUE = "\0"
 

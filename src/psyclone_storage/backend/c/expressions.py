@@ -10,21 +10,7 @@ from collections.abc import Callable
 from psyclone_storage.backend.c import bounds
 from psyclone_storage.backend.c.helpers import RANDOM
 from psyclone_storage.backend.c.operators import ELEMENTAL, WITH_KIND, binary, elemental, unary
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import (
-    DOUBLE,
-    INTEGER,
-    LOGICAL,
-    REAL,
-    ArrayValue,
-    CType,
-    PrintError,
-    Value,
-    is_number,
-    minus,
-    number,
-    plus,
-)
+from psyclone_storage.backend.c.types import ArrayValue, Value, is_number, minus, number, plus
 from psyclone_storage.backend.c.variables import Array, Variables
 from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass
@@ -50,6 +36,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, REAL, CScope, CType, PrintError
 from psyclone_storage.languages.intrinsics import LIMITS
 
 Transforming = Callable[[str, tuple[Expr, ...], CScope], Value | ArrayValue | None]

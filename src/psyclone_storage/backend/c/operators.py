@@ -9,18 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 
-from psyclone_storage.backend.c.types import (
-    DOUBLE,
-    INTEGER,
-    LOGICAL,
-    REAL,
-    CType,
-    PrintError,
-    Value,
-    common_type,
-    is_number,
-)
+from psyclone_storage.backend.c.types import Value, common_type, is_number
 from psyclone_storage.ir.operators import AnyOperator, Operator, OperatorKind, Precedence
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, REAL, CType, PrintError
 from psyclone_storage.languages.intrinsics import INTRINSICS
 from psyclone_storage.languages.operators import BITS, COMPLEMENT, REMAINDER, SHIFT, C
 

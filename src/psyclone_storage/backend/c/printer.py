@@ -16,16 +16,16 @@ from psyclone_storage.backend.c.arrays import Arrays, room_for
 from psyclone_storage.backend.c.calls import Calls, CFunction
 from psyclone_storage.backend.c.expressions import Expressions
 from psyclone_storage.backend.c.helpers import preamble
-from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
 from psyclone_storage.backend.c.statements import Statements, problem
-from psyclone_storage.backend.c.types import ArrayValue, CType, PrintError, Value
+from psyclone_storage.backend.c.types import ArrayValue, Value
 from psyclone_storage.backend.c.variables import Variables
 from psyclone_storage.backend.c.writer import RESERVED, CWriter, laid_out
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.typing import CScope, CType, PrintError
 from psyclone_storage.ir.unit import Opaque
 
 _HARMLESS = ("implicit none", "intrinsic", "external")

@@ -19,15 +19,7 @@ from psyclone_storage.backend.c.pragmas import (
     clauses_of,
     words_of,
 )
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import (
-    LOGICAL,
-    ArrayValue,
-    CType,
-    PrintError,
-    Value,
-    is_number,
-)
+from psyclone_storage.backend.c.types import ArrayValue, Value, is_number
 from psyclone_storage.backend.c.variables import Array
 from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -38,6 +30,7 @@ from psyclone_storage.ir.intrinsics import SUBROUTINES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
+from psyclone_storage.ir.typing import LOGICAL, CScope, CType, PrintError
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,

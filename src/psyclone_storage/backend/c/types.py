@@ -1,4 +1,4 @@
-"""Types of C, and what values and arrays of them look like while an expression is printed."""
+"""Values and arrays of C while an expression is printed, and how strongly operators bind."""
 
 from __future__ import annotations
 
@@ -7,68 +7,7 @@ from collections.abc import Callable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.operators import Precedence, Ranked, RankedText
 from psyclone_storage.ir.types import Intrinsic
-
-
-class PrintError(Exception):
-    """What cannot be printed in C: why, and the name that it is about, if it is about one."""
-
-    def __init__(self, reason: str, name: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.name = name
-
-
-@dataclass(frozen=True, slots=True)
-class CType:
-    """A type of the language with its size in bytes, and so a type of C."""
-
-    intrinsic: Intrinsic
-    size: int
-
-    @property
-    def name(self) -> str:
-        """The type as C spells it; truth values are stored as whole numbers, 0 and 1."""
-        if self.intrinsic is Intrinsic.REAL:
-            return "float" if self.size == 4 else "double"
-        return f"int{8 * self.size}_t"
-
-    @property
-    def is_real(self) -> bool:
-        """Whether values are floating-point numbers."""
-        return self.intrinsic is Intrinsic.REAL
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether values are whole numbers."""
-        return self.intrinsic is Intrinsic.INTEGER
-
-    @property
-    def is_logical(self) -> bool:
-        """Whether values are truth values."""
-        return self.intrinsic is Intrinsic.LOGICAL
-
-
-INTEGER = CType(Intrinsic.INTEGER, 4)
-LONG = CType(Intrinsic.INTEGER, 8)
-REAL = CType(Intrinsic.REAL, 4)
-DOUBLE = CType(Intrinsic.REAL, 8)
-LOGICAL = CType(Intrinsic.LOGICAL, 4)
-
-SIZES = {
-    Intrinsic.REAL: (4, 8),
-    Intrinsic.INTEGER: (1, 2, 4, 8),
-    Intrinsic.LOGICAL: (1, 4, 8),
-}
-"""The sizes, in bytes, of the types that can be printed."""
-
-
-def ctype(intrinsic: Intrinsic, size: int) -> CType:
-    """Return the type of this size; raise `PrintError` if C has none like it."""
-    if intrinsic not in SIZES:
-        raise PrintError(f"values of type {intrinsic.value} are not printed")
-    if size not in SIZES[intrinsic]:
-        raise PrintError(f"a {intrinsic.value} of {size} bytes has no type in C that is the same")
-    return CType(intrinsic, size)
+from psyclone_storage.ir.typing import CType
 
 
 @dataclass(frozen=True, slots=True)

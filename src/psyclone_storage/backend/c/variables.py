@@ -8,18 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import (
-    LONG,
-    ArrayValue,
-    CType,
-    PrintError,
-    Value,
-    is_number,
-    minus,
-    number,
-    plus,
-)
+from psyclone_storage.backend.c.types import ArrayValue, Value, is_number, minus, number, plus
 from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import (
@@ -35,6 +24,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Precedence
+from psyclone_storage.ir.typing import LONG, CScope, CType, PrintError
 
 Evaluate = Callable[[Expr, CScope], Value | ArrayValue]
 """Prints an expression whose names a scope knows."""

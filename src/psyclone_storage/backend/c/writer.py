@@ -9,8 +9,8 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from psyclone_storage.backend.c.types import CType
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir.typing import CType
 
 _WIDTH = 100
 _STEP = "    "

@@ -82,7 +82,7 @@ def emit_changed(before: SourceFile, after: SourceFile) -> str:
     return "".join((*parts, text[position:]))
 
 
-def extent_of(node: Node) -> Span | None:
+def node_extent(node: Node) -> Span | None:
     """Return the characters that a node is, None if no author wrote it."""
     if isinstance(node, Generated):
         return None
@@ -113,7 +113,7 @@ class _Difference:
         self, before: Sequence[Node], after: Sequence[Node], at_head: _Insertion, indent: int
     ) -> Iterator[TextEdit]:
         """Yield the edits in one block; `at_head` inserts lines, indented, at an empty one's."""
-        old = [node for node in before if extent_of(node) is not None]
+        old = [node for node in before if node_extent(node) is not None]
         pairs = list(self._matched(old, after))
         ends = [(-1, -1), *pairs, (len(old), len(after))]
         for (old_from, new_from), (old_to, new_to) in pairwise(ends):
@@ -133,14 +133,14 @@ class _Difference:
         known = {self._key(node): at for at, node in enumerate(old)}
         last = -1
         for at, node in enumerate(after):
-            place = extent_of(node)
+            place = node_extent(node)
             found = known.get(self._key(node), -1) if place is not None else -1
             if found > last and type(old[found]) is type(node):
                 yield found, at
                 last = found
 
     def _key(self, node: Node) -> tuple[bool, int, int]:
-        place = extent_of(node)
+        place = node_extent(node)
         if place is None:
             return (False, -1, -1)
         return (place.source is self._source, place.start, place.stop)
@@ -162,7 +162,7 @@ class _Difference:
     def _construct(self, old: Line, new: Line) -> list[TextEdit] | None:
         """Return the edits inside of a construct, None if it has to be written anew."""
         blocks = list(zip(blocks_of(old), blocks_of(new), strict=False))
-        place = extent_of(old)
+        place = node_extent(old)
         if not blocks or place is None or len(blocks_of(old)) != len(blocks_of(new)):
             return None
         if _is_one_line(old):
@@ -187,7 +187,7 @@ class _Difference:
             case (If((mine,)), If((other,), ())) | (Where((mine,)), Where((other,), ())):
                 if mine.condition != other.condition or len(other.body) != 1:
                     return None
-                place = extent_of(mine.body[0])
+                place = node_extent(mine.body[0])
                 if place is None or not _is_simple(other.body[0]):
                     return None
                 lines = wrapped(emit_action(other.body[0]), self._indent_at(place.start))
@@ -248,8 +248,8 @@ class _Difference:
         if old.place is not None:
             head = partial(self._breaks.after, old.place.stop)
         indent = self._indent_at(extent.start) + _STEP
-        specified = [item for item in old.specification if extent_of(item) is not None]
-        last = extent_of(specified[-1]) if specified else None
+        specified = [item for item in old.specification if node_extent(item) is not None]
+        last = node_extent(specified[-1]) if specified else None
         yield from self._of_blocks(old.specification, new.specification, head, indent)
         body = head if last is None else partial(self._breaks.after, last.stop)
         yield from self._of_blocks(old.body, new.body, body, indent)
@@ -270,7 +270,7 @@ class _Difference:
         following: Node | None,
     ) -> Iterator[TextEdit]:
         """Yield the exchange of neighbours for others, of which there may be none."""
-        places = [place for node in gone if (place := extent_of(node)) is not None]
+        places = [place for node in gone if (place := node_extent(node)) is not None]
         start, stop = places[0].start, places[-1].stop
         labelled = bool(before) and isinstance(before[-1], Label) and not isinstance(gone[0], Label)
         if not new:
@@ -325,7 +325,7 @@ class _Difference:
         indent: int,
     ) -> Iterator[TextEdit]:
         """Yield the insertion of nodes between two others, or at the head of an empty block."""
-        before, after = (None if node is None else extent_of(node) for node in neighbours)
+        before, after = (None if node is None else node_extent(node) for node in neighbours)
         if before is not None and isinstance(neighbours[0], Label):
             column = before.stop - start_of_line(self._text, before.stop)
             lines = (" continue", *self._lines(new, self._indent_at(before.start)), " " * column)
@@ -408,7 +408,7 @@ class _Difference:
 
         A label needs its statement, and a remark in a line that is continued is not alone.
         """
-        place = extent_of(line)
+        place = node_extent(line)
         if isinstance(line, Label | Blank) or place is None:
             return True
         return isinstance(line, _Remark) and self._is_in_joint(place)
@@ -418,7 +418,7 @@ class _Difference:
 
     def _as_read(self, line: Line) -> _Written | None:
         """Return where a statement was read that is the same as then, None for any other one."""
-        found = None if extent_of(line) is None else self._written.get(self._key(line))
+        found = None if node_extent(line) is None else self._written.get(self._key(line))
         return found if found is not None and found.node == line else None
 
     def _run_of(self, lines: Sequence[Line]) -> _Run | None:
@@ -426,7 +426,7 @@ class _Difference:
         first, last = self._as_read(lines[0]), self._as_read(lines[-1])
         if first is None or last is None or isinstance(last.node, Label):
             return None
-        start, stop = extent_of(first.node), extent_of(last.node)
+        start, stop = node_extent(first.node), node_extent(last.node)
         assert start is not None
         assert stop is not None
         if isinstance(first.node, _Remark) and self._is_in_joint(start):
@@ -483,7 +483,7 @@ def _placed(bodies: Sequence[tuple[Line, ...]]) -> Iterator[_Written]:
     """Yield all statements of some bodies that have a place, block by block."""
     blocks = [*bodies]
     for number, block in enumerate(blocks):
-        placed = [line for line in block if extent_of(line) is not None]
+        placed = [line for line in block if node_extent(line) is not None]
         for at, line in enumerate(placed):
             yield _Written(line, number, at)
         blocks += [inner for line in block for inner in blocks_of(line)]
@@ -494,9 +494,9 @@ def _end_in_body(line: Line) -> tuple[int, int] | None:
 
     It is the statement of a `forall`, or that at whose label a loop ends, label included.
     """
-    placed = [one for one in blocks_of(line)[-1] if extent_of(one) is not None]
-    whole = extent_of(line)
-    last = extent_of(placed[-1]) if placed else None
+    placed = [one for one in blocks_of(line)[-1] if node_extent(one) is not None]
+    whole = node_extent(line)
+    last = node_extent(placed[-1]) if placed else None
     if last is None or whole is None:
         return None
     if isinstance(placed[-1], Label):
@@ -504,7 +504,9 @@ def _end_in_body(line: Line) -> tuple[int, int] | None:
     if last.stop != whole.stop:
         return None
     inner = _end_in_body(placed[-1]) if blocks_of(placed[-1]) else None
-    labels = [one for one in map(extent_of, placed[-2:-1]) if isinstance(placed[-2], Label) and one]
+    labels = [
+        one for one in map(node_extent, placed[-2:-1]) if isinstance(placed[-2], Label) and one
+    ]
     return inner or (labels[0].start if labels else last.start, last.stop)
 
 

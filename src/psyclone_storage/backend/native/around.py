@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from psyclone_storage.backend.c.scope import Callee, ModuleContext
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import Callee, KernelCode, ModuleContext
 from psyclone_storage.ir.expr import Literal, Origin, Sort, Symbol
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 

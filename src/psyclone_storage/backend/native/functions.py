@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.backend.c import exact_sums
 from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.printer import function_text
-from psyclone_storage.backend.c.types import CType
 from psyclone_storage.backend.c.variables import Parameter
 from psyclone_storage.backend.grids.scalar_types import VALUE_OF
 from psyclone_storage.backend.meshes import abi
@@ -34,6 +33,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.typing import CType
 
 _TABLES = ("void *const *data", "const double *reals", "const int64_t *counts")
 """What Python passes to each function: arrays, numbers and counts, by their positions."""

@@ -16,7 +16,12 @@ from psyclone_storage.backend.c import exact_sums
 from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.frames import unknown_lengths
 from psyclone_storage.backend.c.helpers import cuda_preamble, preamble
-from psyclone_storage.backend.c.printer import CUnit, function_text, no_check, print_together
+from psyclone_storage.backend.c.printer import (
+    CUnit,
+    function_text,
+    no_check,
+    print_together,
+)
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi as grids
 from psyclone_storage.backend.host import (

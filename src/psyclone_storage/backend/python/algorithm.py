@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 
-from psyclone_storage.backend.c.scope import CScope, ModuleContext
-from psyclone_storage.backend.c.types import INTEGER, PrintError
 from psyclone_storage.backend.python.algorithm_imports import KernelImports
 from psyclone_storage.backend.python.algorithm_names import AlgorithmNames
 from psyclone_storage.backend.python.arguments import is_passed_as_written, without_brackets
@@ -25,7 +23,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import UNNAMED_REAL
-from psyclone_storage.ir.code import KernelCode, KernelModule
+from psyclone_storage.ir.code import KernelCode, KernelModule, ModuleContext
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
@@ -49,6 +47,7 @@ from psyclone_storage.ir.program_units import (
 )
 from psyclone_storage.ir.rewrite import names_in, place_of_line, walk_lines
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.typing import INTEGER, CScope, PrintError
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,

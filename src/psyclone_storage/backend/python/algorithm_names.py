@@ -9,8 +9,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Mapping
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import CType, PrintError, Value
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.module import ModuleNames
@@ -30,6 +29,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.typing import CScope, CType, PrintError
 from psyclone_storage.ir.unit import Declare
 
 _TAKEN = (*keyword.kwlist, "invoke", "range", "float", "int", "abs", "min", "max", "math", "np")

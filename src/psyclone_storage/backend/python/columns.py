@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.backend.c.types import INTEGER, REAL, CType, Value
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.values import NoPythonError
@@ -35,6 +35,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.rewrite import names_of_line, walk_lines
+from psyclone_storage.ir.typing import INTEGER, REAL, CType
 from psyclone_storage.ir.unit import Declare, Do
 
 _STEP = "    "

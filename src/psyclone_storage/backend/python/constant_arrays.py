@@ -11,8 +11,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.code import KernelCode
@@ -37,6 +35,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, If, Line, Return
 
 _CONSTANT = "parameter"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.backend.c.scope import CScope, ModuleContext
-from psyclone_storage.backend.c.types import DOUBLE, INTEGER, PrintError
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -28,6 +26,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.intrinsics import LIKE_FIRST
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, CScope, PrintError
 from psyclone_storage.passes.array_functions import Values
 from psyclone_storage.passes.element_loops import NotScalarisedError
 

@@ -10,17 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Protocol
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import (
-    DOUBLE,
-    INTEGER,
-    LOGICAL,
-    LONG,
-    REAL,
-    CType,
-    PrintError,
-    Value,
-)
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.python.values import NoPythonError, as_double, as_single, number
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import (
@@ -43,6 +33,16 @@ from psyclone_storage.ir.operators import (
     OperatorKind,
     Precedence,
     left_associative,
+)
+from psyclone_storage.ir.typing import (
+    DOUBLE,
+    INTEGER,
+    LOGICAL,
+    LONG,
+    REAL,
+    CScope,
+    CType,
+    PrintError,
 )
 from psyclone_storage.languages.intrinsics import INTRINSICS, LIMITS
 from psyclone_storage.languages.operators import PYTHON, REMAINDER

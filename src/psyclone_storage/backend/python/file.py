@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from psyclone_storage.backend.c.scope import CScope, ModuleContext
-from psyclone_storage.backend.called.writer import with_called
 from psyclone_storage.backend.python.constant_arrays import (
     with_arrays_of_modules,
     without_constant_arrays,
@@ -25,10 +23,12 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.typing import CScope
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.passes.array_functions import scalarise
+from psyclone_storage.passes.inline.inliner import inline_calls
 
 _STEP = "    "
 _WIDTH = 100
@@ -104,13 +104,14 @@ class _ReadyKernel:
 
 def _ready(one: TranslatedKernel, around: ModuleContext, form: KernelForm) -> _ReadyKernel:
     of = form.of(one)
-    code, uncalled = with_called(one.code, around)
+    inlined = inline_calls(one.code, around)
+    code = inlined.code
     reasons: dict[Span | None, str] = {}
     if of.has_arrays:
         code = with_arrays_of_modules(code, CScope(code, around))
         code = without_constant_arrays(code, CScope(code, around))
         code, reasons = scalarise(code, values_of_modules(code, around))
-    return _ReadyKernel(one, of, code, {**reasons, **uncalled})
+    return _ReadyKernel(one, of, code, {**reasons, **dict(inlined.remaining)})
 
 
 def _kernel(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import Value
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
@@ -18,6 +17,7 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Section
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.ir.typing import CScope
 from psyclone_storage.ir.unit import Do
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from psyclone_storage.backend.c.scope import CScope, ModuleContext
-from psyclone_storage.backend.c.types import DOUBLE, INTEGER, LOGICAL, PrintError
 from psyclone_storage.backend.python.values import NoPythonError
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, CScope, PrintError
 
 _KINDS = {Intrinsic.REAL: DOUBLE, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL: LOGICAL}
 

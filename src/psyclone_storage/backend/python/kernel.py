@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import INTEGER, PrintError, Value
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
 from psyclone_storage.backend.python.forms import ArgumentForm, PlacedLine
 from psyclone_storage.backend.python.local_arrays import LocalArray, local_arrays
@@ -38,6 +37,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import names_in, place_of_line, substituted, walk_lines
+from psyclone_storage.ir.typing import INTEGER, CScope, PrintError
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.backend.c.types import DOUBLE, INTEGER, LOGICAL, CType, Value
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.python.forms import TextWriter
 from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.records import dataclass
@@ -15,6 +15,7 @@ from psyclone_storage.ir.expr import Binary, Expr, Literal, Range, walk
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, CType
 from psyclone_storage.ir.unit import Declare
 
 _DTYPES: dict[CType, str] = {DOUBLE: "", INTEGER: ", dtype=int", LOGICAL: ", dtype=bool"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.ir.expr import Range, Symbol, spell
+from psyclone_storage.ir.typing import CScope
 from psyclone_storage.ir.unit import Declare
 
 _WITH_BOUNDS_OF_THEIR_OWN = ("pointer", "allocatable")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterable
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import REAL, Value
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.python.expressions import ExpressionWriter, checked
 from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.names import NameTable
@@ -19,6 +18,7 @@ from psyclone_storage.infrastructures.lfric_words import BODY_WORDS
 from psyclone_storage.ir.expr import Expr, Name, Section, Sort, Symbol
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import REAL, CScope
 
 _WORDS = ("kernel", "field", "scalar", "grid_property", "invoke", "configure", "math", "np",
           "abs", "bool", "float", "int", "len", "max", "min", "operator", "pow", "range",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.backend.c.types import DOUBLE, Value
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.backend.python.forms import PlacedLine, TextWriter, TranslatedKernel
 from psyclone_storage.backend.python.lower_bounds import check_begins_at_one
 from psyclone_storage.backend.python.values import NoPythonError
@@ -24,6 +24,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
+from psyclone_storage.ir.typing import DOUBLE
 from psyclone_storage.ir.unit import Do
 
 _AXES = 2

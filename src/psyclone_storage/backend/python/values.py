@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import struct
 
-from psyclone_storage.backend.c.types import DOUBLE, INTEGER, LOGICAL, LONG, REAL, CType, Value
+from psyclone_storage.backend.c.types import Value
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, LONG, REAL, CType
 
 _DIGITS_KEPT = 4
 _BEYOND_INTEGERS = 2**31

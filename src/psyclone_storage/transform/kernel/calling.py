@@ -1,7 +1,7 @@
-"""Kernels for columns that call procedures of other modules, where compilers do not look.
+"""Steps that inline the procedures which kernels call (`passes.inline`).
 
-Such a kernel comes to the PSy layer with the procedures in the place of their calls: `auto` asks
-no file more of a build, and no flag.
+Compilers do not look into other modules. `auto` puts kernels for columns that call procedures into
+the PSy layer with these inlined, so that a build needs no further file and no flag.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.code import KernelCode, MergedCode, PlacedProcedure
-from psyclone_storage.ir.expr import CallFunction, Name, Origin, Sort, Unresolved, walk
+from psyclone_storage.ir.code import InlinedCode, KernelCode, PlacedProcedure
+from psyclone_storage.ir.expr import Name, Origin, Sort, Unresolved, walk
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
-from psyclone_storage.ir.unit import Blank, Call, Comment, Do, Line, While
+from psyclone_storage.ir.unit import Blank, Comment, Do, Line, While
 from psyclone_storage.ir.walk import find
+from psyclone_storage.passes.inline.kernels import called_names
 from psyclone_storage.transform.kernel.code import (
     COLUMN_ITERATIONS,
     calls_for,
-    calls_that_stay,
+    calls_that_remain,
     check_body,
     check_called,
-    merged_of,
+    codes_of,
+    inlined_codes,
     place_of_name,
     placed,
     with_codes,
@@ -36,6 +38,61 @@ from psyclone_storage.transform.step import Place
 
 MOST_STATEMENTS = 400
 """How many statements a kernel may have with all the procedures in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineProcedures:
+    """Put the procedures that a kernel calls in the place of their calls.
+
+    They are looked for in the kernel's module and below `-d`, and those that they call with them. A
+    compiler does not look into other files: a call in a loop keeps it from vectors and costs more
+    than what is called, if that is short. What a procedure declares becomes the kernel's own under
+    new names; what it sees of its module the kernel imports. Loops become visible to other steps,
+    which come behind. `inline-call` does this by itself.
+
+    A call stays if its procedure has optional arguments, keeps values from call to call, changes
+    variables of modules, calls itself, holds a statement that is not understood or a line for the
+    preprocessor, returns from within a loop, or needs a private name of its module; if elements
+    that are passed are not certainly those of one array, if an extent may change meanwhile or is
+    divided, or if it is not known which procedure of an interface is meant. A function stays where
+    a condition decides whether it is called. All stay if the preprocessor chooses what the
+    kernel's module imports or holds.
+
+    Refused if the kernel calls no procedure of a module, or if all calls stay.
+
+    before: do k ...; b(k) = square(a(k))
+    after:  do k ...; square_1 = a(k)*a(k); b(k) = square_1
+    """
+
+    name: ClassVar[str] = "inline-procedures"
+
+    call: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel that is no built-in."""
+        return calls_for(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return why no procedure can take the place of its call."""
+        if problems := check_body(schedule, self.call) or check_called(schedule, self.call):
+            return problems
+        codes, inlined = codes_of(schedule, self.call), inlined_codes(schedule, self.call)
+        if any(one.code is not code for one, code in zip(inlined, codes, strict=True)):
+            return ()
+        remaining = tuple(reason for one in inlined for reason in calls_that_remain(one))
+        message = f"'{codes[0].name}' calls no procedure of a module."
+        return remaining or (Diagnostic("T067", message, codes[0].module.routine),)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with procedures in the place of their calls."""
+        raise_if_any(self.check(schedule, rules))
+        codes = tuple(one.code for one in inlined_codes(schedule, self.call))
+        return with_codes(schedule, self.call, codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,39 +124,38 @@ class InlineCallingKernel:
         """Return the call."""
         return (self.call,)
 
-    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call, unless nothing can be gained: reading what is called takes long."""
-        call = find(schedule, self.call)
-        codes = call.known_codes if isinstance(call, KernelCall) else ()
-        return (self.call,) if any(map(_may_gain, codes)) else ()
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the kernel in the PSy layer."""
-        merged = _merged(schedule, self.call)
-        if merged and not any(map(_in_loops, merged)):
-            return tuple(_nothing_gained(merged))
+        inlined = _inlined(schedule, self.call)
+        if inlined and not any(map(_in_loops, inlined)):
+            return tuple(_nothing_gained(inlined))
         if problems := check_body(schedule, self.call) or check_called(schedule, self.call):
             return problems
-        long = [one.code for one in merged if _length(one.code) > MOST_STATEMENTS]
+        long = [one.code for one in inlined if _length(one.code) > MOST_STATEMENTS]
         return tuple(map(_too_long, long)) or tuple(
             placed(reason, one.code.module.routine)
-            for one in merged
+            for one in inlined
             for reason in against_leaving(one.code)
         )
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the kernel, and what it calls, in the PSy layer."""
         raise_if_any(self.check(schedule, rules))
-        codes = tuple(on_its_own(one.code) for one in _merged(schedule, self.call))
+        codes = tuple(on_its_own(one.code) for one in _inlined(schedule, self.call))
         return with_codes(schedule, self.call, codes)
 
 
-def _merged(schedule: Schedule, uid: str) -> tuple[MergedCode, ...]:
-    """Return what may come to the layer of the call `uid`, nothing if it calls no subroutine."""
+def _inlined(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
+    """Return what may come to the layer of the call `uid`, nothing if it calls no subroutine.
+
+    Nothing is inlined where that cannot gain anything: reading procedures takes long.
+    """
     call = find(schedule, uid)
     if not isinstance(call, KernelCall) or any(code.in_place for code in call.known_codes):
         return ()
-    return merged_of(schedule, uid)
+    if not any(map(_may_gain, call.known_codes)):
+        return tuple(map(InlinedCode, call.known_codes))
+    return inlined_codes(schedule, uid)
 
 
 def _may_gain(code: KernelCode) -> bool:
@@ -108,7 +164,7 @@ def _may_gain(code: KernelCode) -> bool:
         return False
     bodies = [*_loops(code.body), *(helper.body for helper in code.helpers)]
     own = code.module.generics | {item.name for item in code.module.procedures}
-    return any(name not in own for body in bodies for name in _called_in(body))
+    return any(name and name not in own for body in bodies for name in called_names(body))
 
 
 def _sees_others(code: KernelCode) -> bool:
@@ -131,19 +187,6 @@ def _loops(body: tuple[Line, ...]) -> Iterator[tuple[Line, ...]]:
                 yield from _loops(block)
 
 
-def _called_in(body: tuple[Line, ...]) -> Iterator[str]:
-    """Yield the keys of what is called, but functions of the language."""
-    for line in walk_lines(body):
-        if isinstance(line, Call) and isinstance(line.procedure, Name):
-            yield line.procedure.key
-        for expr in expressions_of(line):
-            for part in walk(expr):
-                if isinstance(part, CallFunction) and isinstance(part.base, Name):
-                    symbol = part.base.symbol
-                    if symbol is None or symbol.origin is not Origin.INTRINSIC:
-                        yield part.base.key
-
-
 def _unknown(code: KernelCode) -> Iterator[str]:
     """Yield the names in loops that may be those of functions, of modules that were not found."""
     for body in _loops(code.body):
@@ -154,28 +197,28 @@ def _unknown(code: KernelCode) -> Iterator[str]:
                         yield part.base.text
 
 
-def _in_loops(merged: MergedCode) -> tuple[PlacedProcedure, ...]:
+def _in_loops(inlined: InlinedCode) -> tuple[PlacedProcedure, ...]:
     """Return what took the place of calls in loops, of other modules than the kernel's."""
-    return tuple(one for one in _elsewhere(merged) if one.in_loop)
+    return tuple(one for one in _elsewhere(inlined) if one.in_loop)
 
 
-def _elsewhere(merged: MergedCode) -> Iterator[PlacedProcedure]:
-    code = merged.code
+def _elsewhere(inlined: InlinedCode) -> Iterator[PlacedProcedure]:
+    code = inlined.code
     return (one for one in code.placed if one.module != code.module.key)
 
 
-def _nothing_gained(merged: tuple[MergedCode, ...]) -> Iterator[Diagnostic]:
+def _nothing_gained(inlined: tuple[InlinedCode, ...]) -> Iterator[Diagnostic]:
     """Yield why no call in a loop has become statements (T067, T070)."""
-    code = merged[0].code
-    for one in merged:
-        yield from calls_that_stay(one)
-    if names := dict.fromkeys(item.name for one in merged for item in _elsewhere(one)):
+    code = inlined[0].code
+    for one in inlined:
+        yield from calls_that_remain(one)
+    if names := dict.fromkeys(item.name for one in inlined for item in _elsewhere(one)):
         message = f"'{code.name}' calls {listed(list(names), 'and')} outside of loops alone."
         hint = "There a call costs little; 'inline-procedures' puts it in place all the same."
         yield Diagnostic("T067", message, code.module.routine, hint=hint)
-    elif any(one.left for one in merged):
+    elif any(one.remaining for one in inlined):
         return
-    elif unknown := sorted({name for one in merged for name in _unknown(one.code)}):
+    elif unknown := sorted({name for one in inlined for name in _unknown(one.code)}):
         hint = "Give the folder of its module by '-d'."
         for name in unknown:
             message = f"A call in '{code.name}' stays: what '{name}' stands for was not found."

@@ -19,7 +19,7 @@ from psyclone_storage.base.kept import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.code import KernelCode, MergedCode, Specified
+from psyclone_storage.ir.code import InlinedCode, KernelCode, Specified
 from psyclone_storage.ir.directive import AccLoopDirective
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.keys import key_of
@@ -31,6 +31,7 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
+from psyclone_storage.passes.inline.kernels import inline_procedures
 from psyclone_storage.transform.step import CheckedStep, Place, missing
 
 _DECLARES_NO_VARIABLE = regex(
@@ -38,10 +39,6 @@ _DECLARES_NO_VARIABLE = regex(
     re.IGNORECASE,
 )
 
-_PREPROCESSOR = regex(r"^[ \t]*#.*", re.MULTILINE)
-_MACROS = regex(r"^[ \t]*#[ \t]*(?:define|include)\b.*", re.MULTILINE)
-_CHOOSING = regex(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b.*", re.MULTILINE)
-_STATEMENT = regex(r"^[ \t]*[^#! \t\n]", re.MULTILINE)
 COLUMN_ITERATIONS = (
     Iteration.CELL_COLUMN,
     Iteration.OWNED_CELL_COLUMN,
@@ -53,7 +50,7 @@ COLUMN_ITERATIONS = (
 POINT_ITERATIONS = (Iteration.GRID_POINT, *(item for item in Iteration if item.over_dofs))
 """What kernels for a point of a grid or for a dof iterate over."""
 
-_NOT_MERGED = "Change the procedure, or leave the kernel out of this step."
+_NOT_INLINED = "Change the procedure, or leave the kernel out of this step."
 
 
 def calls_for(
@@ -162,18 +159,17 @@ def codes_of(schedule: Schedule, uid: str) -> tuple[KernelCode, ...]:
     return call.known_codes
 
 
-def merged_of(schedule: Schedule, uid: str) -> tuple[MergedCode, ...]:
-    """Return the subroutines of the call `uid` with procedures in the place of their calls."""
-    call = find(schedule, uid)
-    assert isinstance(call, KernelCall)
-    return call.merged or tuple(map(MergedCode, call.known_codes))
+def inlined_codes(schedule: Schedule, uid: str) -> tuple[InlinedCode, ...]:
+    """Return the subroutines of the call `uid` with the procedures inlined that they call."""
+    return tuple(map(inline_procedures, codes_of(schedule, uid)))
 
 
-def calls_that_stay(merged: MergedCode) -> Reasons:
-    """Return why calls were left where procedures took the place of calls (T070)."""
+def calls_that_remain(inlined: InlinedCode) -> Reasons:
+    """Return why calls of a subroutine were not inlined (T070)."""
+    message = f"A call in '{inlined.code.name}' stays"
     return tuple(
-        Diagnostic("T070", f"A call in '{merged.code.name}' stays: {why}.", place, hint=_NOT_MERGED)
-        for place, why in merged.left
+        Diagnostic("T070", f"{message}: {why}.", place, hint=_NOT_INLINED)
+        for place, why in inlined.remaining
     )
 
 
@@ -211,7 +207,7 @@ def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> S
     assert isinstance(call, KernelCall)
     changed = codes != call.own_codes
     settled = tuple(map(_settled, codes)) if changed else ()
-    return replaced(schedule, uid, replace(call, codes=settled, merged=()))
+    return replaced(schedule, uid, replace(call, codes=settled))
 
 
 @kept_with_first
@@ -245,41 +241,6 @@ def place_of_name(code: KernelCode, name: str) -> Span:
     if found is None:
         return routine
     return Span(routine.source, routine.start + found.start(), routine.start + found.end())
-
-
-def preprocessed(code: KernelCode) -> str | None:
-    """Return a line for the preprocessor that `code` may depend on, None if there is none.
-
-    Those in the subroutine are, those that choose what its module imports and holds, but in other
-    procedures, and in its file those that define macros or may include some. Python has none: '#'
-    begins a comment there.
-    """
-    if code.module.is_python:
-        return None
-    text = code.module.source.text
-    found = _PREPROCESSOR.search(code.module.routine.text) or _MACROS.search(text)
-    return chosen(code) if found is None else found.group().strip()
-
-
-def chosen(code: KernelCode) -> str | None:
-    """Return a line by which a preprocessor chooses what the module of `code` imports or holds.
-
-    Those in procedures choose nothing but their statements.
-    """
-    module, text = code.module, code.module.source.text
-    opened: list[re.Match[str]] = []
-    for line in _CHOOSING.finditer(text, module.place.start, module.place.stop):
-        if any(one.place.start <= line.start() < one.place.stop for one in module.procedures):
-            continue
-        if line["word"].startswith("if"):
-            opened.append(line)
-        elif not opened:
-            return line.group().strip()
-        elif line["word"] == "endif":
-            first = opened.pop()
-            if not opened and _STATEMENT.search(text, first.end(), line.start()):
-                return first.group().strip()
-    return opened[0].group().strip() if opened else None
 
 
 def as_on_device(code: KernelCode) -> KernelCode:

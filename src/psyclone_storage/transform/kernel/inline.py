@@ -1,7 +1,7 @@
 """Calls of kernels replaced by the statements of the kernels.
 
 Here is decided whether that keeps the meaning, and what the statements take along. What is passed
-for the dummies is known to the back end alone, which puts it in (`backend.in_place`).
+for the dummies is known to the back end alone, which puts it in (`passes.inline.block`).
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ from psyclone_storage.ir.walk import (
     find,
     place_of,
 )
+from psyclone_storage.passes.inline.legality import preprocessor_line
+from psyclone_storage.passes.structured_returns import without_returns
 from psyclone_storage.transform.kernel.code import (
     POINT_ITERATIONS,
     calls_for,
-    calls_that_stay,
+    calls_that_remain,
     check_body,
     codes_of,
-    merged_of,
+    inlined_codes,
     not_understood,
-    preprocessed,
     with_codes,
 )
-from psyclone_storage.transform.kernel.returns import without_returns
 from psyclone_storage.transform.step import Place
 
 _IMPLICIT = regex(r"implicit\b", re.IGNORECASE)
@@ -124,10 +124,6 @@ class InlineCall:
         """Return the call."""
         return (self.call,)
 
-    def calls_to_merge(self, schedule: Schedule) -> tuple[str, ...]:
-        """Return the call."""
-        return (self.call,)
-
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the statements for the call."""
         if problems := check_body(schedule, self.call):
@@ -149,12 +145,12 @@ class InlineCall:
         assert isinstance(call, KernelCall)
         if len(codes) > 1:
             return codes[0], (_ambiguous(call, codes),)
-        own, (merged,) = codes[0], merged_of(schedule, self.call)
+        own, (inlined,) = codes[0], inlined_codes(schedule, self.call)
         reasons = tuple(_against(own, call, schedule))
-        if merged.code is not own and not tuple(_against(merged.code, call, schedule)):
-            return merged.code, ()
-        stay = calls_that_stay(merged) if reasons else ()
-        return own, (*reasons, *stay)
+        if inlined.code is not own and not tuple(_against(inlined.code, call, schedule)):
+            return inlined.code, ()
+        remaining = calls_that_remain(inlined) if reasons else ()
+        return own, (*reasons, *remaining)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +222,7 @@ def _is_called_by_name(line: Line) -> bool:
 def _about_scope(code: KernelCode) -> Iterator[str]:
     """Yield what the statements would not find outside of their module."""
     around = surroundings(code)
-    if line := preprocessed(code):
+    if line := preprocessor_line(code):
         yield f"it may depend on '{line}', and no preprocessor reads the PSy layer"
     if code.internal is not None:
         yield "it has internal procedures"

@@ -20,6 +20,7 @@ from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.scopes import WORDS, local_names, surroundings
 from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.unit import Declare, Opaque, Use
+from psyclone_storage.passes.inline.legality import preprocessor_line
 from psyclone_storage.transform.kernel.code import (
     POINT_ITERATIONS,
     OnCall,
@@ -27,7 +28,6 @@ from psyclone_storage.transform.kernel.code import (
     check_called,
     check_each,
     place_of_name,
-    preprocessed,
     reached_names,
     with_each,
 )
@@ -94,7 +94,7 @@ def against_leaving(code: KernelCode) -> Iterator[Diagnostic]:
         message = f"'{code.name}' is in the PSy layer already."
         yield Diagnostic("T054", message, code.module.routine)
         return
-    if line := preprocessed(code):
+    if line := preprocessor_line(code):
         message = f"'{code.name}' may depend on '{line}', and no preprocessor reads the PSy layer."
         yield Diagnostic("T056", message, code.module.routine)
     if code.helpers and any(isinstance(one.meaning, _ForDevices) for one in code.directives):

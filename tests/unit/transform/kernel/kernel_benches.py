@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernel_bodies import NO_MODULES
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.fortran.state import read_state
-from psyclone_storage.ir.code import KernelCode, MergedCode
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import KernelCall
-from psyclone_storage.pipeline.merged import CalledProcedures
+from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import Workbench
@@ -30,10 +32,9 @@ class OneFile:
     def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         self.asked += 1
         names = kernel.implementations or ("work_code",)
-        return tuple(resolve_code(read_code(self._source, name), NO_MODULES) for name in names)
-
-    def merged(self, code: KernelCode) -> MergedCode:
-        return CalledProcedures(NO_MODULES).merged(code)
+        context = ModuleContexts(NO_MODULES).of(self._source)
+        found = (resolve_code(read_code(self._source, name), NO_MODULES) for name in names)
+        return tuple(replace(one, module=replace(one.module, context=context)) for one in found)
 
     def shared_procedures(
         self, kernel: Kernel, codes: tuple[KernelCode, ...]

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from psyclone_storage.backend.fortran.printer import emit_lines
-from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.interface import Dummy, Role, extents
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.passes.inline.block import inlined_block
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
 from unit.analysis.small import cells, dofs, schedule
 from unit.transform.benches import refused
@@ -38,7 +38,8 @@ def inlined(text: str, *passed: str) -> list[str]:
     assert isinstance(node, KernelCall)
     place = Workspace(ModuleImports(), (), lambda _: "kinds_mod")
     actual = tuple(map(read_expression, passed))
-    return [line.strip() for line in emit_lines(in_place_lines(node.codes[0], actual, place), 0)]
+    lines = inlined_block(node.codes[0], actual, place.imported_kind)
+    return [line.strip() for line in emit_lines(lines, 0)]
 
 
 def test_dummies_become_what_is_passed() -> None:

@@ -1,20 +1,22 @@
-"""Arrays that a procedure is passed, where its statements stand in the place of a call.
+"""Actual array arguments of procedures that are inlined.
 
-An element of the argument is one of the array that is passed, at another index where one begins
-elsewhere. What is not certainly the same elements is refused.
+An element of the dummy is an element of the actual array, at another index if their bounds differ.
+A call is refused if the elements might differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.affine import affine_form, difference, simplified
+from psyclone_storage.ir.affine import difference, simplified
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
     Element,
     Expr,
+    Index,
     Literal,
     Name,
     Parenthesised,
@@ -27,18 +29,16 @@ from psyclone_storage.ir.expr import (
     integer_value,
     intrinsic_called,
     spell,
+    whole_number,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.passes.inline.legality import InlineError
 
 ONE = Literal("1", Intrinsic.INTEGER)
 _POINTS = ("pointer", "allocatable")
 _WHOLE = (Operator.PLUS, Operator.MINUS, Operator.TIMES)
-
-
-class NotInPlaceError(Exception):
-    """A call that cannot be exchanged for the statements of what it calls; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +74,39 @@ class _Axis:
     def _last(self) -> Expr | None:
         if self.extent is None:
             return self.upper
-        return affine_form(Binary(Operator.PLUS, self.lower, self.extent)).shifted(-1).expr
+        last = Binary(Operator.PLUS, self.lower, self.extent)
+        return simplified(Binary(Operator.MINUS, last, ONE))
+
+
+class _ShiftedAxis(_Axis):
+    """A dimension that begins at 1 in the array; its indices keep their form."""
+
+    __slots__ = ()
+
+    def moved(self, index: Expr) -> Expr:
+        """Return an index of the procedure as one of the array."""
+        if whole_number(self.begins) == 1:
+            return index
+        return Binary(Operator.PLUS, Binary(Operator.MINUS, index, self.begins), ONE)
+
+    def triplet(self, item: Range) -> Range:
+        """Return a triplet of the procedure as one of the array."""
+        lower, upper = (
+            None if one is None else self.moved(one) for one in (item.lower, item.upper)
+        )
+        return replace(item, lower=lower, upper=upper)
 
 
 @dataclass(frozen=True, slots=True)
 class PassedArray:
     """The elements of an array that a procedure is passed: some dimensions, others at an index."""
 
-    base: Name
+    base: Expr
     places: tuple[_Axis | Expr, ...]
 
     @property
     def names(self) -> tuple[Expr, ...]:
-        """What says which elements these are, as far as it is computed where the call stands."""
+        """Return the expressions that select the elements, as the caller computes them."""
         found = [one for one in self.places if not isinstance(one, _Axis)]
         for one in self.places:
             if isinstance(one, _Axis):
@@ -102,11 +122,11 @@ class PassedArray:
                 found.append(one)
                 continue
             if not rest:
-                raise NotInPlaceError(f"'{self.base.text}' is looked at with fewer indices")
+                raise InlineError(f"'{spell(self.base)}' is looked at with fewer indices")
             item = rest.pop(0)
             found.append(one.triplet(item) if isinstance(item, Range) else one.moved(item))
         if rest:
-            raise NotInPlaceError(f"'{self.base.text}' is looked at with more indices")
+            raise InlineError(f"'{spell(self.base)}' is looked at with more indices")
         return (Element if is_element else Section)(self.base, tuple(found))
 
     @property
@@ -120,7 +140,7 @@ class PassedArray:
 
     @property
     def keeps_bounds(self) -> bool:
-        """Whether its first and last indices are those of `whole`; a section begins at 1."""
+        """Return whether its first and last indices are those of `whole`; a section begins at 1."""
         return self._is_base or all(integer_value(one.begins) == 1 for one in self._axes)
 
     def whole(self) -> Expr:
@@ -138,72 +158,91 @@ def passed_array(
 ) -> PassedArray | None:
     """Return what the array `arg` is for a procedure that declares `shape`, in the caller's words.
 
-    None where it is no array that has a name. Raise `NotInPlaceError` where elements may be others.
+    None where it is no array that has a name. Raise `InlineError` where elements may be others.
     """
     base = arg.base if isinstance(arg, Section) else arg
     if not isinstance(base, Name):
         return None
     symbol = symbol_of(base.key)
     if set(symbol.attributes) & set(_POINTS):
-        raise NotInPlaceError(f"'{base.text}' is a pointer or allocatable, and is passed")
+        raise InlineError(f"'{base.text}' is a pointer or allocatable, and is passed")
     for name in sorted({name for one in symbol.shape for name in names_in(one)}):
-        if not stays(symbol_of(name)):
-            raise NotInPlaceError(f"'{name}' gives an extent of '{base.text}' and may have changed")
+        if not is_unmodified(symbol_of(name)):
+            raise InlineError(f"'{name}' gives an extent of '{base.text}' and may have changed")
     every: Sequence[Expr] = [Range()] * len(symbol.shape)
     given = arg.items if isinstance(arg, Section) else every
     if len(given) != len(symbol.shape):
-        raise NotInPlaceError(f"'{base.text}' is passed with other dimensions than it has")
+        raise InlineError(f"'{base.text}' is passed with other dimensions than it has")
     places: list[_Axis | Expr] = []
     rest = list(shape)
     for item, own in zip(given, symbol.shape, strict=True):
         if not isinstance(item, Range):
             if not is_scalar(item):
-                raise NotInPlaceError(f"elements of '{base.text}' are passed that need a copy")
+                raise InlineError(f"elements of '{base.text}' are passed that need a copy")
             places.append(item)
             continue
         if not rest:
-            raise NotInPlaceError(f"'{base.text}' has more dimensions than the argument")
+            raise InlineError(f"'{base.text}' has more dimensions than the argument")
         places.append(_axis(base, item, own, rest.pop(0), is_last=not rest))
     if rest:
-        raise NotInPlaceError(f"'{base.text}' has fewer dimensions than the argument")
+        raise InlineError(f"'{base.text}' has fewer dimensions than the argument")
     return PassedArray(base, tuple(places))
 
 
-def stays(symbol: Symbol) -> bool:
-    """Return whether a name stands for one value as long as a procedure runs."""
+def shifted_array(
+    arg: Expr, shape: tuple[Expr, ...], changed: Callable[[Expr], Expr]
+) -> PassedArray:
+    """Return what the array `arg`, which begins at 1, is for a procedure that declares `shape`.
+
+    `changed` returns a bound of the procedure as an expression of the caller.
+    """
+    axes: Iterator[_Axis] = (
+        _ShiftedAxis(changed(declared_bounds(one)[0]), ONE, None, None, is_full=True)
+        for one in shape
+    )
+    if not isinstance(arg, Index) or not any(isinstance(item, Range) for item in arg.items):
+        return PassedArray(arg, tuple(axes))
+    if any(isinstance(item, Range) and item != Range() for item in arg.items):
+        raise InternalError(f"A part of an array is passed: '{spell(arg)}'.")
+    places = tuple(next(axes) if isinstance(item, Range) else item for item in arg.items)
+    return PassedArray(arg.base, places)
+
+
+def is_unmodified(symbol: Symbol) -> bool:
+    """Return whether a variable keeps its value while its procedure runs."""
     return symbol.sort is Sort.CONSTANT or "intent(in)" in symbol.attributes
 
 
 def _axis(base: Name, item: Range, own: Expr, declared: Expr, *, is_last: bool) -> _Axis:
-    """Return a dimension of an array that stands for one that a procedure declares."""
+    """Return the dimension of an array for one that a procedure declares."""
     if item.step is not None and integer_value(item.step) != 1:
-        raise NotInPlaceError(f"a section of '{base.text}' with a step is passed")
-    first, last = bounds(own)
+        raise InlineError(f"a section of '{base.text}' with a step is passed")
+    first, last = declared_bounds(own)
     lower, upper = item.lower or first, item.upper or last
-    begins, ends = bounds(declared)
+    begins, ends = declared_bounds(declared)
     if ends is None:
         # The argument has the array's extent.
         is_full = item == Range() and difference(begins, first) == 0
         return _Axis(begins, lower, upper, None, is_full)
-    extent = extent_of(begins, ends)
-    is_equal = upper is not None and difference(extent_of(lower, upper), extent) == 0
+    extent = extent_between(begins, ends)
+    is_equal = upper is not None and difference(extent_between(lower, upper), extent) == 0
     if not is_last and not is_equal:
-        raise NotInPlaceError(f"'{base.text}' may have other extents than the argument")
+        raise InlineError(f"'{base.text}' may have other extents than the argument")
     same = difference(begins, first) == 0
     return _Axis(begins, lower, upper, extent, is_equal and same and item == Range())
 
 
-def bounds(declared: Expr) -> tuple[Expr, Expr | None]:
-    """Return where a dimension begins and ends, as it is declared; None where that is not told."""
+def declared_bounds(declared: Expr) -> tuple[Expr, Expr | None]:
+    """Return the declared bounds of a dimension, None for an upper bound that is not declared."""
     if not isinstance(declared, Range):
         return ONE, None if isinstance(declared, Star) else declared
     upper = None if isinstance(declared.upper, Star) else declared.upper
     return declared.lower or ONE, upper
 
 
-def begins_at_one(declared: Expr) -> bool:
+def starts_at_one(declared: Expr) -> bool:
     """Return whether a dimension certainly begins where one of an expression does."""
-    return integer_value(bounds(declared)[0]) == 1
+    return integer_value(declared_bounds(declared)[0]) == 1
 
 
 def check_extents(extents: Iterable[Expr], name: str) -> None:
@@ -213,11 +252,11 @@ def check_extents(extents: Iterable[Expr], name: str) -> None:
     """
     for extent in extents:
         if not _has_value(extent):
-            raise NotInPlaceError(f"the extent '{spell(extent)}' of '{name}' might have no value")
+            raise InlineError(f"the extent '{spell(extent)}' of '{name}' might have no value")
 
 
 def _has_value(extent: Expr) -> bool:
-    """Return whether a whole number can be computed, whatever scalars in it are."""
+    """Return whether an integer can be computed for all values of the scalars in it."""
     match extent:
         case Name() | Literal() | Star():
             return True
@@ -235,6 +274,7 @@ def _has_value(extent: Expr) -> bool:
     return False
 
 
-def extent_of(lower: Expr, upper: Expr) -> Expr:
+def extent_between(lower: Expr, upper: Expr) -> Expr:
     """Return how many elements there are from `lower` to `upper`."""
-    return affine_form(Binary(Operator.MINUS, upper, lower)).shifted(1).expr
+    span = Binary(Operator.MINUS, upper, lower)
+    return simplified(Binary(Operator.PLUS, span, ONE))

@@ -1,6 +1,6 @@
-"""What names stand for where a procedure is printed: symbols, sizes of kinds, values of constants.
+"""Typed scopes: the symbols of names, sizes in bytes of their types, values of constants.
 
-A constant of another module is looked up there, with all that its value is made of.
+A constant of another module is looked up there, as are the constants in its value.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from psyclone_storage.backend.c.types import CType, PrintError, ctype
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, ModuleContext
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -31,29 +30,67 @@ from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
-Lookup = Callable[[str, str], Symbol | None]
-"""What a module gives a name, both in lower case; None where neither is known."""
+
+class PrintError(Exception):
+    """Code without a form in another language: the reason, and the name that causes it, if any."""
+
+    def __init__(self, reason: str, name: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.name = name
 
 
 @dataclass(frozen=True, slots=True)
-class Callee:
-    """A procedure that others call; `result` is the name of a function's result."""
+class CType:
+    """A type of the language with its size in bytes, and so a type of C."""
 
-    code: KernelCode
-    result: str = ""
+    intrinsic: Intrinsic
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The type as C spells it; logical values are stored as integers, 0 and 1."""
+        if self.intrinsic is Intrinsic.REAL:
+            return "float" if self.size == 4 else "double"
+        return f"int{8 * self.size}_t"
+
+    @property
+    def is_real(self) -> bool:
+        """Return whether values are floating-point numbers."""
+        return self.intrinsic is Intrinsic.REAL
+
+    @property
+    def is_integer(self) -> bool:
+        """Return whether values are integers."""
+        return self.intrinsic is Intrinsic.INTEGER
+
+    @property
+    def is_logical(self) -> bool:
+        """Return whether values are logical."""
+        return self.intrinsic is Intrinsic.LOGICAL
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleContext:
-    """What is known of other modules: symbols, and the procedures behind a name of a module.
+INTEGER = CType(Intrinsic.INTEGER, 4)
+LONG = CType(Intrinsic.INTEGER, 8)
+REAL = CType(Intrinsic.REAL, 4)
+DOUBLE = CType(Intrinsic.REAL, 8)
+LOGICAL = CType(Intrinsic.LOGICAL, 4)
 
-    Behind the name of an interface there may be several. With `bounds_checks` each element of an
-    array is checked.
-    """
+SIZES = {
+    Intrinsic.REAL: (4, 8),
+    Intrinsic.INTEGER: (1, 2, 4, 8),
+    Intrinsic.LOGICAL: (1, 4, 8),
+}
+"""The sizes, in bytes, of the types that can be printed."""
 
-    symbol: Lookup
-    procedures: Callable[[str, str], tuple[Callee, ...]]
-    bounds_checks: bool = False
+
+def ctype(intrinsic: Intrinsic, size: int) -> CType:
+    """Return the type of this size; raise `PrintError` if C has none like it."""
+    if intrinsic not in SIZES:
+        raise PrintError(f"values of type {intrinsic.value} are not printed")
+    if size not in SIZES[intrinsic]:
+        raise PrintError(f"a {intrinsic.value} of {size} bytes has no type in C that is the same")
+    return CType(intrinsic, size)
 
 
 _EXTREMES: dict[str, Callable[[list[int]], int]] = {"max": max, "min": min}
@@ -97,7 +134,7 @@ class CScope:
         return self.within(self.module or self.code.module.name)
 
     def symbol(self, key: str) -> Symbol:
-        """Return what a name stands for; raise `PrintError` where nobody knows."""
+        """Return the symbol of a name; raise `PrintError` if that is unknown."""
         found = None if self.module else self.code.symbol(key)
         if found is None or not found.is_resolved:
             found = self.around.symbol(self.module or self.code.module.key, key) or found
@@ -153,7 +190,7 @@ class CScope:
     # ------------------------------------------------------------------------ values
 
     def integer(self, expr: Expr) -> int | None:
-        """Return the value of a constant expression of whole numbers, None if it is none."""
+        """Return the value of a constant integer expression, None if it is not constant."""
         match expr:
             case Name():
                 return self._constant(expr.key)
@@ -223,5 +260,5 @@ def _selected(word: str, digits: int) -> int:
 
 
 def _whole(value: int) -> Expr:
-    """Return a whole number as a constant, whatever its sign."""
+    """Return an integer of any sign as a constant."""
     return Literal(str(value), Intrinsic.INTEGER)

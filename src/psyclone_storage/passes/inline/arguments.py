@@ -1,12 +1,9 @@
-"""What a call passes, as far as its text says: types, ranks and extents of arguments."""
+"""Types, ranks and extents of the arguments of calls, as far as their expressions show them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from psyclone_storage.backend.c.scope import CScope
-from psyclone_storage.backend.c.types import CType
-from psyclone_storage.backend.called.arrays import NotInPlaceError, bounds, extent_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -19,6 +16,7 @@ from psyclone_storage.ir.expr import (
     Keyword,
     Literal,
     Name,
+    Origin,
     Parenthesised,
     Range,
     Section,
@@ -27,24 +25,32 @@ from psyclone_storage.ir.expr import (
     integer_value,
 )
 from psyclone_storage.ir.intrinsics import ELEMENTAL, LIKE_FIRST, REDUCING
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import CScope, CType
+from psyclone_storage.passes.inline.array_arguments import declared_bounds, extent_between
+from psyclone_storage.passes.inline.legality import InlineError
 
 _SIGNS = (Operator.PLUS, Operator.MINUS)
 _ARITHMETIC = (*_SIGNS, Operator.TIMES, Operator.DIVIDE, Operator.POWER)
-Extents = tuple[Expr | None, ...]
+ArgumentExtents = tuple[Expr | None, ...]
 """The extents of an array, None where one is not known; nothing for a scalar."""
+_Kind = tuple[str, str]
+"""A kind: the module that names it, and its name there; a number, or nothing, of no module."""
+
+_Type = tuple[Intrinsic, _Kind]
 
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """The arguments of calls where the names are those of `scope`, and stand for `symbol_of`."""
+    """The arguments of calls in a routine with the names of `scope`, and their symbols."""
 
     scope: CScope
     symbol_of: Callable[[str], Symbol]
 
     def is_scalar(self, expr: Expr) -> bool:
-        """Return whether an expression is one value; raise `NotInPlaceError` if nobody knows."""
+        """Return whether an expression is one value; raise `InlineError` if that is unknown."""
         match expr:
             case Name():
                 return not self.symbol_of(expr.key).shape
@@ -64,7 +70,7 @@ class CallArguments:
                 return True
             case CallFunction(Name(key="matmul" | "transpose" | "reshape")):
                 return False
-        raise NotInPlaceError("it is not known whether an argument is an array")
+        raise InlineError("it is not known whether an argument is an array")
 
     # ------------------------------------------------------------------------ types
 
@@ -91,13 +97,15 @@ class CallArguments:
 
     # ------------------------------------------------------------------------ extents
 
-    def extents(self, arg: Expr) -> Extents | None:
+    def extents(self, arg: Expr) -> ArgumentExtents | None:
         """Return the extents of an argument, None if not even its rank is known."""
         if self.is_scalar(arg):
             return ()
         match arg:
             case Name():
-                return tuple(_extent(*bounds(one)) for one in self.symbol_of(arg.key).shape)
+                return tuple(
+                    _extent(*declared_bounds(one)) for one in self.symbol_of(arg.key).shape
+                )
             case Section(Name() as base, items):
                 own = self.symbol_of(base.key).shape
                 if len(items) != len(own):
@@ -118,26 +126,26 @@ class CallArguments:
                 )
         return None
 
-    def _of_operands(self, operands: tuple[Expr, ...]) -> Extents | None:
+    def _of_operands(self, operands: tuple[Expr, ...]) -> ArgumentExtents | None:
         """Return the extents that arrays have in common, as one of them says."""
         every = [self.extents(one) for one in operands if not self.is_scalar(one)]
         known = [one for one in every if one is not None]
         return min(known, key=lambda one: sum(part is None for part in one), default=None)
 
-    def _of_item(self, item: Expr, own: Expr) -> Extents:
+    def _of_item(self, item: Expr, own: Expr) -> ArgumentExtents:
         """Return what an index adds to the extents of a section: one, or none of an element."""
         if not isinstance(item, Range):
             return () if self.is_scalar(item) else (None,)
         if item.step is not None and integer_value(item.step) != 1:
             return (None,)
-        first, last = bounds(own)
+        first, last = declared_bounds(own)
         return (_extent(item.lower or first, item.upper or last),)
 
 
 def _extent(lower: Expr, upper: Expr | None) -> Expr | None:
     if upper is None:
         return None
-    found = extent_of(lower, upper)
+    found = extent_between(lower, upper)
     value = integer_value(found)
     return found if value is None or value >= 0 else _whole(0)
 
@@ -155,7 +163,7 @@ def _in_common(left: CType | None, right: CType | None) -> CType | None:
     return reals[0] if len(reals) == 1 and others == {Intrinsic.INTEGER} else None
 
 
-def in_order(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
+def ordered_actuals(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
     """Return arguments in the order of a procedure's, None if these are others."""
     plain = [item for item in args if not isinstance(item, Keyword)]
     named: Mapping[str, Expr] = {item.key: item.value for item in args if isinstance(item, Keyword)}
@@ -163,3 +171,52 @@ def in_order(code: KernelCode, args: tuple[Expr, ...]) -> tuple[Expr, ...] | Non
     if len(plain) > len(code.dummy_keys) or set(behind) != set(named):
         return None
     return (*plain, *(named[key] for key in behind))
+
+
+# ---------------------------------------------------------------------------- names of kinds
+
+
+def have_same_kinds(
+    scope: CScope, passed: CallArguments, within: CScope, given: tuple[Expr, ...]
+) -> bool:
+    """Return whether types, kinds and ranks of arguments are certainly those of a procedure."""
+    for key, arg in zip(within.code.dummy_keys, given, strict=True):
+        symbol = within.symbol(key)
+        wanted, known = _type_of(within, symbol), _passed_type(scope, passed, arg)
+        extents = passed.extents(arg)
+        if wanted is None or known != wanted or extents is None:
+            return False
+        if len(extents) != len(symbol.shape):
+            return False
+    return True
+
+
+def _passed_type(scope: CScope, passed: CallArguments, arg: Expr) -> _Type | None:
+    match arg:
+        case Name() | Element(Name()) | Section(Name()):
+            base = arg if isinstance(arg, Name) else arg.base
+            assert isinstance(base, Name)
+            return _type_of(scope, passed.symbol_of(base.key))
+        case Literal() if not arg.is_double:
+            kind = _home(scope, arg.kind)
+            return None if kind is None else (arg.intrinsic, kind)
+    return None
+
+
+def _type_of(scope: CScope, symbol: Symbol) -> _Type | None:
+    """Return the type and kind of a variable of a procedure, None if that is not known."""
+    if symbol.origin not in (Origin.LOCAL, Origin.DUMMY):
+        return None
+    if not isinstance(symbol.type, ScalarType):
+        return None
+    kind = _home(scope, symbol.type.kind)
+    return None if kind is None else (symbol.type.intrinsic, kind)
+
+
+def _home(scope: CScope, kind: str | None) -> _Kind | None:
+    if kind is None or kind.isdigit():
+        return "", kind or ""
+    symbol = scope.symbol(key_of(kind)) if kind.isidentifier() else None
+    if symbol is None or symbol.origin in (Origin.LOCAL, Origin.DUMMY):
+        return None
+    return symbol.module_key or scope.code.module.key, key_of(symbol.name)

@@ -1,4 +1,4 @@
-"""Kernels compute the same with procedures in the place of their calls, to the last bit."""
+"""Kernels with inlined procedures compute the same, to the last bit."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from random import Random
 
 import pytest
 
-from kernel_bodies import KINDS, compare, samples, text_of
+from kernel_bodies import KINDS, compare, inlined, samples, text_of
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
-from psyclone_storage.ir.code import KernelCode, MergedCode
-from psyclone_storage.pipeline.merged import CalledProcedures
+from psyclone_storage.ir.code import InlinedCode, KernelCode
 from random_calls import DECLARATIONS, DUMMIES, LOCALS, OWN, body, helpers
 
 pytestmark = pytest.mark.fortran
@@ -39,11 +38,11 @@ class Model:
         )
         source = SourceText(str(folder / "small_mod.f90"), text)
         self.code = resolve_code(read_code(source, "small_code"), finder)
-        self.procedures = CalledProcedures(finder)
+        self.finder = finder
 
-    def merged(self) -> MergedCode:
-        """Return the kernel with procedures in the place of its calls."""
-        return self.procedures.merged(self.code)
+    def inlined(self) -> InlinedCode:
+        """Return the kernel with the procedures inlined that it calls."""
+        return inlined(self.code, self.finder)
 
 
 def given() -> Iterator[dict[str, object]]:
@@ -55,9 +54,9 @@ def given() -> Iterator[dict[str, object]]:
 def test_random_pairs(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     model = Model(tmp_path, helpers(random), body(random))
-    made = model.merged()
+    made = model.inlined()
     if text_of(made.code) == text_of(model.code):
-        assert made.left
+        assert made.remaining
         return
     compare(tmp_path, model.code, lambda _: made.code, given(), model.called)
 
@@ -69,8 +68,8 @@ def test_most_calls_go_and_some_stay(tmp_path: Path) -> None:
         folder.mkdir()
         random = Random(seed)
         model = Model(folder, helpers(random), body(random))
-        made = model.merged()
-        stay += len(made.left)
+        made = model.inlined()
+        stay += len(made.remaining)
         gone += _number_of_calls(model.code) - _number_of_calls(made.code)
     assert gone > 3 * stay > 30
 
@@ -165,10 +164,10 @@ def test_attacks(statements: str, why: str, tmp_path: Path) -> None:
     )
     source = SourceText(str(tmp_path / "small_mod.f90"), text)
     code = resolve_code(read_code(source, "small_code"), finder)
-    made = CalledProcedures(finder).merged(code)
-    assert bool(made.left) == bool(why)
+    made = inlined(code, finder)
+    assert bool(made.remaining) == bool(why)
     if why:
-        assert all(why in reason for _, reason in made.left)
+        assert all(why in reason for _, reason in made.remaining)
         assert text_of(made.code) == text_of(code)
         return
     compare(tmp_path, code, lambda _: made.code, given(), called)

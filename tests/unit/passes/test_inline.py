@@ -1,4 +1,4 @@
-"""Which procedures take the place of their calls in kernels in Fortran, and which calls stay."""
+"""Which procedures are inlined in kernels in Fortran, and which calls remain."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kernel_bodies import KINDS, text_of
+from kernel_bodies import KINDS, inlined, text_of
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
-from psyclone_storage.ir.code import MergedCode
-from psyclone_storage.pipeline.merged import CalledProcedures
+from psyclone_storage.ir.code import InlinedCode
 
 HELPERS = """module helpers_mod
 use constants_mod, only: r_def, r_single, i_def, wp => r_def
@@ -87,9 +86,9 @@ end module helpers_mod
 """
 
 
-def merged(
+def with_calls_inlined(
     folder: Path, body: str, declarations: str = "", head: str = "", uses: str = ""
-) -> MergedCode:
+) -> InlinedCode:
     """Return a kernel that uses all that the module above shows, whose file begins with `head`."""
     (folder / "constants_mod.f90").write_text(KINDS)
     (folder / "helpers_mod.F90").write_text(head + HELPERS)
@@ -102,7 +101,7 @@ def merged(
     )
     source = SourceText(str(folder / "small_mod.f90"), text)
     code = resolve_code(read_code(source, "small_code"), finder)
-    return CalledProcedures(finder).merged(code)
+    return inlined(code, finder)
 
 
 @pytest.mark.parametrize(
@@ -121,62 +120,66 @@ def merged(
     ],
 )
 def test_what_stays(tmp_path: Path, body: str, declarations: str, why: str) -> None:
-    made = merged(tmp_path, body, declarations)
-    assert [reason.partition(" and may")[0] for _, reason in made.left] == ([why] if why else [])
+    made = with_calls_inlined(tmp_path, body, declarations)
+    assert [reason.partition(" and may")[0] for _, reason in made.remaining] == (
+        [why] if why else []
+    )
     assert ("either(" in text_of(made.code) or "call " in text_of(made.code)) == bool(why)
 
 
 def test_a_file_with_macros_keeps_its_procedures(tmp_path: Path) -> None:
-    made = merged(tmp_path, "call seen(a(1))", head="#define x y\n")
-    assert [why for _, why in made.left] == ["'seen' may depend on '#define x y'"]
+    made = with_calls_inlined(tmp_path, "call seen(a(1))", head="#define x y\n")
+    assert [why for _, why in made.remaining] == ["'seen' may depend on '#define x y'"]
 
 
 def test_kinds_tell_which_procedure_is_meant(tmp_path: Path) -> None:
-    made = merged(tmp_path, "a(1) = either(b) + either(a(2))")
+    made = with_calls_inlined(tmp_path, "a(1) = either(b) + either(a(2))")
     text = text_of(made.code)
-    assert not made.left
+    assert not made.remaining
     assert "real(kind=r_single) :: single" in text
     assert "either" not in text
 
 
 def test_what_a_procedure_sees_is_imported_under_another_name(tmp_path: Path) -> None:
-    made = merged(tmp_path, "call seen(a(1))\nlevel_1 = shown", "real(r_def) :: level_1, shown")
+    made = with_calls_inlined(
+        tmp_path, "call seen(a(1))\nlevel_1 = shown", "real(r_def) :: level_1, shown"
+    )
     text = text_of(made.code)
     assert "use helpers_mod, only: shown_1 => shown" in text
     assert "* shown_1 * level\n" in text
 
 
 def test_directives_of_the_kernel_keep_its_calls(tmp_path: Path) -> None:
-    made = merged(tmp_path, "!$omp atomic\na(1) = a(1) + either(a(2))")
+    made = with_calls_inlined(tmp_path, "!$omp atomic\na(1) = a(1) + either(a(2))")
     assert "either(a(2))" in text_of(made.code)
-    assert "speak of its statements" in made.left[0][1]
+    assert "speak of its statements" in made.remaining[0][1]
 
 
 def test_masked_assignments_keep_their_calls(tmp_path: Path) -> None:
     body = "where (a > 0)\na = either(a(1))\nend where\ndo i = 1, n\na(i) = either(a(i))\nend do"
-    text = text_of(merged(tmp_path, body, "integer :: i").code)
+    text = text_of(with_calls_inlined(tmp_path, body, "integer :: i").code)
     assert text.count("either(") == 1
     assert "where (a > 0)\na = either(a(1))\nend where" in text
 
 
 def test_what_calls_nothing_is_left_alone(tmp_path: Path) -> None:
-    made = merged(tmp_path, "a(1) = max(a(2), sqrt(a(1)))")
+    made = with_calls_inlined(tmp_path, "a(1) = max(a(2), sqrt(a(1)))")
     assert "max(a(2), sqrt(a(1)))" in text_of(made.code)
-    assert made.left == ()
+    assert made.remaining == ()
 
 
 def test_a_name_that_an_unknown_module_may_have_is_given_to_nothing(tmp_path: Path) -> None:
     uses = (
         "use nowhere_mod\nuse helpers_mod, only: either\nuse constants_mod, only: r_def, r_single"
     )
-    made = merged(tmp_path, "a(1) = either(a(2))", uses=uses)
-    assert [why for _, why in made.left] == ["whether 'nowhere_mod' has a 'x' is not known"]
+    made = with_calls_inlined(tmp_path, "a(1) = either(a(2))", uses=uses)
+    assert [why for _, why in made.remaining] == ["whether 'nowhere_mod' has a 'x' is not known"]
     assert "either(a(2))" in text_of(made.code)
 
 
 def test_extents_of_the_kernel_keep_their_names(tmp_path: Path) -> None:
-    made = merged(tmp_path, "a(1) = both(a(2))", "real(r_def) :: v(rows)")
+    made = with_calls_inlined(tmp_path, "a(1) = both(a(2))", "real(r_def) :: v(rows)")
     text = text_of(made.code)
-    assert not made.left
+    assert not made.remaining
     assert "real(kind=r_def) :: v(rows)" in text
     assert "integer :: rows_1" in text

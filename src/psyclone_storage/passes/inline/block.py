@@ -1,0 +1,140 @@
+"""Inlining of a kernel into the loop that calls it, as a block.
+
+The kernel's variables and imports are local to the block, so that each thread and each iteration
+has its own and no other call sees them. A name in the block that is also a name in an actual
+argument is renamed. Actual arrays start at index 1, as all arrays of the infrastructures do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Literal, Name, walk
+from psyclone_storage.ir.keys import key_of, keys_of
+from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, walk_lines
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Declare, Imported, Line, ScopedBlock, Use
+from psyclone_storage.passes.inline.array_arguments import PassedArray, shifted_array
+from psyclone_storage.passes.inline.substitution import Substitution
+
+KindName = Callable[[str, tuple[Use, ...]], str]
+"""The name of a kind in the module around the block, given its name where `uses` import it."""
+
+
+def inlined_block(
+    code: KernelCode, actuals: tuple[Expr, ...], kind_name: KindName
+) -> tuple[Line, ...]:
+    """Return the statements of `code` with `actuals` instead of its dummies.
+
+    Kinds are imported for the whole module, all other names for the block.
+    """
+    names = _BlockNames.of(code, actuals, kind_name)
+    body = everywhere(code.body, names.changed)
+    own = tuple(map(names.declaration, _locals(code)))
+    uses = tuple(used for use in code.uses if (used := names.imports(use)).names)
+    return (ScopedBlock(uses, own, body),) if own or uses else body
+
+
+def kinds_in_block(code: KernelCode) -> frozenset[str]:
+    """Return the names of the kinds of literals and of own variables, not those of dummies."""
+    exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
+    found: set[str] = set()
+    for item in _locals(code):
+        exprs += [*item.shape, *([] if item.value is None else [item.value])]
+        if isinstance(item.type, ScalarType) and item.type.kind:
+            found.add(item.type.kind)
+    for expr in exprs:
+        found |= {part.kind for part in walk(expr) if isinstance(part, Literal) and part.kind}
+    return keys_of(name for name in found if name.isidentifier())
+
+
+def _locals(code: KernelCode) -> Iterator[Declare]:
+    dummies = {*code.dummy_keys}
+    for item in code.declarations:
+        if isinstance(item, Declare) and item.key not in dummies:
+            yield item
+
+
+def _renamed(code: KernelCode, actuals: tuple[Expr, ...]) -> dict[str, str]:
+    """Return new names for what the block declares or imports under a name in an argument."""
+    outside = frozenset[str]().union(*map(names_in, actuals))
+    own = [item.name for item in _locals(code)]
+    own += [name.local for use in code.uses for name in use.names]
+    exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
+    table = NameTable({*outside, *own, *frozenset().union(*map(names_in, exprs))})
+    return {key_of(name): table.fresh(name) for name in own if key_of(name) in outside}
+
+
+@dataclass(slots=True)
+class _BlockNames(Substitution):
+    """The names of a kernel in a block: `renamed` local names, and `kinds` as the module has them.
+
+    All keys are in lower case.
+    """
+
+    scalars: dict[str, Expr]
+    renamed: Mapping[str, str]
+    kinds: Mapping[str, str]
+    arrays: dict[str, PassedArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, code: KernelCode, actuals: tuple[Expr, ...], kind_name: KindName) -> _BlockNames:
+        """Return the names of `code` where it is called with `actuals`."""
+        declared = keys_of(item.name for item in _locals(code))
+        kinds = {
+            kind: kind_name(kind, code.uses) for kind in sorted(kinds_in_block(code) - declared)
+        }
+        pairs = dict(zip(code.dummy_keys, actuals, strict=True))
+        arrays = {key: item.shape for key in pairs if (item := code.declared(key)) and item.shape}
+        scalars = {key: arg for key, arg in pairs.items() if key not in arrays}
+        names = cls(scalars, _renamed(code, actuals), kinds)
+        for key, shape in arrays.items():
+            names.arrays[key] = shifted_array(pairs[key], shape, names.changed)
+        return names
+
+    def literal(self, literal: Literal) -> Expr:
+        """Return a constant with the module's name of its kind."""
+        kind = literal.kind
+        if kind is None or literal.intrinsic is Intrinsic.CHARACTER:
+            return literal
+        other = self._kind(kind)
+        return literal if other == kind else literal.with_kind(other)
+
+    def other_name(self, name: Name) -> Expr:
+        """Return a local name, perhaps renamed, or a kind."""
+        if name.key in self.kinds:
+            return Name(self._kind(name.text))
+        return Name(self.renamed.get(name.key, name.text))
+
+    def check_expression(self, expr: Expr) -> None:
+        """Refuse nothing: `inline-call` has checked the kernel."""
+
+    def _kind(self, name: str) -> str:
+        """Return the module's name of a kind, in the kernel's case if it differs in case only."""
+        other = self.kinds.get(key_of(name), name)
+        return name if key_of(other) == key_of(name) else other
+
+    def declaration(self, item: Declare) -> Declare:
+        """Return a declaration for the block."""
+        kind = item.type
+        if isinstance(kind, ScalarType) and kind.kind:
+            kind = replace(kind, kind=self._kind(kind.kind))
+        return replace(
+            item,
+            name=self.renamed.get(item.key, item.name),
+            type=kind,
+            shape=tuple(map(self.changed, item.shape)),
+            value=None if item.value is None else self.changed(item.value),
+        )
+
+    def imports(self, use: Use) -> Use:
+        """Return what the block imports from a module: no kinds."""
+        names = tuple(
+            Imported(self.renamed.get(name.key, name.local), name.original)
+            for name in use.names
+            if name.key not in self.kinds
+        )
+        return replace(use, names=names)

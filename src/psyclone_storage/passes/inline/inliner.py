@@ -1,0 +1,285 @@
+"""Inlining of the procedures that a routine calls.
+
+Kernels in Python call nothing but intrinsics, and compilers do not look into other files than that
+of a kernel in Fortran. The statements of a procedure replace its call, and its variables become
+locals of the caller. A call remains where the result might differ; the reason is returned by the
+place of the call. The printers of Python refuse such a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import (
+    Callee,
+    InlinedCode,
+    KernelCode,
+    ModuleContext,
+    PlacedProcedure,
+)
+from psyclone_storage.ir.expr import Binary, CallFunction, Expr, ImpliedDo, Name, Origin, walk
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import (
+    place_of_line,
+    with_each_block,
+    with_parts,
+)
+from psyclone_storage.ir.typing import CScope, PrintError
+from psyclone_storage.ir.unit import (
+    Assign,
+    Call,
+    Comment,
+    Do,
+    If,
+    Line,
+    Select,
+    While,
+)
+from psyclone_storage.passes.inline.arguments import have_same_kinds, ordered_actuals
+from psyclone_storage.passes.inline.caller import CallerNames
+from psyclone_storage.passes.inline.legality import (
+    InlineError,
+    check_movable,
+    check_understood,
+)
+from psyclone_storage.passes.inline.procedure import InlinedProcedure
+
+_GUARDS = (Operator.AND, Operator.OR)
+_MOST_DEEP = 12
+
+_Procedure = tuple[str, str]
+"""The keys of a module and of a procedure in it."""
+
+
+def inline_calls(
+    code: KernelCode, around: ModuleContext, callers: tuple[_Procedure, ...] = ()
+) -> InlinedCode:
+    """Return `code` with procedures inlined; `callers` are those that call it, the first first."""
+    names = CallerNames.of(code, around)
+    inliner = _Inliner(names, callers)
+    body = inliner.block(code.body)
+    remaining = tuple(inliner.reasons.items())
+    if not inliner.placed:
+        return InlinedCode(code, remaining)
+    table = code.module.symbols
+    table = replace(table, symbols={**table.symbols, **names.symbols})
+    made = replace(
+        code,
+        body=body,
+        declarations=(*code.declarations, *names.declared.values()),
+        uses=(*code.uses, *names.uses),
+        module=replace(code.module, symbols=table),
+        placed=inliner.procedures,
+    )
+    return InlinedCode(made, remaining)
+
+
+@dataclass(slots=True)
+class _Inliner:
+    """The inlining of calls in one routine.
+
+    `placed` are the procedures, by module and name, and whether one of the calls is in a loop;
+    `loops` is the number of loops around the current statement.
+    """
+
+    names: CallerNames
+    callers: tuple[_Procedure, ...]
+    reasons: dict[Span | None, str] = field(default_factory=dict)
+    placed: dict[_Procedure, bool] = field(default_factory=dict)
+    loops: int = 0
+
+    @property
+    def procedures(self) -> tuple[PlacedProcedure, ...]:
+        """The inlined procedures, each once."""
+        return tuple(PlacedProcedure(*key, in_loop) for key, in_loop in self.placed.items())
+
+    def block(self, lines: Iterable[Line]) -> tuple[Line, ...]:
+        """Return statements without calls."""
+        return tuple(new for line in lines for new in self._line(line))
+
+    def _line(self, line: Line) -> list[Line]:
+        before: list[Line] = []
+        known, placed = len(self.names.declared), dict(self.placed)
+        try:
+            new = self._without_calls(line, before)
+        except (InlineError, PrintError) as error:
+            self.placed = placed
+            for key in tuple(self.names.declared)[known:]:
+                del self.names.declared[key]
+            if why := str(error) or getattr(error, "reason", ""):
+                self.reasons[place_of_line(line)] = why
+            return [self._inside(line)]
+        if new is None:
+            return before
+        return [*before, self._inside(new)]
+
+    def _inside(self, line: Line) -> Line:
+        """Return a statement without calls in its blocks, if these may contain other statements.
+
+        Constructs that mask, declare names or have no order of execution may not.
+        """
+        of_type = isinstance(line, Select) and line.word != "case"
+        if of_type or not isinstance(line, Do | While | If | Select):
+            return line
+        deeper = isinstance(line, Do | While)
+        self.loops += deeper
+        made = with_each_block(line, self.block)
+        self.loops -= deeper
+        return made
+
+    def _without_calls(self, line: Line, before: list[Line]) -> Line | None:
+        """Return a statement without calls in it, None for one that is a call itself."""
+        place = place_of_line(line)
+        match line:
+            case Call(Name() as procedure, args):
+                given = tuple(self._hoisted(arg, before, place) for arg in args)
+                before += self._called(procedure, given, place)[0]
+                return None
+            case Assign(target, value):
+                to = self._hoisted(target, before, place)
+                return replace(line, target=to, value=self._hoisted(value, before, place))
+            case Do():
+                start, stop = (self._hoisted(one, before, place) for one in (line.start, line.stop))
+                return replace(line, start=start, stop=stop)
+            case Select(word="case"):
+                return replace(line, selector=self._hoisted(line.selector, before, place))
+            case If():
+                return self._choice(line, before)
+        return line
+
+    def _choice(self, line: If, before: list[Line]) -> If:
+        """Return a choice without calls in its conditions; later branches may get nested."""
+        first, *others = line.branches
+        test = self._hoisted(first.condition, before, first.place)
+        first = replace(first, condition=test)
+        if any(self._calls(one.condition) for one in others):
+            # What a later condition computes is computed if no earlier one holds.
+            rest = If(tuple(others), line.otherwise, extent=line.extent)
+            return replace(line, branches=(first,), otherwise=(rest,))
+        return replace(line, branches=(first, *others))
+
+    # ------------------------------------------------------------------------ functions
+
+    def _calls(self, expr: Expr) -> bool:
+        return any(map(self._is_called, walk(expr)))
+
+    def _is_called(self, expr: Expr) -> bool:
+        """Return whether an expression calls a function that is no intrinsic."""
+        if not isinstance(expr, CallFunction) or not isinstance(expr.base, Name):
+            return False
+        try:
+            symbol = self.names.symbol_of(expr.base.key)
+        except PrintError:
+            return False
+        return symbol.origin is not Origin.INTRINSIC and not symbol.is_data
+
+    def _hoisted(self, expr: Expr, before: list[Line], place: Span | None) -> Expr:
+        """Return an expression with variables for calls of functions, which go `before`."""
+
+        def change(part: Expr) -> Expr:
+            if isinstance(part, Binary) and part.op in _GUARDS and self._calls(part.right):
+                raise InlineError("a function is called only if what stands before allows that")
+            is_choice = isinstance(part, CallFunction) and getattr(part.base, "key", "") == "merge"
+            if is_choice and self._calls(part):
+                raise InlineError("a function is called for one of two values")
+            if isinstance(part, ImpliedDo) and self._calls(part):
+                raise InlineError("a function is called for each value of a counter")
+            part = with_parts(part, change)
+            if not self._is_called(part):
+                return part
+            assert isinstance(part, CallFunction)
+            assert isinstance(part.base, Name)
+            lines, result = self._called(part.base, part.items, place)
+            if result is None:
+                raise InlineError(f"'{part.base.text}' is no function")
+            before.extend(lines)
+            return result
+
+        return change(expr)
+
+    # ------------------------------------------------------------------------ procedures
+
+    def _called(
+        self, procedure: Name, args: tuple[Expr, ...], place: Span | None
+    ) -> tuple[list[Line], Name | None]:
+        """Return the statements of a procedure, and the variable with a function's result."""
+        names = self.names
+        symbol = names.symbol_of(procedure.key)
+        if symbol.origin in (Origin.LOCAL, Origin.DUMMY, Origin.INTRINSIC):
+            raise InlineError(f"'{procedure.text}' is no procedure of a module")
+        # A procedure may have another name in its module, and another may have this one there.
+        key = (symbol.module_key or names.code.module.key, key_of(symbol.name))
+        if key in self.callers or len(self.callers) > _MOST_DEEP:
+            raise InlineError(f"'{procedure.text}' calls itself")
+        callee, actuals = self._callee(procedure, key, args)
+        inner = self._inlined(callee.code, (*self.callers, key))
+        if inner.remaining:
+            raise InlineError(f"of '{procedure.text}', {inner.remaining[0][1]}")
+        code = inner.code
+        check_understood(code)
+        if names.is_fortran:
+            check_movable(callee.code, code)
+        if code.internal is not None:
+            raise InlineError(f"'{procedure.text}' has procedures of its own")
+        call = InlinedProcedure(names, replace(callee, code=code), actuals, place)
+        lines = call.lines()
+        for one in (PlacedProcedure(*key, False), *code.placed):
+            known = (one.module, one.name)
+            in_loop = one.in_loop or self.loops > 0
+            self.placed[known] = in_loop or self.placed.get(known, False)
+        return [Comment(code.name), *lines], call.result
+
+    def _inlined(self, code: KernelCode, callers: tuple[_Procedure, ...]) -> InlinedCode:
+        """Return a procedure with its own calls inlined."""
+        around = self.names.around
+        if not self.names.is_fortran:
+            return inline_calls(code, around, callers)
+        if id(code) not in around.inlined:
+            around.inlined[id(code)] = (code, inline_calls(code, around, callers))
+        return around.inlined[id(code)][1]
+
+    def _callee(
+        self, procedure: Name, key: _Procedure, args: tuple[Expr, ...]
+    ) -> tuple[Callee, tuple[Expr, ...]]:
+        """Return the procedure that a name refers to, and the arguments in its order."""
+        found, name = self.names.around.procedures(*key), key[1]
+        if not found:
+            raise InlineError(f"the procedure '{procedure.text}' was not found")
+        ordered = [(one, ordered_actuals(one.code, args)) for one in found]
+        fitting = [
+            (one, actuals)
+            for one, actuals in ordered
+            if actuals is not None
+            and self._fits(one, actuals, is_generic=name in one.code.module.generics)
+        ]
+        if not any(actuals for _, actuals in ordered) and args:
+            raise InlineError(f"'{procedure.text}' is called with other arguments than it has")
+        if len(fitting) != 1:
+            raise InlineError(f"which procedure '{procedure.text}' stands for is not known")
+        return fitting[0]
+
+    def _fits(self, callee: Callee, actuals: tuple[Expr, ...], *, is_generic: bool) -> bool:
+        """Return whether types and ranks of arguments may be those of a procedure's.
+
+        With a generic name, for which other modules may have more procedures, they must be known.
+        """
+        names = self.names
+        within, passed = CScope(callee.code, names.around), names.arguments
+        if names.is_fortran:
+            # A compiler has checked types and ranks already, and knows the sizes of kinds.
+            return not is_generic or have_same_kinds(names.scope, passed, within, actuals)
+        for key, arg in zip(callee.code.dummy_keys, actuals, strict=True):
+            symbol = within.symbol(key)
+            try:
+                type_, wanted = passed.type_of(arg), within.type_of(symbol)
+            except PrintError:
+                type_, wanted = None, None
+            if (is_generic and type_ is None) or (type_ is not None and type_ != wanted):
+                return False
+            extents = passed.extents(arg) if is_generic else None
+            if is_generic and (extents is None or len(extents) != len(symbol.shape)):
+                return False
+        return True

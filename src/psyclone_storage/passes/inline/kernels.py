@@ -1,0 +1,50 @@
+"""Inlining of the procedures that kernels in Fortran call.
+
+Most kernels call none: the inliner is imported for the first one that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from psyclone_storage.base.kept import kept_with_first
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.code import InlinedCode, KernelCode
+from psyclone_storage.ir.expr import CallFunction, Name, Origin, walk
+from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.unit import Call, DirectiveLine, Line
+from psyclone_storage.passes.inline.legality import conditional_line
+
+
+@kept_with_first
+def inline_procedures(code: KernelCode) -> InlinedCode:
+    """Return a kernel in Fortran with the procedures of modules inlined that its context has."""
+    context = code.module.context
+    if context is None or code.in_place or not any(True for _ in called_names(code.body)):
+        return InlinedCode(code)
+    why = ""
+    if any(isinstance(line, DirectiveLine) for line in walk_lines(code.body)):
+        why = f"directives in '{code.name}' speak of its statements and variables as they are"
+    elif line := conditional_line(code):
+        why = f"what '{code.name}' calls may depend on '{line}'"
+    if why:
+        return InlinedCode(code, ((code.module.routine, why),))
+    from psyclone_storage.passes.inline.inliner import inline_calls  # noqa: PLC0415
+
+    made = inline_calls(code, context)
+    if made.code is code:
+        return made
+    return replace(made, code=replace(made.code, left=made.remaining))
+
+
+def called_names(body: Iterable[Line]) -> Iterator[str]:
+    """Yield the keys of the procedures that statements call, empty for a component."""
+    for line in walk_lines(body):
+        if isinstance(line, Call):
+            yield line.procedure.key if isinstance(line.procedure, Name) else ""
+        for expr in expressions_of(line):
+            for part in walk(expr):
+                if isinstance(part, CallFunction) and isinstance(part.base, Name):
+                    symbol = part.base.symbol
+                    if symbol is None or symbol.origin is not Origin.INTRINSIC:
+                        yield part.base.key

@@ -1,0 +1,286 @@
+"""One call of a procedure, and the statements that replace it."""
+
+from __future__ import annotations
+
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import Callee
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Element,
+    Expr,
+    ImpliedDo,
+    Index,
+    Keyword,
+    Literal,
+    Name,
+    Origin,
+    Sort,
+    Symbol,
+    walk,
+)
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import everywhere, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.symbols import declared_symbol
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.typing import CScope
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Comment,
+    Declare,
+    Do,
+    If,
+    Line,
+    Return,
+    Select,
+)
+from psyclone_storage.passes.inline.array_arguments import (
+    PassedArray,
+    check_extents,
+    is_unmodified,
+    passed_array,
+    starts_at_one,
+)
+from psyclone_storage.passes.inline.caller import CallerNames
+from psyclone_storage.passes.inline.legality import (
+    InlineError,
+    may_be_folded,
+    writes_before_reads,
+    written_in,
+)
+from psyclone_storage.passes.inline.substitution import Substitution
+from psyclone_storage.passes.structured_returns import reason_for_returns, without_returns
+
+_OF_BOUNDS = ("lbound", "ubound")
+_NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL)
+
+
+@dataclass(slots=True)
+class InlinedProcedure(Substitution):
+    """A call of `callee` with `actuals`, in the order of its dummies, and what replaces it.
+
+    Dummies become `scalars` and `arrays` of the caller, variables its new `locals`. Statements go
+    `before` and `after` those of the procedure. `result` is the variable with a function's result.
+    """
+
+    caller: CallerNames
+    callee: Callee
+    actuals: tuple[Expr, ...]
+    place: Span | None
+    scalars: dict[str, Expr] = field(default_factory=dict)
+    arrays: dict[str, PassedArray] = field(default_factory=dict)
+    locals: dict[str, Name] = field(default_factory=dict)
+    before: list[Line] = field(default_factory=list)
+    after: list[Line] = field(default_factory=list)
+    result: Name | None = None
+
+    @property
+    def scope(self) -> CScope:
+        """The names as the procedure was read."""
+        return CScope(self.callee.code, self.caller.around)
+
+    def lines(self) -> list[Line]:
+        """Return the statements that replace the call."""
+        code = self.callee.code
+        written = written_in(code.body)
+        self._check_extents(written)
+        if self.callee.result and written & set(code.dummy_keys):
+            raise InlineError(f"the function '{code.name}' changes its arguments")
+        pairs = list(zip(map(self.scope.symbol, code.dummy_keys), self.actuals, strict=True))
+        outs = [arg for symbol, arg in pairs if symbol.key in written]
+        bases = [arg.base if isinstance(arg, Index) else arg for arg in outs]
+        changed = {name for base in bases for name in names_in(base)}
+        for symbol, arg in pairs:
+            if not symbol.shape:
+                self._scalar(symbol, arg, changed, is_written=symbol.key in written)
+        for symbol, arg in pairs:
+            if symbol.shape:
+                self._array(symbol, arg, changed, is_written=symbol.key in written)
+        for item in code.declarations:
+            if isinstance(item, Declare) and item.key not in code.dummy_keys:
+                self._local(item)
+        body = without_returns(code.body, negate=False)
+        if reason := reason_for_returns(body):
+            raise InlineError(reason)
+        return [*self.before, *everywhere(body, self.changed), *self.after]
+
+    # ------------------------------------------------------------------------ names
+
+    def literal(self, literal: Literal) -> Expr:
+        """Return a constant with the kind as the caller names it."""
+        kind = literal.kind
+        return literal if kind is None or kind.isdigit() else literal.with_kind(self._kind(kind))
+
+    def other_name(self, name: Name) -> Expr:
+        """Return the caller's name of a variable of the procedure, or of what it sees."""
+        if name.key in self.locals:
+            return self.locals[name.key]
+        symbol = self.scope.symbol(name.key)
+        if symbol.origin is Origin.INTRINSIC:
+            if not self.caller.is_intrinsic(name.key):
+                raise InlineError(f"'{name.text}' is another name where it is called")
+            return name
+        if symbol.origin in (Origin.LOCAL, Origin.DUMMY) or not symbol.is_data:
+            raise InlineError(f"what '{name.text}' stands for is not known where it is called")
+        return self.caller.name_of(symbol, symbol.module or self.callee.code.module.key)
+
+    def check_expression(self, expr: Expr) -> None:
+        """Refuse inquiries of bounds that the caller's array has not, and counters of others."""
+        match expr:
+            case CallFunction(Name(key=word), items) if word in _OF_BOUNDS:
+                for item in items:
+                    self._check_bounds(item.value if isinstance(item, Keyword) else item)
+            case ImpliedDo(variable=counter) if counter.key not in self.locals:
+                raise InlineError(f"'{counter.text}' counts and is no variable of its own")
+
+    def _check_bounds(self, array: Expr) -> None:
+        if not isinstance(array, Name) or array.key not in self.arrays:
+            return
+        if not self.arrays[array.key].keeps_bounds:
+            raise InlineError(f"the bounds of '{array.text}' are others where it is called")
+
+    def _type_of(self, symbol: Symbol) -> ScalarType:
+        """Return the type of a variable of the procedure with a kind that the caller knows."""
+        if not self.caller.is_fortran:
+            found = self.scope.type_of(symbol)
+            return ScalarType(found.intrinsic, str(found.size))
+        if not isinstance(symbol.type, ScalarType) or symbol.type.intrinsic not in _NUMBERS:
+            raise InlineError(f"'{symbol.name}' is no number and no truth value")
+        kind = symbol.type.kind
+        return ScalarType(symbol.type.intrinsic, None if kind is None else self._kind(kind))
+
+    def _kind(self, text: str) -> str:
+        """Return a kind of the procedure as the caller writes it: in Fortran with its name."""
+        if text.isdigit() or not self.caller.is_fortran:
+            return text if text.isdigit() else str(self.scope.kind(text))
+        found = self.changed(Name(text)) if text.isidentifier() else None
+        if not isinstance(found, Name):
+            raise InlineError(f"the kind '{text}' has no name where it is called")
+        return found.text
+
+    # ------------------------------------------------------------------------ arguments
+
+    def _check_extents(self, written: set[str]) -> None:
+        """Refuse extents that are computed from what the procedure changes."""
+        code = self.callee.code
+        used = {name for item in code.declarations if isinstance(item, Declare)
+                for one in item.shape for name in names_in(one)}  # fmt: skip
+        if changed := sorted(used & written):
+            raise InlineError(f"'{changed[0]}' gives an extent in '{code.name}' and is changed")
+
+    def _scalar(self, symbol: Symbol, arg: Expr, changed: set[str], *, is_written: bool) -> None:
+        arg = arg if is_written else self._value_of_local(arg)
+        if not self.caller.arguments.is_scalar(arg):
+            raise InlineError(f"an array is passed for '{symbol.name}'")
+        by_value = "value" in symbol.attributes
+        is_known = isinstance(arg, Name | Literal) or self._is_constant_integer(arg)
+        if is_known and self._is_constant(arg) and may_be_folded(self.callee.code.body, symbol.key):
+            is_known = False
+        if is_known and not by_value and (isinstance(arg, Name) or not is_written):
+            self.scalars[symbol.key] = arg
+            return
+        if is_written and not by_value and not isinstance(arg, Element):
+            raise InlineError(f"what is passed for '{symbol.name}' is no variable, and changes")
+        index = arg.items if isinstance(arg, Element) else ()
+        if is_written and not by_value and any(names_in(one) & changed for one in index):
+            raise InlineError(f"what is passed for '{symbol.name}' depends on what changes")
+        copy = self.caller.declare(Declare(symbol.name, self._type_of(symbol)), symbol.key)
+        self.scalars[symbol.key] = copy
+        if not (is_written and writes_before_reads(self.callee.code.body, symbol.key)):
+            self.before.append(Assign(copy, arg, place=self.place))
+        if is_written and not by_value:
+            self.after.append(Assign(arg, copy, place=self.place))
+
+    def _value_of_local(self, arg: Expr) -> Expr:
+        """Return the value of an argument that is an integer local with one assignment."""
+        code = self.caller.code
+        declared = code.declared(arg.text) if isinstance(arg, Name) else None
+        if not isinstance(arg, Name) or declared is None or arg.key in code.dummy_keys:
+            return arg
+        if declared.value is not None or declared.shape:
+            return arg
+        type_ = self.caller.arguments.type_of(arg)
+        values: list[Expr | None] = []
+        for line in walk_lines(code.body):
+            match line:
+                case Assign(Name() as name, value) if name.key == arg.key:
+                    values.append(value)
+                case Do(variable=name) if name.key == arg.key:
+                    return arg
+                case Assign() | Do() | If() | Select() | Comment() | Blank() | Return():
+                    pass
+                case _ if arg.key in names_of_line(line):
+                    values.append(None)
+        only = values[0] if len(values) == 1 else None
+        if only is None or not self._is_constant_integer(only):
+            return arg
+        # An assignment converts: what is assigned is the local only if that has its type.
+        is_same = type_ is not None and type_ == self.caller.arguments.type_of(only)
+        return only if is_same else arg
+
+    def _is_constant(self, arg: Expr) -> bool:
+        """Return whether a compiler knows the value of an argument."""
+        return all(self.caller.symbol_of(one).sort is Sort.CONSTANT for one in names_in(arg))
+
+    def _is_constant_integer(self, arg: Expr) -> bool:
+        """Return whether an argument is an integer that nothing changes during the call."""
+        for part in walk(arg):
+            of_reals = isinstance(part, Literal) and part.intrinsic is not Intrinsic.INTEGER
+            if isinstance(part, Index) or of_reals:
+                return False
+        for name in names_in(arg):
+            symbol = self.caller.symbol_of(name)
+            is_whole = isinstance(symbol.type, ScalarType) and (
+                symbol.type.intrinsic is Intrinsic.INTEGER
+            )
+            if not is_whole or not is_unmodified(symbol):
+                return False
+        return True
+
+    def _array(self, symbol: Symbol, arg: Expr, changed: set[str], *, is_written: bool) -> None:
+        caller = self.caller
+        shape = tuple(self.changed(one) for one in symbol.shape)
+        found = passed_array(arg, shape, caller.symbol_of, caller.arguments.is_scalar)
+        if found is None and not is_written and not caller.arguments.is_scalar(arg):
+            copy = self._copied(self._type_of(symbol), symbol, arg)
+            try:
+                found = passed_array(copy, shape, caller.symbol_of, caller.arguments.is_scalar)
+            except InlineError:
+                why = f"what is passed for '{symbol.name}' may have other extents"
+                raise InlineError(why) from None
+        if found is None:
+            raise InlineError(f"what is passed for '{symbol.name}' is no array with a name")
+        if any(names_in(one) & changed for one in found.names):
+            raise InlineError(f"what is passed for '{symbol.name}' depends on what changes")
+        self.arrays[symbol.key] = found
+
+    def _copied(self, type_: ScalarType, symbol: Symbol, arg: Expr) -> Name:
+        """Return a new array with the values, and the extents, of an expression."""
+        extents = self.caller.arguments.extents(arg) or (None,)
+        known = tuple(one for one in extents if one is not None)
+        if len(known) < len(extents):
+            why = f"it is not known how many elements are passed for '{symbol.name}'"
+            raise InlineError(why)
+        check_extents(known, symbol.name)
+        copy = self.caller.declare(Declare(symbol.name, type_, (), known), symbol.key)
+        self.before.append(Assign(copy, arg, place=self.place))
+        return copy
+
+    def _local(self, item: Declare) -> None:
+        """Declare a variable of the procedure among those of the caller."""
+        type_ = self._type_of(declared_symbol(item, Origin.LOCAL))
+        made = Declare(item.name, type_, item.attributes)
+        name = self.caller.declare(made, item.key)
+        self.locals[item.key] = name
+        value = None if item.value is None else self.changed(item.value)
+        shape = tuple(self.changed(one) for one in item.shape)
+        check_extents(shape, item.name)
+        for one in sorted({one for extent in shape for one in names_in(extent)}):
+            if self.caller.is_fortran and not is_unmodified(self.caller.symbol_of(one)):
+                raise InlineError(f"'{one}' gives an extent of '{item.name}' and may change")
+        self.caller.declared[name.key] = replace(made, name=name.text, shape=shape, value=value)
+        if item.key == key_of(self.callee.result):
+            if not all(starts_at_one(one) for one in item.shape):
+                raise InlineError(f"the result of '{self.callee.code.name}' begins not at 1")
+            self.result = name

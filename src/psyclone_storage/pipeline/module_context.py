@@ -1,0 +1,74 @@
+"""Names and procedures of Fortran modules, for passes on the code of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.shipped import shared_file
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.search import index_with
+from psyclone_storage.ir.code import Callee, InlinedCode, KernelCode, ModuleContext
+from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.ir.unit import Use
+
+if TYPE_CHECKING:
+    from psyclone_storage.targets.c_printer import CPrinter
+
+
+@dataclass(slots=True)
+class ModuleContexts:
+    """Contexts of kernels, which read other modules when a pass first looks something up.
+
+    Modules that the `finder` does not find are searched for in the shipped `infrastructure`.
+    """
+
+    finder: ModuleFinder
+    infrastructure: str = ""
+    _printer: CPrinter | None = None
+    _known: SourceText | None = None
+    _inlined: dict[int, tuple[KernelCode, InlinedCode]] = field(default_factory=dict)
+
+    def of(self, source: SourceText) -> ModuleContext:
+        """Return the context of a kernel in `source`, whose modules hide others of their names."""
+        return ModuleContext(
+            partial(self._symbol, source),
+            partial(self._procedures, source),
+            is_hidden=self._is_hidden,
+            imported=self._imported,
+            inlined=self._inlined,
+        )
+
+    def _around(self, source: SourceText) -> ModuleContext:
+        """Return the modules as they are seen from `source`."""
+        from psyclone_storage.targets.c_printer import CPrinter  # noqa: PLC0415
+
+        if self._printer is None:
+            if self.infrastructure:
+                shipped = shared_file(f"external/{self.infrastructure}")
+                self.finder = self.finder.among(index_with(self.finder.index, shipped))
+            self._printer = CPrinter(self.finder)
+        if self._known is not source:
+            self._printer.know(source)
+            self._known = source
+        return self._printer.around
+
+    def _symbol(self, source: SourceText, module: str, name: str) -> Symbol | None:
+        return self._around(source).symbol(module, name)
+
+    def _procedures(self, source: SourceText, module: str, name: str) -> tuple[Callee, ...]:
+        return self._around(source).procedures(module, name)
+
+    def _imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
+        return self.finder.imported(uses, name)
+
+    def _is_hidden(self, module: str, name: str) -> bool:
+        """Return whether other modules have no access to a name, or that is unknown."""
+        symbol = self.finder.offered(module, name)
+        if symbol is None or not symbol.is_resolved:
+            return True
+        found = self.finder.module(module)
+        return found is not None and found.hidden(name)
