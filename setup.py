@@ -7,9 +7,11 @@ versions from 3.11 on (the stable ABI), but for those without a global lock, whi
 Metadata lives in `pyproject.toml`. Configuration, examples and the Fortran sources are kept
 once, at the top level of the checkout. A wheel has no top level, so this hook copies them to
 `psyclone_storage/share/` while it is built; `psyclone_storage.config.locate` finds either place.
-An editable install reads the checkout itself, and nothing is copied.
+An editable install reads the checkout itself, and nothing is copied. Any build first writes the
+Fortran files that follow from templates; a wheel contains them instead of the templates.
 """
 
+import runpy
 import sysconfig
 from pathlib import Path
 
@@ -19,7 +21,8 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
 SHARED = ("config", "examples", "external")
-NOT_SHARED = {".o", ".mod", ".smod", ".a", ".so", ".x"}
+NOT_SHARED = {".o", ".mod", ".smod", ".a", ".so", ".x", ".t90"}
+NOT_IN_WHEEL = ("external/variants.*", "external/.gitignore")
 
 
 class BuildWithSharedFiles(build_py):
@@ -47,6 +50,7 @@ class BuildWithSharedFiles(build_py):
             for path in sorted((ROOT / folder).rglob("*"))
             if path.is_file()
             and path.suffix not in NOT_SHARED
+            and not any(map(path.match, NOT_IN_WHEEL))
             and not {"build", "__pycache__"}.intersection(path.relative_to(ROOT).parts)
         }
 
@@ -85,6 +89,7 @@ EXTENSIONS = [
     ),
 ]
 
+runpy.run_path(str(ROOT / "external" / "variants.py"), run_name="__main__")
 setup(
     cmdclass={"build_py": BuildWithSharedFiles, "build_ext": BuildIfPossible},
     ext_modules=[] if sysconfig.get_config_var("Py_GIL_DISABLED") else EXTENSIONS,

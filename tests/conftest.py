@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -23,7 +24,7 @@ from hypothesis import HealthCheck, settings
 from building import shared_folder
 from cpu_times import CpuTimes
 from golden import Compare, compare_folder
-from libraries import Library, find_library
+from libraries import EXTERNAL, Library, find_library
 from mpi_waiting import forget_begun_mpi, settings_of_ranks
 from runtime.kept_compiler import kept_compilers
 from served_commands import served
@@ -131,6 +132,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # Whatever a test generates is what the adversaries have no word against.
     os.environ.setdefault("PSYCLONE_STORAGE_CHECK", "1")
+    runpy.run_path(str(EXTERNAL / "variants.py"))["refresh_variants"](EXTERNAL)
     keep_bytecode(config)
     keep_libraries(config)
     let_ranks_sleep(config)

@@ -23,6 +23,12 @@ SOURCES = (
     "README.md",
 )
 
+VARIANTS = {
+    f"external{name}"
+    for name in (ROOT / "external" / ".gitignore").read_text(encoding="utf-8").split()
+}
+"""What a fresh clone lacks: files that follow from templates, and their list."""
+
 
 def build_wheel(folder: Path, *options: str) -> tuple[str, set[str]]:
     """Build a wheel from a copy of the sources; return what was told, and what is in it."""
@@ -30,6 +36,8 @@ def build_wheel(folder: Path, *options: str) -> tuple[str, set[str]]:
     for name in SOURCES:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
+    for name in VARIANTS:
+        (folder / name).unlink(missing_ok=True)
     (folder / "external" / "left_over.o").write_bytes(b"")
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
     run = subprocess.run(
@@ -60,6 +68,13 @@ def test_it_holds_what_is_kept_at_the_top(wheel: set[str]) -> None:
     assert "psyclone_storage/share/config/psyclone.cfg" in wheel
     fortran = {path.relative_to(ROOT).as_posix() for path in (ROOT / "external").rglob("*.f90")}
     assert {f"psyclone_storage/share/{name}" for name in fortran} <= wheel
+
+
+def test_it_holds_variants_instead_of_their_templates(wheel: set[str]) -> None:
+    variants = VARIANTS - {"external/.gitignore"}
+    assert {f"psyclone_storage/share/{name}" for name in variants} <= wheel
+    assert len(variants) > 10
+    assert not [name for name in wheel if "/variants." in name or name.endswith(("ignore", ".t90"))]
 
 
 def test_it_holds_examples_completions_and_manual_pages(wheel: set[str]) -> None:

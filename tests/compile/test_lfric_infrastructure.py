@@ -8,9 +8,7 @@ themselves, those in `stops` stop with the message that their first line names.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,25 +132,6 @@ def test_a_source_file_keeps_the_rules_of_the_house(source: Path) -> None:
     assert max(map(len, lines)) <= 100
     modules = sum(bool(re.match(r"module \w+$", line)) for line in lines)
     assert lines.count("  implicit none") == lines.count("  private") == modules == 1
-
-
-def test_modules_of_other_kinds_follow_from_those_by_hand(tmp_path: Path) -> None:
-    """What is shipped is what `kinds.py` writes, which sees a change and mends it."""
-    folder = shutil.copytree(
-        INFRASTRUCTURE, tmp_path / "copy", ignore=shutil.ignore_patterns("build")
-    )
-    script = [sys.executable, str(folder / "kinds.py")]
-    assert subprocess.run([*script, "--check"], check=False).returncode == 0
-    changed = folder / "operator" / "operator_real32_mod.f90"
-    text = changed.read_text(encoding="utf-8")
-    changed.write_text(text.replace("real32", "real16", 1), encoding="utf-8")
-    told = subprocess.run([*script, "--check"], capture_output=True, text=True, check=False)
-    assert (told.returncode, told.stdout) == (
-        1,
-        "operator/operator_real32_mod.f90 is out of date\n",
-    )
-    subprocess.run(script, check=True)
-    assert changed.read_text(encoding="utf-8") == text
 
 
 def test_message_passing_looks_the_same_with_and_without_mpi() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 LATE: dict[str, set[str]] = {
     "base/digest.py": {"hashlib.sha256"},
     "base/records.py": {"dataclasses"},
+    "base/shipped.py": {"runpy"},
     "cli/examples.py": {"shutil"},
     "cli/kernel_users.py": {"json"},
     "cli/guard.py": {"psyclone_storage.base.render_tools", "traceback"},
