@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from libraries import variants
+
 ROOT = Path(__file__).parents[1]
 SOURCES = (
     "src",
@@ -23,11 +25,8 @@ SOURCES = (
     "README.md",
 )
 
-VARIANTS = {
-    f"external{name}"
-    for name in (ROOT / "external" / ".gitignore").read_text(encoding="utf-8").split()
-}
-"""What a fresh clone lacks: files that follow from templates, and their list."""
+VARIANTS = {path.relative_to(ROOT).as_posix() for path in variants()}
+"""The files that follow from templates, which a fresh clone lacks."""
 
 
 def build_wheel(folder: Path, *options: str) -> tuple[str, set[str]]:
@@ -36,8 +35,8 @@ def build_wheel(folder: Path, *options: str) -> tuple[str, set[str]]:
     for name in SOURCES:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
-    for name in VARIANTS:
-        (folder / name).unlink(missing_ok=True)
+    for name in ("external/.gitignore", *VARIANTS):
+        (folder / name).unlink()
     (folder / "external" / "left_over.o").write_bytes(b"")
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
     run = subprocess.run(
@@ -71,9 +70,8 @@ def test_it_holds_what_is_kept_at_the_top(wheel: set[str]) -> None:
 
 
 def test_it_holds_variants_instead_of_their_templates(wheel: set[str]) -> None:
-    variants = VARIANTS - {"external/.gitignore"}
-    assert {f"psyclone_storage/share/{name}" for name in variants} <= wheel
-    assert len(variants) > 10
+    assert {f"psyclone_storage/share/{name}" for name in VARIANTS} <= wheel
+    assert len(VARIANTS) > 10
     assert not [name for name in wheel if "/variants." in name or name.endswith(("ignore", ".t90"))]
 
 

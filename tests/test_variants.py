@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from libraries import EXTERNAL
+from libraries import EXTERNAL, variants
 from noting_compiler import NotingCompiler
 
 SCRIPT = runpy.run_path(str(EXTERNAL / "variants.py"))
@@ -115,11 +115,18 @@ def test_variants_are_refreshed_if_missing_or_older_than_a_template(root: Path) 
     assert made(root)["real_mod.f90"] == REAL
 
 
+def test_templates_are_no_longer_than_other_files() -> None:
+    lengths = {
+        path: len(path.read_text(encoding="utf-8").splitlines()) for path in EXTERNAL.rglob("*.t90")
+    }
+    assert len(lengths) > 5
+    assert {path for path, length in lengths.items() if length > 600} == set()
+
+
 def test_no_variant_is_committed() -> None:
     if not (EXTERNAL.parent / ".git").exists():
         pytest.skip("this is no checkout")
-    listed = (EXTERNAL / ".gitignore").read_text(encoding="utf-8").split()
-    command = ["git", "-C", str(EXTERNAL), "ls-files", *(name[1:] for name in listed)]
+    command = ["git", "-C", str(EXTERNAL), "ls-files", ".gitignore", *map(str, variants())]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stdout == ""
 

@@ -24,6 +24,12 @@ CHECKED = (*STRICT, "-fcheck=all")
 PARTS = ("Makefile", "files.txt", "**/*.f90", "**/*.inc")
 
 
+def variants() -> frozenset[Path]:
+    """Return the files that follow from templates, which `external/variants.py` has written."""
+    listed = (EXTERNAL / ".gitignore").read_text(encoding="utf-8").split()
+    return frozenset(EXTERNAL / name[1:] for name in listed if name != "/.gitignore")
+
+
 @dataclass(frozen=True, slots=True)
 class Library:
     """A library, and how it is built.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from libraries import linked_with
+from libraries import linked_with, variants
 from runtime.storage_fortran.builds import (
     DEVICES,
     FLAGS,
@@ -135,7 +135,7 @@ def test_every_module_is_listed_after_those_that_it_uses() -> None:
 def test_a_source_file_keeps_the_rules_of_the_house(source: Path) -> None:
     lines = source.read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("!> Owns ")
-    assert len(lines) <= 600
+    assert len(lines) <= 600 or source in variants()
     assert max(map(len, lines)) <= 100
     modules = sum(bool(re.match(r"module \w+$", line)) for line in lines)
     assert modules == 1
