@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from psyclone_storage.base.kept import kept_with_first
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.coherence.execution import (
     CallStep,
@@ -36,7 +36,7 @@ from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.halo_depths import depths_of_steps, fields_of_whole_halo
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg, MeshRole
-from psyclone_storage.ir.peel import Interior, PeelSection
+from psyclone_storage.ir.loop_split import Interior, PeelSection
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
     FillHalo,

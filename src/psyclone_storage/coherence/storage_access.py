@@ -25,7 +25,7 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from psyclone_storage.analysis.bodies.everywhere import (
+from psyclone_storage.analysis.bodies.definite_assignment import (
     ColumnNames,
     writes_columns,
     writes_its_point,

@@ -1,6 +1,6 @@
 """The words of LFRic metadata and their meanings: one table for all languages.
 
-They are those of both generations. A built-in is given by its formula, which `domain.lfric` reads.
+They are those of both generations. A built-in is given by its formula, which `domains.lfric` reads.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import GridBounds, Kernel, KernelArg
-from psyclone_storage.ir.peel import Interior
+from psyclone_storage.ir.loop_split import Interior
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from psyclone_storage.base.kept import Keeper, kept_lately
+from psyclone_storage.base.memo import Keeper, kept_lately
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
@@ -17,8 +17,8 @@ from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.keys import FromModule, Named
+from psyclone_storage.ir.loop_split import Peel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
-from psyclone_storage.ir.peel import Peel
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.storage_access import StoragePlan
 from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait

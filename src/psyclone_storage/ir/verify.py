@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.kept import Identity, kept_with_first
+from psyclone_storage.base.memo import Identity, kept_with_first
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Compound,

@@ -12,7 +12,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import RegionOptions
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import KernelArg
-from psyclone_storage.ir.peel import Peel, describe_peel
+from psyclone_storage.ir.loop_split import Peel, describe_peel
 from psyclone_storage.ir.region import Depth, describe_depth
 from psyclone_storage.ir.schedule import (
     Actual,

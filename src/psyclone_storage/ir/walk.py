@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import UnionType
 from typing import Any, TypeVar
 
-from psyclone_storage.base.kept import kept_lately, kept_with_first
+from psyclone_storage.base.memo import kept_lately, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.schedule import (

@@ -24,12 +24,6 @@ from psyclone_storage.base.render import render_text
 from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import settings_of
-from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.python.closure import CallLocation, Resolved
-from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.invokes import constant_of
-from psyclone_storage.frontend.python.live import calls_at, source_of
-from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
 from psyclone_storage.ir.expr import (
     Element,
@@ -73,6 +67,12 @@ from psyclone_storage.jit.types import (
     load_routine,
     read_settings_files,
 )
+from psyclone_storage.languages.python.parse.api_words import Dialect
+from psyclone_storage.languages.python.parse.closure import CallLocation, Resolved
+from psyclone_storage.languages.python.parse.invokes import constant_of
+from psyclone_storage.languages.python.parse.live_source import calls_at, source_of
+from psyclone_storage.languages.python.parse.metadata import read_kernel
+from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
 from psyclone_storage.pipeline.kernel_naming import LocalNumbering
 from psyclone_storage.pipeline.kernels import CalledKernels

@@ -21,18 +21,6 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.finder import INCLUDE, ModuleFinder
-from psyclone_storage.frontend.fortran.called import (
-    FINAL,
-    read_bound,
-    read_operators,
-    read_specifics,
-    read_with_internal,
-    with_constructs,
-)
-from psyclone_storage.frontend.fortran.resolve import intrinsic_symbol, resolve_code
-from psyclone_storage.frontend.fortran.state import StateInText
-from psyclone_storage.frontend.search import index_with
 from psyclone_storage.infrastructures.lfric import MESSAGE_PROCEDURES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -53,6 +41,18 @@ from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DataType, DerivedType
 from psyclone_storage.ir.unit import Assign, Declare, Use
+from psyclone_storage.languages.fortran.parse.called import (
+    FINAL,
+    read_bound,
+    read_operators,
+    read_specifics,
+    read_with_internal,
+    with_constructs,
+)
+from psyclone_storage.languages.fortran.parse.resolve import intrinsic_symbol, resolve_code
+from psyclone_storage.languages.fortran.parse.state import StateInText
+from psyclone_storage.languages.sources.kernel_search import index_with
+from psyclone_storage.languages.sources.module_finder import INCLUDE, ModuleFinder
 from psyclone_storage.pipeline.overloads import (
     FINAL_PATTERN,
     OPERATORS,

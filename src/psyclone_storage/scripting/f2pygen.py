@@ -15,8 +15,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from psyclone_storage.backend.fortran.printer import emit_declarations, emit_lines, emit_use
-from psyclone_storage.backend.fortran.wrap import wrapped
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.expr import Expr, Verbatim
@@ -34,6 +32,8 @@ from psyclone_storage.ir.unit import (
     PointerAssign,
     Use,
 )
+from psyclone_storage.languages.fortran.print.printer import emit_declarations, emit_lines, emit_use
+from psyclone_storage.languages.fortran.print.wrap import wrapped
 
 Position = Sequence[object]
 _STEP = 2

@@ -12,7 +12,7 @@ from itertools import takewhile
 from operator import is_
 
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.base.kept import kept_lately, kept_with_first
+from psyclone_storage.base.memo import kept_lately, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.coherence.halos import HaloPlan, plan_halos

@@ -11,7 +11,7 @@ from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.analysis.schedules.grid import check_points_split
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.peel import (
+from psyclone_storage.ir.loop_split import (
     SECTIONS_OF_CELLS,
     SECTIONS_OF_POINTS,
     Interior,

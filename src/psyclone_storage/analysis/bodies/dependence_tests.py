@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain, pairwise, product, takewhile
 
+from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.inequalities import NonNegativePolynomials, may_be_zero
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.ranks import is_scalar
-from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.affine import Polynomial, constant_polynomial, polynomial_of, symbol

@@ -18,9 +18,7 @@ from psyclone_storage.analysis.bodies.accesses import (
     accesses_of,
     associated_lines,
 )
-from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.analysis.bodies.shapes import is_integer
-from psyclone_storage.analysis.bodies.summaries import (
+from psyclone_storage.analysis.bodies.def_use import (
     NOTHING,
     Jump,
     Summary,
@@ -28,6 +26,8 @@ from psyclone_storage.analysis.bodies.summaries import (
     touches_any,
     without,
 )
+from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.shapes import is_integer
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.affine import constant_polynomial, polynomial_of
