@@ -80,7 +80,7 @@ TARGET_ROW = (
     "targets/gocean.py",
     '    "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),\n',
     '    "matrices": Target(FORTRAN, infrastructure),\n',
-    "from psyclone_storage.lowering.matrices.table import infrastructure\n",
+    "from psyclone_storage.targets.matrices.table import infrastructure\n",
 )
 
 # ---------------------------------------------------------------------------- an API

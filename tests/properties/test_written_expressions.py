@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from psyclone_storage.driver.c_printer import CPrinter
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.expr import (
@@ -36,6 +35,7 @@ from psyclone_storage.languages.python.translate.expressions import ExpressionWr
 from psyclone_storage.languages.python.translate.values import NoPythonError
 from psyclone_storage.languages.sources.kernel_search import SourceIndex
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.targets.c_printer import CPrinter
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError
 from random_expressions import SUBROUTINE, RandomExpression

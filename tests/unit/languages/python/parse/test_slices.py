@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unit.languages.python.parse.test_helpers import shown
 
 from psyclone_storage.base.diagnostic import CompileError
 from unit.languages.python.parse.test_columns import HEAD, PROJECT, code_of
+from unit.languages.python.parse.test_inline_functions import shown
 from unit.targets.numpy.test_columns import HEAD as KERNEL
 from unit.targets.numpy.test_columns import computed, module_of
 
