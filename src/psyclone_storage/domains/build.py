@@ -14,18 +14,11 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.domains.data import DataTable
 from psyclone_storage.domains.declared import outside_of_arrays
 from psyclone_storage.domains.undeclared import undeclared
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Invoke,
-    KernelCall,
-    Loop,
-    Over,
-    Program,
-    Schedule,
-)
 
 Kernels = Mapping[str, Kernel]
 
@@ -58,7 +51,7 @@ class Domain(Protocol):
     def bounds_from(self, kernel: Kernel) -> int:
         """Return the position of the argument that gives the bounds of a loop over `kernel`."""
 
-    def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
+    def check_schedule(self, schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
         """Return what cannot be done with data that are spread as `schedule` has them."""
 
 
@@ -66,7 +59,7 @@ class Domain(Protocol):
 class BoundCall:
     """A call of which every argument was looked at: the call, or what is wrong with it."""
 
-    call: KernelCall | None
+    call: sch.KernelCall | None
     problems: tuple[Diagnostic, ...]
 
 
@@ -74,14 +67,14 @@ class BoundCall:
 class BoundInvoke:
     """The calls of an invoke over its data, or what is wrong with them."""
 
-    calls: tuple[KernelCall, ...]
+    calls: tuple[sch.KernelCall, ...]
     data: DataTable
     problems: tuple[Diagnostic, ...]
 
 
 def build_program(
     algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain, options: BuildOptions
-) -> Program:
+) -> sch.Program:
     """Build the program of `algorithm`.
 
     `kernels` maps each name used in an invoke, in lower case, to its kernel or built-in.
@@ -90,7 +83,7 @@ def build_program(
         CompileError: every disagreement between the algorithm and the kernels' metadata.
     """
     problems: list[Diagnostic] = []
-    invokes: list[Invoke] = []
+    invokes: list[sch.Invoke] = []
     names = routine_names(algorithm, kernels)
     for name, parsed in zip(names, algorithm.invokes, strict=True):
         bound = domain.bind_invoke(parsed, algorithm, kernels)
@@ -99,9 +92,9 @@ def build_program(
         if not found:
             schedule = _build_schedule(name, bound, domain, options)
             problems += domain.check_schedule(schedule)
-            invokes.append(Invoke(schedule, parsed))
+            invokes.append(sch.Invoke(schedule, parsed))
     raise_if_any(problems)
-    return Program(f"{algorithm.unit.key}_psy", algorithm, tuple(invokes))
+    return sch.Program(f"{algorithm.unit.key}_psy", algorithm, tuple(invokes))
 
 
 def check_calls(
@@ -160,8 +153,8 @@ def kernel_of(call: ParsedCall, kernels: Kernels) -> Kernel:
 
 def _build_schedule(
     name: str, bound: BoundInvoke, domain: Domain, options: BuildOptions
-) -> Schedule:
-    empty = Schedule(
+) -> sch.Schedule:
+    empty = sch.Schedule(
         name,
         bound.data.in_order(),
         (),
@@ -177,22 +170,24 @@ def _build_schedule(
     return replace(empty, body=tuple(loops))
 
 
-def _build_loop(number: int, call: KernelCall, domain: Domain, schedule: Schedule) -> Loop:
+def _build_loop(
+    number: int, call: sch.KernelCall, domain: Domain, schedule: sch.Schedule
+) -> sch.Loop:
     uid = f"loop{number}"
     extent = domain.rules.initial_extent(call, schedule)
     position = domain.bounds_from(call.kernel)
     outer, *inner = _nest(call.kernel)
-    body: KernelCall | Loop = call
+    body: sch.KernelCall | sch.Loop = call
     for over in reversed(inner):
-        body = Loop(f"{over.value}@{uid}", over, extent, position, (body,))
-    return Loop(uid, outer, extent, position, (body,))
+        body = sch.Loop(f"{over.value}@{uid}", over, extent, position, (body,))
+    return sch.Loop(uid, outer, extent, position, (body,))
 
 
-def _nest(kernel: Kernel) -> tuple[Over, ...]:
+def _nest(kernel: Kernel) -> tuple[sch.Over, ...]:
     """Return what the loops around a call of `kernel` count, from outside to inside."""
     match kernel.iteration:
         case Iteration.GRID_POINT:
-            return (Over.ROWS, Over.COLUMNS)
+            return (sch.Over.ROWS, sch.Over.COLUMNS)
         case Iteration.DOMAIN:
-            return (Over.DOMAIN,)
-    return (Over.DOFS if kernel.iteration.over_dofs else Over.CELLS,)
+            return (sch.Over.DOMAIN,)
+    return (sch.Over.DOFS if kernel.iteration.over_dofs else sch.Over.CELLS,)

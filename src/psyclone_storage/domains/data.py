@@ -14,22 +14,8 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.domains.declared import declared
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import affine_form, substitute_constants
-from psyclone_storage.ir.expr import (
-    ASSOCIATED,
-    CallFunction,
-    Expr,
-    Index,
-    Member,
-    Name,
-    Range,
-    Section,
-    Symbol,
-    Unresolved,
-    canonical,
-    spell,
-    walk,
-)
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.schedule import Datum, DatumRole
 from psyclone_storage.ir.types import DataType
@@ -43,7 +29,7 @@ _CHANGED_BY_WRITES = (ArgKind.SCALAR, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERA
 class ArgumentUse:
     """Facts about an actual argument from one of its uses."""
 
-    actual: Expr
+    actual: ex.Expr
     type: DataType
     span: Span
     role: DatumRole = DatumRole.ARGUMENT
@@ -62,15 +48,15 @@ class DataTable:
 
     def add(self, wanted: ArgumentUse) -> Datum:
         """Return the datum for an actual argument, a new one if its text was not met before."""
-        key = canonical(wanted.actual)
+        key = ex.canonical(wanted.actual)
         known = self._data.get(key)
         datum = _met_again(known, wanted) if known else self._met_first(wanted)
         self._data[key] = datum
         return datum
 
-    def known(self, actual: Expr) -> Datum | None:
+    def known(self, actual: ex.Expr) -> Datum | None:
         """Return the datum for an actual argument that was met before, or None."""
-        return self._data.get(canonical(actual))
+        return self._data.get(ex.canonical(actual))
 
     def in_order(self) -> tuple[Datum, ...]:
         """Return all data in the order of the routine's dummies.
@@ -88,7 +74,7 @@ class DataTable:
         return tuple(replace(datum, may_alias=tuple(aliases[datum.name])) for datum in data)
 
     def _met_first(self, wanted: ArgumentUse) -> Datum:
-        name = "_".join(_WORD.findall(spell(wanted.actual).lower()))
+        name = "_".join(_WORD.findall(ex.spell(wanted.actual).lower()))
         return Datum(
             self._names.fresh(name if name[:1].isalpha() else f"arg_{name}"),
             wanted.actual,
@@ -120,55 +106,57 @@ def _by_array(data: Iterable[Datum]) -> Iterable[list[Datum]]:
     """Return the data that are elements of the same arrays, or one variable, together."""
     arrays: dict[str, list[Datum]] = defaultdict(list)
     for datum in data:
-        arrays[canonical(_without_indices(_designated(datum.actual)))].append(datum)
+        arrays[ex.canonical(_without_indices(_designated(datum.actual)))].append(datum)
     return arrays.values()
 
 
-def _designated(actual: Expr) -> Expr:
+def _designated(actual: ex.Expr) -> ex.Expr:
     """Return `actual` with the selectors of constructs instead of the names that these define."""
     match actual:
-        case Name(symbol=Symbol(attributes=words, value=value)) if value and ASSOCIATED in words:
+        case ex.Name(symbol=ex.Symbol(attributes=words, value=value)) if (
+            value and ex.ASSOCIATED in words
+        ):
             return _with_known_indices(_designated(value))
-        case Index(base, items):
-            return Index(_designated(base), items)
-        case Member(base, name):
-            return Member(_designated(base), name)
+        case ex.Index(base, items):
+            return ex.Index(_designated(base), items)
+        case ex.Member(base, name):
+            return ex.Member(_designated(base), name)
     return actual
 
 
-def _with_known_indices(selector: Expr) -> Expr:
+def _with_known_indices(selector: ex.Expr) -> ex.Expr:
     """Return a selector with the indices that no assignment to a variable has changed since."""
     match selector:
-        case Index(base, items):
+        case ex.Index(base, items):
             values = map(substitute_constants, items)
             known = (
-                Range() if any(isinstance(part, Name) for part in walk(item)) else item
+                ex.Range() if any(isinstance(part, ex.Name) for part in ex.walk(item)) else item
                 for item in values
             )
-            return Index(_with_known_indices(base), tuple(known))
-        case Member(base, name):
-            return Member(_with_known_indices(base), name)
+            return ex.Index(_with_known_indices(base), tuple(known))
+        case ex.Member(base, name):
+            return ex.Member(_with_known_indices(base), name)
     return selector
 
 
-def _without_indices(actual: Expr) -> Expr:
+def _without_indices(actual: ex.Expr) -> ex.Expr:
     match actual:
-        case Index(base):
+        case ex.Index(base):
             return _without_indices(base)
-        case Member(base, name):
-            return Member(_without_indices(base), name)
+        case ex.Member(base, name):
+            return ex.Member(_without_indices(base), name)
     return actual
 
 
-def _indices(actual: Expr) -> tuple[tuple[Expr, ...], ...]:
+def _indices(actual: ex.Expr) -> tuple[tuple[ex.Expr, ...], ...]:
     """Return the indices of each object on the way to `actual`: of `s(i)%f` those of s and of f.
 
     Those of a part of an array that a name is associated with are unknown.
     """
     match actual:
-        case Index(base, items):
-            return (*_indices(base)[:-1], () if isinstance(base, Index) else items)
-        case Member(base):
+        case ex.Index(base, items):
+            return (*_indices(base)[:-1], () if isinstance(base, ex.Index) else items)
+        case ex.Member(base):
             return (*_indices(base), ())
     return ((),)
 
@@ -186,20 +174,20 @@ def _may_alias(first: Datum, second: Datum) -> bool:
     )
 
 
-def _never_equal(one: Expr, other: Expr) -> bool:
+def _never_equal(one: ex.Expr, other: ex.Expr) -> bool:
     """Return whether two indices select nothing in common, whatever the values of variables."""
     (first, last), (first_of_other, last_of_other) = _ends(one), _ends(other)
     return _is_less(last, first_of_other) or _is_less(last_of_other, first)
 
 
-def _ends(index: Expr) -> tuple[Expr | None, Expr | None]:
+def _ends(index: ex.Expr) -> tuple[ex.Expr | None, ex.Expr | None]:
     """Return the least and the greatest index that are selected, where they are written."""
-    if isinstance(index, Range):
+    if isinstance(index, ex.Range):
         return (index.lower, index.upper) if index.step is None else (None, None)
     return index, index
 
 
-def _is_less(one: Expr | None, other: Expr | None) -> bool:
+def _is_less(one: ex.Expr | None, other: ex.Expr | None) -> bool:
     """Return whether an index is certainly less than another: names must be those of scalars."""
     if one is None or other is None:
         return False
@@ -208,10 +196,12 @@ def _is_less(one: Expr | None, other: Expr | None) -> bool:
     return apart is not None and apart > 0 and all(map(_is_scalar, first.symbols.values()))
 
 
-def _is_scalar(term: Expr) -> bool:
+def _is_scalar(term: ex.Expr) -> bool:
     """Return whether a part of an index is an integer that is the same wherever it is written."""
     known = declared(term)
-    unknown = any(isinstance(part, CallFunction | Section | Unresolved) for part in walk(term))
+    unknown = any(
+        isinstance(part, ex.CallFunction | ex.Section | ex.Unresolved) for part in ex.walk(term)
+    )
     return known is not None and known.rank == 0 and not unknown
 
 

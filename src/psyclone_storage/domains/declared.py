@@ -10,26 +10,8 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import integer_constant
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Construct,
-    Element,
-    Expr,
-    Index,
-    Literal,
-    Member,
-    Name,
-    Range,
-    Section,
-    Sort,
-    Symbol,
-    Unary,
-    children,
-    spell,
-    walk,
-)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedInvoke
 from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
@@ -43,7 +25,7 @@ class Declared:
 
     type: DataType
     rank: int
-    symbol: Symbol
+    symbol: ex.Symbol
 
     @property
     def places(self) -> tuple[Related, ...]:
@@ -52,15 +34,15 @@ class Declared:
         return (Related(span, "declared here"),) if span else ()
 
 
-def declared(expr: Expr) -> Declared | None:
+def declared(expr: ex.Expr) -> Declared | None:
     """Return what is declared about `expr`, or None."""
     match expr:
-        case Name(symbol=Symbol() as symbol) | Member(symbol=Symbol() as symbol):
+        case ex.Name(symbol=ex.Symbol() as symbol) | ex.Member(symbol=ex.Symbol() as symbol):
             if not symbol.is_data or symbol.type is None:
                 return None
-            outer = declared(expr.base) if isinstance(expr, Member) else None
+            outer = declared(expr.base) if isinstance(expr, ex.Member) else None
             return Declared(symbol.type, symbol.rank + (outer.rank if outer else 0), symbol)
-        case Element(base, items) | Section(base, items):
+        case ex.Element(base, items) | ex.Section(base, items):
             whole = declared(base)
             if whole is None or whole.symbol.rank != len(items):
                 return None
@@ -69,25 +51,25 @@ def declared(expr: Expr) -> Declared | None:
     return None
 
 
-def _selects_several(subscript: Expr) -> bool:
+def _selects_several(subscript: ex.Expr) -> bool:
     """Return whether a subscript is a range, or an array of subscripts."""
     match subscript:
-        case Range():
+        case ex.Range():
             return True
-        case Unary() | Binary():
-            return any(map(_selects_several, children(subscript)))
+        case ex.Unary() | ex.Binary():
+            return any(map(_selects_several, ex.children(subscript)))
     known = declared(subscript)
     return known is not None and known.rank > 0
 
 
-def intrinsic_of(expr: Expr) -> Intrinsic | None:
+def intrinsic_of(expr: ex.Expr) -> Intrinsic | None:
     """Return the type of the values of an arithmetic expression, None where it is not known."""
     match expr:
-        case Literal():
+        case ex.Literal():
             return expr.intrinsic
-        case Unary(Operator.PLUS | Operator.MINUS, operand):
+        case ex.Unary(Operator.PLUS | Operator.MINUS, operand):
             return intrinsic_of(operand)
-        case Binary(op, left, right) if op in _ARITHMETIC:
+        case ex.Binary(op, left, right) if op in _ARITHMETIC:
             types = {intrinsic_of(left), intrinsic_of(right)}
             if types <= {Intrinsic.REAL, Intrinsic.INTEGER}:
                 return Intrinsic.REAL if Intrinsic.REAL in types else Intrinsic.INTEGER
@@ -96,23 +78,27 @@ def intrinsic_of(expr: Expr) -> Intrinsic | None:
     return known.type.intrinsic if known and isinstance(known.type, ScalarType) else None
 
 
-def is_named_constant(expr: Expr) -> bool:
+def is_named_constant(expr: ex.Expr) -> bool:
     """Return whether `expr` is a named constant or a part of one."""
-    while isinstance(expr, Member | Index):
+    while isinstance(expr, ex.Member | ex.Index):
         expr = expr.base
-    return isinstance(expr, Name) and expr.symbol is not None and expr.symbol.sort is Sort.CONSTANT
+    return (
+        isinstance(expr, ex.Name)
+        and expr.symbol is not None
+        and expr.symbol.sort is ex.Sort.CONSTANT
+    )
 
 
 def outside_of_arrays(invoke: ParsedInvoke) -> Iterator[Diagnostic]:
     """Yield `S106` for each constant subscript that is outside of the declared bounds."""
     for call in invoke.calls:
         for given in call.args:
-            for part in walk(given.expr):
-                if isinstance(part, Element | Section):
+            for part in ex.walk(given.expr):
+                if isinstance(part, ex.Element | ex.Section):
                     yield from _outside(part, given)
 
 
-def _outside(part: Element | Section, given: ParsedArgument) -> Iterator[Diagnostic]:
+def _outside(part: ex.Element | ex.Section, given: ParsedArgument) -> Iterator[Diagnostic]:
     array = declared(part.base)
     if array is None or array.symbol.rank != len(part.items):
         return
@@ -123,8 +109,8 @@ def _outside(part: Element | Section, given: ParsedArgument) -> Iterator[Diagnos
                 continue
             yield Diagnostic(
                 "S106",
-                f"The subscript {value} in '{spell(part)}' is outside of the bounds of"
-                f" '{spell(part.base)}'.",
+                f"The subscript {value} in '{ex.spell(part)}' is outside of the bounds of"
+                f" '{ex.spell(part.base)}'.",
                 given.span,
                 hint=f"Write a subscript {_limits(lower, upper)}.",
                 related=array.places,
@@ -132,9 +118,9 @@ def _outside(part: Element | Section, given: ParsedArgument) -> Iterator[Diagnos
             break
 
 
-def _subscripts(item: Expr) -> tuple[int, ...]:
+def _subscripts(item: ex.Expr) -> tuple[int, ...]:
     """Return the known ends of what a subscript selects, none where that may be nothing."""
-    if not isinstance(item, Range):
+    if not isinstance(item, ex.Range):
         value = integer_constant(item)
         return () if value is None else (value,)
     ends = [integer_constant(end) for end in (item.lower, item.upper) if end is not None]
@@ -149,25 +135,25 @@ def _limits(lower: int | None, upper: int | None) -> str:
     return f"from {lower} to {upper}"
 
 
-def _bounds(extent: Expr) -> tuple[int | None, int | None]:
+def _bounds(extent: ex.Expr) -> tuple[int | None, int | None]:
     """Return the declared bounds of a dimension, None for each one that is not known."""
-    if isinstance(extent, Range):
+    if isinstance(extent, ex.Range):
         lower = integer_constant(extent.lower) if extent.lower else 1 if extent.upper else None
         return lower, integer_constant(extent.upper) if extent.upper else None
     upper = integer_constant(extent)
     return (None if upper is None else 1), upper
 
 
-def is_variable(expr: Expr) -> bool:
+def is_variable(expr: ex.Expr) -> bool:
     """Return whether `expr` designates an object: a name, a component or an element.
 
     An unknown form may be one.
     """
     match expr:
-        case Name(_):
+        case ex.Name(_):
             return True
-        case CallFunction() | Construct():
+        case ex.CallFunction() | ex.Construct():
             return False
-        case Member(base, _) | Index(base, _):
+        case ex.Member(base, _) | ex.Index(base, _):
             return is_variable(base)
     return False

@@ -7,14 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import parsed
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.parsed import (
-    ParsedAlgorithm,
-    ParsedCall,
-    ParsedInvoke,
-    ParsedUse,
-    UsedName,
-)
 from psyclone_storage.ir.types import DerivedType
 
 
@@ -31,7 +25,7 @@ class Import:
     local: str
     original: str
     modules: tuple[str, ...]
-    call: ParsedCall
+    call: parsed.ParsedCall
     doubt: Diagnostic | None = None
     hiding: tuple[str, ...] = ()
 
@@ -53,7 +47,7 @@ USE = "use <module>, only: {}"
 
 
 def find_imports(
-    algorithm: ParsedAlgorithm, builtins: Collection[str], form: str = USE
+    algorithm: parsed.ParsedAlgorithm, builtins: Collection[str], form: str = USE
 ) -> InvokeImports:
     """Sort the names called in the invokes of `algorithm` into built-ins and imported kernels.
 
@@ -63,7 +57,7 @@ def find_imports(
     the algorithm imports a name, for hints.
     """
     known = {key_of(name): name for name in builtins}
-    kernels: dict[tuple[str, tuple[ParsedUse, ...]], Import] = {}
+    kernels: dict[tuple[str, tuple[parsed.ParsedUse, ...]], Import] = {}
     used: dict[str, str] = {}
     problems: list[Diagnostic] = []
     for invoke in algorithm.invokes:
@@ -85,9 +79,9 @@ def find_imports(
 
 
 def _find(
-    call: ParsedCall,
-    invoke: ParsedInvoke,
-    algorithm: ParsedAlgorithm,
+    call: parsed.ParsedCall,
+    invoke: parsed.ParsedInvoke,
+    algorithm: parsed.ParsedAlgorithm,
     builtins: Collection[str],
     form: str,
 ) -> Import | Diagnostic:
@@ -111,22 +105,26 @@ def _find(
     return Import(name, name, whole, call, unknown) if whole else unknown
 
 
-def _uses(invoke: ParsedInvoke) -> Iterator[ParsedUse]:
+def _uses(invoke: parsed.ParsedInvoke) -> Iterator[parsed.ParsedUse]:
     for scope in invoke.scopes:
         yield from scope.uses
 
 
-def _named(invoke: ParsedInvoke) -> Iterator[tuple[ParsedUse, UsedName]]:
+def _named(invoke: parsed.ParsedInvoke) -> Iterator[tuple[parsed.ParsedUse, parsed.UsedName]]:
     return _named_in(_uses(invoke))
 
 
-def _named_in(uses: Iterable[ParsedUse]) -> Iterator[tuple[ParsedUse, UsedName]]:
+def _named_in(
+    uses: Iterable[parsed.ParsedUse],
+) -> Iterator[tuple[parsed.ParsedUse, parsed.UsedName]]:
     for use in uses:
         for item in (*(use.only or ()), *use.renames):
             yield use, item
 
 
-def _imported_builtin(call: ParsedCall, invoke: ParsedInvoke, form: str) -> Iterator[Diagnostic]:
+def _imported_builtin(
+    call: parsed.ParsedCall, invoke: parsed.ParsedInvoke, form: str
+) -> Iterator[Diagnostic]:
     for use, item in _named(invoke):
         if item.key == call.key:
             yield Diagnostic(
@@ -146,7 +144,7 @@ def _statement(form: str) -> str:
 
 
 def _unknown(
-    call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str], form: str
+    call: parsed.ParsedCall, invoke: parsed.ParsedInvoke, builtins: Collection[str], form: str
 ) -> Diagnostic:
     data_types = {
         declaration.type.name

@@ -11,12 +11,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import (
-    Expr,
-    Name,
-    Range,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, BasisOperation, BasisShape
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intent, ScalarType
@@ -101,21 +96,21 @@ OF_VALUES = frozenset(
     }
 )
 """The roles of dummies that have the values of an argument of metadata."""
-ANY = Range()
+ANY = ex.Range()
 """The extent of what is passed, whatever it is."""
 
 
-def extents(*parts: str | int | Expr) -> tuple[Expr, ...]:
+def extents(*parts: str | int | ex.Expr) -> tuple[ex.Expr, ...]:
     """Return the shape with one of `parts` for each dimension: a name, a number, an expression."""
     return tuple(map(_extent, parts))
 
 
-def _extent(part: str | int | Expr) -> Expr:
+def _extent(part: str | int | ex.Expr) -> ex.Expr:
     match part:
         case str():
-            return Name(part)
+            return ex.Name(part)
         case int():
-            return whole(part)
+            return ex.whole(part)
     return part
 
 
@@ -135,7 +130,7 @@ class Dummy:
     role: Role
     name: str
     type: ScalarType
-    shape: tuple[Expr, ...] = ()
+    shape: tuple[ex.Expr, ...] = ()
     arg: int | None = None
     component: int | None = None
     space: str = ""

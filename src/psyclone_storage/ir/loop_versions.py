@@ -10,23 +10,17 @@ order when loops are fused, so that to leave out calls is to take loops apart ag
 from __future__ import annotations
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.schedule import (
-    DirectiveRegion,
-    KernelCall,
-    Loop,
-    ProfileRegion,
-    Statement,
-)
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.walk import kernel_calls, statements
 
 
-def loops_with_parts(statement: Loop | DirectiveRegion) -> tuple[Loop, ...]:
+def loops_with_parts(statement: sch.Loop | sch.DirectiveRegion) -> tuple[sch.Loop, ...]:
     """Return the loops in `statement`, itself included, that were fused under a test."""
     found = (statement, *statements(statement))
-    return tuple(item for item in found if isinstance(item, Loop) and item.parts)
+    return tuple(item for item in found if isinstance(item, sch.Loop) and item.parts)
 
 
-def parts_of(loop: Loop) -> tuple[Loop, ...]:
+def parts_of(loop: sch.Loop) -> tuple[sch.Loop, ...]:
     """Return the loops that `loop` was made of."""
     starts = {part.call: part.bounds_from for part in loop.parts}
     groups: list[list[str]] = []
@@ -38,11 +32,11 @@ def parts_of(loop: Loop) -> tuple[Loop, ...]:
         replace(part, bounds_from=starts[group[0]])
         for group in groups
         for part in _restricted((loop,), frozenset(group))
-        if isinstance(part, Loop)
+        if isinstance(part, sch.Loop)
     )
 
 
-def taken_apart(statement: Loop | DirectiveRegion) -> tuple[Statement, ...]:
+def taken_apart(statement: sch.Loop | sch.DirectiveRegion) -> tuple[sch.Statement, ...]:
     """Return `statement` once for each of the loops that its loops were made of, in order.
 
     What stands beside a loop with parts comes in turn, too.
@@ -64,17 +58,19 @@ def taken_apart(statement: Loop | DirectiveRegion) -> tuple[Statement, ...]:
     return tuple(part for group in groups for part in _restricted((statement,), frozenset(group)))
 
 
-def _restricted(body: tuple[Statement, ...], calls: frozenset[str]) -> tuple[Statement, ...]:
+def _restricted(
+    body: tuple[sch.Statement, ...], calls: frozenset[str]
+) -> tuple[sch.Statement, ...]:
     """Return `body` with these calls alone, in loops that are no longer fused."""
-    kept: list[Statement] = []
+    kept: list[sch.Statement] = []
     for item in body:
         match item:
-            case KernelCall():
+            case sch.KernelCall():
                 kept += [item] if item.uid in calls else []
-            case Loop():
+            case sch.Loop():
                 inside = _restricted(item.body, calls)
                 kept += [_alone(item, inside)] if inside else []
-            case DirectiveRegion() | ProfileRegion():
+            case sch.DirectiveRegion() | sch.ProfileRegion():
                 inside = _restricted(item.body, calls)
                 left = replace(item, body=inside)
                 kept += [left] if kernel_calls(left) else []
@@ -83,7 +79,7 @@ def _restricted(body: tuple[Statement, ...], calls: frozenset[str]) -> tuple[Sta
     return tuple(kept)
 
 
-def _alone(loop: Loop, body: tuple[Statement, ...]) -> Loop:
+def _alone(loop: sch.Loop, body: tuple[sch.Statement, ...]) -> sch.Loop:
     """Return `loop` around a part of what it holds, with the bounds of that part."""
     left = replace(loop, body=body, parts=())
     first = kernel_calls(left)[0].uid

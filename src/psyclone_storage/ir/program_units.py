@@ -10,24 +10,15 @@ from collections.abc import Callable, Iterator
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.unit import (
-    Blank,
-    Comment,
-    Declare,
-    DirectiveLine,
-    Include,
-    Line,
-    Opaque,
-    Use,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class UseStatement:
     """A `use` statement."""
 
-    use: Use
+    use: un.Use
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
@@ -35,11 +26,11 @@ class UseStatement:
 class DeclarationStatement:
     """A statement that declares one variable or several of one type."""
 
-    declares: tuple[Declare, ...]
+    declares: tuple[un.Declare, ...]
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-Between = Comment | Blank | DirectiveLine | Include | Opaque
+Between = un.Comment | un.Blank | un.DirectiveLine | un.Include | un.Opaque
 """What stands between units, and between statements of a specification part."""
 
 SpecificationItem = UseStatement | DeclarationStatement | Between
@@ -61,7 +52,7 @@ class ProgramUnit:
     dummies: tuple[str, ...] = ()
     result: str = ""
     specification: tuple[SpecificationItem, ...] = ()
-    body: tuple[Line, ...] = ()
+    body: tuple[un.Line, ...] = ()
     contained: tuple[ProgramUnit | Between, ...] = ()
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     contains: Span | None = field(default=None, compare=False, repr=False, kw_only=True)

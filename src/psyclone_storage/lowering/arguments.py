@@ -3,52 +3,11 @@
 from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import (
-    Binary,
-    Element,
-    Expr,
-    Name,
-    Range,
-    Section,
-    spell,
-    whole,
-    whole_number,
-)
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import BasisShape, MeshRole, StencilShape
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.runtime_ops import (
-    AdjacentFaces,
-    BandNumber,
-    BasisAtNodes,
-    BasisAtPoints,
-    BoundaryDofs,
-    CellCount,
-    ColumnMap,
-    DataOf,
-    DataPerDof,
-    Dofmap,
-    DofsOnRank,
-    DofsPerCell,
-    ExtentsOf,
-    FaceCount,
-    GridPropertyOf,
-    Layers,
-    LongestBranch,
-    MeshPair,
-    Normals,
-    OperatorCells,
-    Orientation,
-    PointsEnd,
-    QuadraturePart,
-    SpaceRef,
-    StencilCells,
-    StencilDirection,
-    StencilMap,
-    StencilRef,
-    StencilSizes,
-    Value,
-)
 from psyclone_storage.ir.schedule import Axis, Datum, KernelCall
 from psyclone_storage.lowering.function_space_refs import (
     iteration_space,
@@ -58,10 +17,12 @@ from psyclone_storage.lowering.function_space_refs import (
 )
 from psyclone_storage.lowering.infrastructure import LoweringContext
 
-_ALL = Range()
+_ALL = ex.Range()
 
 
-def actual_arguments(context: LoweringContext, call: KernelCall, index: Expr) -> tuple[Expr, ...]:
+def actual_arguments(
+    context: LoweringContext, call: KernelCall, index: ex.Expr
+) -> tuple[ex.Expr, ...]:
     """Return what is passed for each dummy of `call`.
 
     `index` is the current cell or dof; a kernel that is called for all cells at once has `:`.
@@ -69,23 +30,25 @@ def actual_arguments(context: LoweringContext, call: KernelCall, index: Expr) ->
     return tuple(_actual(context, call, dummy, index) for dummy in call.dummies)
 
 
-def mask_condition(context: LoweringContext, call: KernelCall, index: Expr) -> Expr | None:
+def mask_condition(context: LoweringContext, call: KernelCall, index: ex.Expr) -> ex.Expr | None:
     """Return the condition under which `call` is made for the cell `index`, None if for all."""
     mask = call.kernel.mask
     if mask is None:
         return None
-    values = DataOf(context.datum(call, mask), call.args[mask].component)
-    first = Element(context.value(Dofmap(space_of(context, call, mask))), (whole(1), index))
-    return Binary(Operator.GREATER, Element(context.value(values), (first,)), whole(0))
+    values = ops.DataOf(context.datum(call, mask), call.args[mask].component)
+    first = ex.Element(
+        context.value(ops.Dofmap(space_of(context, call, mask))), (ex.whole(1), index)
+    )
+    return ex.Binary(Operator.GREATER, ex.Element(context.value(values), (first,)), ex.whole(0))
 
 
-def scalar_value(context: LoweringContext, call: KernelCall, arg: int) -> Expr:
+def scalar_value(context: LoweringContext, call: KernelCall, arg: int) -> ex.Expr:
     """Return the scalar that a call passes: a variable, or a constant as it was written."""
     actual = call.args[arg]
-    return context.work.constant(actual.value) if actual.datum is None else Name(actual.datum)
+    return context.work.constant(actual.value) if actual.datum is None else ex.Name(actual.datum)
 
 
-def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
+def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: ex.Expr) -> ex.Expr:
     """Return the actual argument for one dummy, from the group that its role belongs to."""
     role = dummy.role
     if role in _COUNTERS:
@@ -93,7 +56,7 @@ def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: Exp
     if role in _OF_THE_CALL:
         return _of_the_call(context, call, dummy, index)
     if role in _OF_A_QUADRATURE:
-        return context.value(QuadraturePart(*_rule(context, call, dummy), role))
+        return context.value(ops.QuadraturePart(*_rule(context, call, dummy), role))
     if dummy.arg is None:
         raise InternalError(f"'{dummy.name}' of '{call.uid}' belongs to no argument.")
     if role is Role.IMPORTED:
@@ -101,9 +64,9 @@ def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: Exp
         if name is None:
             raise InternalError(f"'{call.uid}' imports no variable for argument {dummy.arg}.")
         datum = context.schedule.datum(name)
-        return Name(context.work.imports.local(datum.module, spell(datum.actual)))
+        return ex.Name(context.work.imports.local(datum.module, ex.spell(datum.actual)))
     if role in _ENDS:
-        return context.value(PointsEnd(call, dummy.arg, *_ENDS[role]))
+        return context.value(ops.PointsEnd(call, dummy.arg, *_ENDS[role]))
     if role in _OF_A_SPACE:
         space = space_of(context, call, dummy.arg, dummy.space)
         return _of_a_space(context, call, dummy, space, index)
@@ -179,7 +142,9 @@ _BAND_NUMBERS = {
 }
 
 
-def _of_the_call(context: LoweringContext, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
+def _of_the_call(
+    context: LoweringContext, call: KernelCall, dummy: Dummy, index: ex.Expr
+) -> ex.Expr:
     role = dummy.role
     if role is Role.CELL:
         return index
@@ -187,65 +152,67 @@ def _of_the_call(context: LoweringContext, call: KernelCall, dummy: Dummy, index
         return _of_a_pair(context, call, role, index)
     space = iteration_space(context, call)
     if role in _FACE_COUNTS:
-        return context.value(FaceCount(space, role))
+        return context.value(ops.FaceCount(space, role))
     match role:
         case Role.NLAYERS:
-            return context.value(Layers(space))
+            return context.value(ops.Layers(space))
         case Role.NCELL_2D:
-            return context.value(CellCount(space))
+            return context.value(ops.CellCount(space))
         case Role.NCELL_2D_NO_HALOS:
-            return context.value(CellCount(space, owned=True))
+            return context.value(ops.CellCount(space, owned=True))
         case Role.NORMALS:
-            return context.value(Normals(space, dummy.property_name))
-    return Section(context.value(AdjacentFaces(space)), (_ALL, index))
+            return context.value(ops.Normals(space, dummy.property_name))
+    return ex.Section(context.value(ops.AdjacentFaces(space)), (_ALL, index))
 
 
-def _of_a_pair(context: LoweringContext, call: KernelCall, role: Role, index: Expr) -> Expr:
+def _of_a_pair(context: LoweringContext, call: KernelCall, role: Role, index: ex.Expr) -> ex.Expr:
     first = {arg.mesh: position for position, arg in reversed(list(enumerate(call.kernel.args)))}
     coarse, fine = (
         space_of(context, call, first[mesh]) for mesh in (MeshRole.COARSE, MeshRole.FINE)
     )
     match role:
         case Role.CELL_MAP:
-            return Section(context.value(MeshPair(coarse, fine, role)), (_ALL, _ALL, index))
+            return ex.Section(context.value(ops.MeshPair(coarse, fine, role)), (_ALL, _ALL, index))
         case Role.CELLS_PER_CELL:
-            along_x = context.value(MeshPair(coarse, fine, Role.CELLS_PER_CELL_X))
-            along_y = context.value(MeshPair(coarse, fine, Role.CELLS_PER_CELL_Y))
-            return Binary(Operator.TIMES, along_x, along_y)
-    return context.value(MeshPair(coarse, fine, role))
+            along_x = context.value(ops.MeshPair(coarse, fine, Role.CELLS_PER_CELL_X))
+            along_y = context.value(ops.MeshPair(coarse, fine, Role.CELLS_PER_CELL_Y))
+            return ex.Binary(Operator.TIMES, along_x, along_y)
+    return context.value(ops.MeshPair(coarse, fine, role))
 
 
 def _of_a_space(
-    context: LoweringContext, call: KernelCall, dummy: Dummy, space: SpaceRef, index: Expr
-) -> Expr:
+    context: LoweringContext, call: KernelCall, dummy: Dummy, space: ops.SpaceRef, index: ex.Expr
+) -> ex.Expr:
     match dummy.role:
         case Role.NDF:
-            return context.value(DofsPerCell(space))
+            return context.value(ops.DofsPerCell(space))
         case Role.UNDF:
-            return context.value(DofsOnRank(space))
+            return context.value(ops.DofsOnRank(space))
         case Role.DATA_PER_DOF:
-            return context.value(DataPerDof(space))
+            return context.value(ops.DataPerDof(space))
         case Role.FIELD_LAYERS:
-            return context.value(Layers(space))
+            return context.value(ops.Layers(space))
         case Role.DOFMAP:
-            return Section(context.value(Dofmap(space)), (_ALL, index))
+            return ex.Section(context.value(ops.Dofmap(space)), (_ALL, index))
         case Role.WHOLE_DOFMAP:
-            return context.value(Dofmap(space))
+            return context.value(ops.Dofmap(space))
         case Role.BOUNDARY_DOFS:
-            return context.value(BoundaryDofs(space))
+            return context.value(ops.BoundaryDofs(space))
         case Role.ORIENTATION:
-            return context.value(Orientation(space, index))
+            return context.value(ops.Orientation(space, index))
     return context.value(_basis(context, call, dummy, space))
 
 
-def _basis(context: LoweringContext, call: KernelCall, dummy: Dummy, space: SpaceRef) -> Value:
+def _basis(
+    context: LoweringContext, call: KernelCall, dummy: Dummy, space: ops.SpaceRef
+) -> ops.Value:
     if dummy.operation is None or dummy.quadrature is None:
         raise InternalError(f"'{dummy.name}' is no basis function.")
-    size = whole_number(dummy.shape[0]) if dummy.shape else None
+    size = ex.whole_number(dummy.shape[0]) if dummy.shape else None
     if dummy.quadrature is BasisShape.EVALUATOR:
         target = space_named(context, call, dummy.target)
-        return BasisAtNodes(space, dummy.operation, size, target)
-    return BasisAtPoints(space, dummy.operation, size, *_rule(context, call, dummy))
+        return ops.BasisAtNodes(space, dummy.operation, size, target)
+    return ops.BasisAtPoints(space, dummy.operation, size, *_rule(context, call, dummy))
 
 
 def _rule(context: LoweringContext, call: KernelCall, dummy: Dummy) -> tuple[Datum, BasisShape]:
@@ -256,7 +223,7 @@ def _rule(context: LoweringContext, call: KernelCall, dummy: Dummy) -> tuple[Dat
     return context.of(rule), dummy.quadrature
 
 
-def _stencil_of(context: LoweringContext, call: KernelCall, arg: int) -> StencilRef:
+def _stencil_of(context: LoweringContext, call: KernelCall, arg: int) -> ops.StencilRef:
     """Return the stencil with which `call` reads its argument `arg`."""
     actual, shape = call.args[arg], call.kernel.args[arg].stencil
     if actual.extent is None or not isinstance(shape, StencilShape):
@@ -264,48 +231,52 @@ def _stencil_of(context: LoweringContext, call: KernelCall, arg: int) -> Stencil
     extent = context.work.constant(actual.extent)
     if call.kernel.args[arg].kind.is_operator:
         space = mesh_space(context, call)
-        return StencilRef(space, extent, shape, actual.direction, of_cells=True)
-    return StencilRef(space_of(context, call, arg), extent, shape, actual.direction)
+        return ops.StencilRef(space, extent, shape, actual.direction, of_cells=True)
+    return ops.StencilRef(space_of(context, call, arg), extent, shape, actual.direction)
 
 
-def _of_a_stencil(context: LoweringContext, role: Role, stencil: StencilRef, index: Expr) -> Expr:
+def _of_a_stencil(
+    context: LoweringContext, role: Role, stencil: ops.StencilRef, index: ex.Expr
+) -> ex.Expr:
     branches = (_ALL,) if stencil.branched else ()
     match role:
         case Role.STENCIL_SIZE:
-            sizes = context.value(StencilSizes(stencil))
-            return Section(sizes, (*branches, index)) if branches else Element(sizes, (index,))
+            sizes = context.value(ops.StencilSizes(stencil))
+            return (
+                ex.Section(sizes, (*branches, index)) if branches else ex.Element(sizes, (index,))
+            )
         case Role.STENCIL_DIRECTION:
-            return context.value(StencilDirection(stencil))
+            return context.value(ops.StencilDirection(stencil))
         case Role.STENCIL_MAX_BRANCH:
-            return context.value(LongestBranch(stencil))
+            return context.value(ops.LongestBranch(stencil))
         case Role.STENCIL_CELLS:
-            return Section(context.value(StencilCells(stencil)), (_ALL, *branches, index))
-    return Section(context.value(StencilMap(stencil)), (_ALL, _ALL, *branches, index))
+            return ex.Section(context.value(ops.StencilCells(stencil)), (_ALL, *branches, index))
+    return ex.Section(context.value(ops.StencilMap(stencil)), (_ALL, _ALL, *branches, index))
 
 
 def _of_an_argument(
-    context: LoweringContext, call: KernelCall, dummy: Dummy, arg: int, index: Expr
-) -> Expr:
+    context: LoweringContext, call: KernelCall, dummy: Dummy, arg: int, index: ex.Expr
+) -> ex.Expr:
     described = call.kernel.args[arg]
     if dummy.role is Role.GRID_PROPERTY:
-        return context.value(GridPropertyOf(dummy.property_name, call.args[arg].value))
+        return context.value(ops.GridPropertyOf(dummy.property_name, call.args[arg].value))
     if described.kind.is_scalar and dummy.role is not Role.ARRAY_SHAPE:
         return scalar_value(context, call, arg)
     datum = context.datum(call, arg)
     if dummy.role in _BAND_NUMBERS:
-        return context.value(BandNumber(datum, dummy.role))
+        return context.value(ops.BandNumber(datum, dummy.role))
     match dummy.role:
         case Role.FIELD | Role.OPERATOR | Role.CMA_MATRIX:
-            return context.value(DataOf(datum, _component(call, dummy)))
+            return context.value(ops.DataOf(datum, _component(call, dummy)))
         case Role.DOF_VALUE:
-            return Element(context.value(DataOf(datum, _component(call, dummy))), (index,))
+            return ex.Element(context.value(ops.DataOf(datum, _component(call, dummy))), (index,))
         case Role.OPERATOR_NCELL_3D:
-            return context.value(OperatorCells(datum))
+            return context.value(ops.OperatorCells(datum))
         case Role.BANDED_MAP | Role.INDIRECTION_MAP:
             side = "to" if dummy.space == described.space else "from"
-            return context.value(ColumnMap(datum, dummy.role, side))
+            return context.value(ops.ColumnMap(datum, dummy.role, side))
         case Role.ARRAY_SHAPE:
-            return context.value(ExtentsOf(datum))
+            return context.value(ops.ExtentsOf(datum))
     raise InternalError(f"No argument of a kernel has the role '{dummy.role.value}'.")
 
 

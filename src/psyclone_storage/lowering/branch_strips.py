@@ -26,16 +26,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.branch_strips import ALONG_ROWS, changed_in_strips, hot_path
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    Element,
-    Expr,
-    Name,
-    intrinsic,
-    whole,
-)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     expressions_of,
@@ -45,30 +39,18 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.schedule import KernelCall, Loop
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Branch,
-    Comment,
-    Declare,
-    Do,
-    Exit,
-    If,
-    Line,
-    ScopedBlock,
-    While,
-)
 from psyclone_storage.ir.used import names_in_declaration
 from psyclone_storage.lowering.arguments import actual_arguments
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.passes.inline.block import inlined_block, kinds_in_block
 
-_ONE = whole(1)
-_COMMENT = Comment("Points that take the way with most work are computed without branches")
-_NO_VECTORS = Comment("GCC$ novector", as_written=True)
+_ONE = ex.whole(1)
+_COMMENT = un.Comment("Points that take the way with most work are computed without branches")
+_NO_VECTORS = un.Comment("GCC$ novector", as_written=True)
 """For gfortran, whose vectors of `sin` round in another way than those of single points."""
 
-Lower = Callable[[KernelCall, Expr], tuple[Line, ...]]
-Lines = tuple[Line, ...]
+Lower = Callable[[KernelCall, ex.Expr], tuple[un.Line, ...]]
+Lines = tuple[un.Line, ...]
 
 
 def takes_strips(context: LoweringContext, loop: Loop) -> bool:
@@ -79,7 +61,9 @@ def takes_strips(context: LoweringContext, loop: Loop) -> bool:
     return any(map(hot_path, calls)) and not changed_in_strips(context.schedule, loop)
 
 
-def strips(context: LoweringContext, loop: Loop, ends: tuple[Expr, Expr], lower: Lower) -> Do:
+def strips(
+    context: LoweringContext, loop: Loop, ends: tuple[ex.Expr, ex.Expr], lower: Lower
+) -> un.Do:
     """Return the loop over strips of the points of `loop`.
 
     `ends` are the first and the last column. `lower` gives the statements of a call with all its
@@ -88,38 +72,41 @@ def strips(context: LoweringContext, loop: Loop, ends: tuple[Expr, Expr], lower:
     names = context.work.kept("names in strips", lambda: _StripNames.of(context))
     parts = tuple(_PointCall(context, call, names, lower) for call in _calls(loop))
     size = max(part.path.strip for part in parts if part.path)
-    stop = intrinsic("min", Binary(Operator.PLUS, names.strip, whole(size - 1)), ends[1])
-    run_end = Binary(Operator.MINUS, names.next, _ONE)
+    stop = ex.intrinsic("min", ex.Binary(Operator.PLUS, names.strip, ex.whole(size - 1)), ends[1])
+    run_end = ex.Binary(Operator.MINUS, names.next, _ONE)
 
-    def over(end: Expr, lines: Iterable[Line]) -> Do:
-        return Do(names.point, names.first, end, tuple(lines))
+    def over(end: ex.Expr, lines: Iterable[un.Line]) -> un.Do:
+        return un.Do(names.point, names.first, end, tuple(lines))
 
     ahead = tuple(line for part in parts for line in part.lifted())
     together: Lines = (
-        Assign(names.next, names.point),
+        un.Assign(names.next, names.point),
         *((_NO_VECTORS, over(run_end, ahead)) if ahead else ()),
         over(run_end, (line for part in parts for line in part.without_branches())),
-        Assign(names.first, names.next),
+        un.Assign(names.first, names.next),
     )
     alone: Lines = (
         *(line for part in parts for line in part.all()),
-        Assign(names.first, Binary(Operator.PLUS, names.first, _ONE)),
+        un.Assign(names.first, ex.Binary(Operator.PLUS, names.first, _ONE)),
     )
     runs: Lines = (
         over(names.last, (line for part in parts for line in part.leaves())),
         _COMMENT,
-        If((Branch(Binary(Operator.GREATER, names.point, names.first), together),), alone),
+        un.If((un.Branch(ex.Binary(Operator.GREATER, names.point, names.first), together),), alone),
     )
     own = (
-        *(Declare(one.text, context.ops.integer) for one in (names.first, names.next, names.last)),
+        *(
+            un.Declare(one.text, context.ops.integer)
+            for one in (names.first, names.next, names.last)
+        ),
         *(one for part in parts for one in part.arrays(size)),
     )
     body = (
-        Assign(names.last, stop),
-        Assign(names.first, names.strip),
-        While(Binary(Operator.LESS_EQUAL, names.first, names.last), runs),
+        un.Assign(names.last, stop),
+        un.Assign(names.first, names.strip),
+        un.While(ex.Binary(Operator.LESS_EQUAL, names.first, names.last), runs),
     )
-    return Do(names.strip, ends[0], ends[1], (ScopedBlock((), own, body),), whole(size))
+    return un.Do(names.strip, ends[0], ends[1], (un.ScopedBlock((), own, body),), ex.whole(size))
 
 
 def _calls(loop: Loop) -> tuple[KernelCall, ...]:
@@ -130,11 +117,11 @@ def _calls(loop: Loop) -> tuple[KernelCall, ...]:
 class _StripNames:
     """What loops over strips count: strips, points, and where runs of points begin and end."""
 
-    strip: Name
-    point: Name
-    first: Name
-    next: Name
-    last: Name
+    strip: ex.Name
+    point: ex.Name
+    first: ex.Name
+    next: ex.Name
+    last: ex.Name
 
     @staticmethod
     def of(context: LoweringContext) -> _StripNames:
@@ -154,33 +141,35 @@ class _PointCall:
         self._call = call
         self._names = names
         self._lower = lower
-        offset = Binary(Operator.MINUS, names.point, names.strip)
-        index = Binary(Operator.PLUS, offset, _ONE)
+        offset = ex.Binary(Operator.MINUS, names.point, names.strip)
+        index = ex.Binary(Operator.PLUS, offset, _ONE)
         lifted = self.path.lifted if self.path else ()
         self._arrays = [context.work.fresh(one.name) for one in lifted]
         self._known = {
-            one.name: Element(array, (index,))
+            one.name: ex.Element(array, (index,))
             for one, array in zip(lifted, self._arrays, strict=True)
         }
 
-    def arrays(self, size: int) -> Iterator[Declare]:
+    def arrays(self, size: int) -> Iterator[un.Declare]:
         """Yield the arrays of what is lifted, with an element for each point of a strip."""
         for one, array in zip(self.path.lifted if self.path else (), self._arrays, strict=True):
             kind = one.type.kind
             if kind is not None:
                 kind = self._context.work.imported_kind(kind, self._code.uses)
             type_ = ScalarType(one.type.intrinsic, kind)
-            yield Declare(array.text, type_, (), (whole(size),))
+            yield un.Declare(array.text, type_, (), (ex.whole(size),))
 
     def leaves(self) -> Lines:
         """Return what leaves a loop at the first point that takes another way."""
         conditions = self.path.conditions if self.path else ()
-        return self._placed(tuple(If((Branch(negated(one), (Exit(),)),)) for one in conditions))
+        return self._placed(
+            tuple(un.If((un.Branch(negated(one), (un.Exit(),)),)) for one in conditions)
+        )
 
     def lifted(self) -> Lines:
         """Return what computes the values that are lifted, for one point."""
         lifted = self.path.lifted if self.path else ()
-        return self._placed(tuple(Assign(Name(one.name), one.value) for one in lifted))
+        return self._placed(tuple(un.Assign(ex.Name(one.name), one.value) for one in lifted))
 
     def without_branches(self) -> Lines:
         """Return what is done on the hot path, where lifted values are known."""
@@ -208,7 +197,7 @@ def _with_body(code: KernelCode, body: Lines) -> KernelCode:
     """Return `code` with other statements, and what these need of its declarations and imports."""
     exprs = [expr for line in walk_lines(body) for expr in expressions_of(line)]
     names = frozenset[str]().union(*map(names_in, exprs))
-    declared = [item for item in code.declarations if isinstance(item, Declare)]
+    declared = [item for item in code.declarations if isinstance(item, un.Declare)]
     own = [item for item in declared if item.key not in code.dummy_keys]
     needed = names
     while (more := needed.union(*_of_declarations(own, needed))) != needed:
@@ -223,7 +212,9 @@ def _with_body(code: KernelCode, body: Lines) -> KernelCode:
     return replace(cut, uses=tuple(uses))
 
 
-def _of_declarations(declared: list[Declare], needed: frozenset[str]) -> Iterator[frozenset[str]]:
+def _of_declarations(
+    declared: list[un.Declare], needed: frozenset[str]
+) -> Iterator[frozenset[str]]:
     """Yield the names in the declarations of what is needed."""
     for item in declared:
         if item.key in needed:

@@ -10,16 +10,10 @@ looks at, and no other variable has its place. What leaves with the routine take
 from __future__ import annotations
 
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Name, intrinsic
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Call,
-    Declare,
-    EnterDataLine,
-    PointerAssign,
-    Routine,
-)
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import colons
 
@@ -29,7 +23,7 @@ _COMMENT = "Give a device {}, by a pointer that no region uses: gfortran lets th
 _INTEGER = ScalarType(Intrinsic.INTEGER)
 
 
-def enter_values(context: LoweringContext, array: Declare, queue: int = -1) -> Call:
+def enter_values(context: LoweringContext, array: un.Declare, queue: int = -1) -> un.Call:
     """Return the call that gives a device the values of an array without gaps, and its procedure.
 
     Values that are there stay as they are, and the device keeps them when the routine ends.
@@ -40,34 +34,34 @@ def enter_values(context: LoweringContext, array: Declare, queue: int = -1) -> C
     wish = f"enter_{scalar.intrinsic.value}_{kind}{_of_queue(queue)}"
     number, values = Name("number"), Name("values")
     dummies = (
-        Declare(number.text, _INTEGER, ("intent(in)",)),
-        Declare(values.text, scalar, ("target", "intent(in)"), (number,)),
+        un.Declare(number.text, _INTEGER, ("intent(in)",)),
+        un.Declare(values.text, scalar, ("target", "intent(in)"), (number,)),
     )
     procedure = _procedure(context, wish, dummies, queue, "values")
-    return Call(procedure, (intrinsic("size", Name(array.name)), Name(array.name)))
+    return un.Call(procedure, (intrinsic("size", Name(array.name)), Name(array.name)))
 
 
 def enter_object(
     context: LoweringContext, name: str, type_: DataType, wish: str, queue: int = -1
-) -> Call:
+) -> un.Call:
     """Return the call that gives a device an object of a derived type without its parts."""
-    dummies = (Declare("object", type_, ("target", "intent(in)")),)
+    dummies = (un.Declare("object", type_, ("target", "intent(in)")),)
     procedure = _procedure(context, wish + _of_queue(queue), dummies, queue, "an object")
-    return Call(procedure, (Name(name),))
+    return un.Call(procedure, (Name(name),))
 
 
 def _procedure(
-    context: LoweringContext, wish: str, dummies: tuple[Declare, ...], queue: int, what: str
+    context: LoweringContext, wish: str, dummies: tuple[un.Declare, ...], queue: int, what: str
 ) -> Name:
     """Return the name of the procedure of the module that enters the last of `dummies`."""
     declared = tuple(map(context.work.dummy, dummies))
     given = declared[-1]
     shape = colons(len(given.shape))
     saved = replace(given, name=_ENTERED.text, attributes=("pointer", "save"), shape=shape)
-    body = (PointerAssign(_ENTERED, Name(given.name)), EnterDataLine((_ENTERED,), queue))
+    body = (un.PointerAssign(_ENTERED, Name(given.name)), un.EnterDataLine((_ENTERED,), queue))
 
-    def made(name: str) -> Routine:
-        return Routine(name, declared, (saved,), body, _COMMENT.format(what))
+    def made(name: str) -> un.Routine:
+        return un.Routine(name, declared, (saved,), body, _COMMENT.format(what))
 
     return Name(context.work.imports.helper(wish, made))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.expr import Element, Expr, Name, canonical, spell
 from psyclone_storage.ir.kernel import ReductionOp
@@ -19,17 +20,6 @@ from psyclone_storage.ir.rewrite import Masked, blocks_of, names_in, with_each_b
 from psyclone_storage.ir.runtime_ops import ExactSum
 from psyclone_storage.ir.schedule import Datum, DirectiveRegion
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Declare,
-    DeviceItem,
-    DirectiveBlock,
-    Do,
-    EnterDataLine,
-    Line,
-    ReductionLine,
-    ScopedBlock,
-)
 from psyclone_storage.ir.walk import kernel_calls, statements
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.reductions import (
@@ -46,8 +36,8 @@ from psyclone_storage.lowering.routine_builder import SetupSection
 
 
 def region_lines(
-    context: LoweringContext, region: DirectiveRegion, lines: tuple[Line, ...]
-) -> tuple[Line, ...]:
+    context: LoweringContext, region: DirectiveRegion, lines: tuple[un.Line, ...]
+) -> tuple[un.Line, ...]:
     """Return `lines` under the directive of `region`.
 
     Reductions that are to be reproducible are made ready before a region of threads, and
@@ -62,7 +52,7 @@ def region_lines(
     opens = region.directive is Directive.OMP_PARALLEL and bool(ordered)
     scalars = {datum.name: op for datum, op in _combined(context, region)}
     scalars |= dict(_exact(context, region))
-    looked_up: list[Line] = []
+    looked_up: list[un.Line] = []
     if region.runs_on_device and not region.directive.surroundings:
         lines = _with_ends_before(context, lines, looked_up)
     moves = region.directive.holds_data or (region.copies and context.ops.names_what_is_copied)
@@ -77,40 +67,40 @@ def region_lines(
     return (*before, block, *(summed(context, datum, op) for datum, op in ordered))
 
 
-def enter_lines(items: Iterable[DeviceItem], queue: int = -1) -> Iterator[EnterDataLine]:
+def enter_lines(items: Iterable[un.DeviceItem], queue: int = -1) -> Iterator[un.EnterDataLine]:
     """Yield what gives a device what it has not, outer objects first."""
     levels: dict[int, dict[Expr, None]] = {}
     for item in items:
         levels.setdefault(item.level, {})[item.what] = None
     for level in sorted(levels):
-        yield EnterDataLine(tuple(levels[level]), queue)
+        yield un.EnterDataLine(tuple(levels[level]), queue)
 
 
-def assigned(lines: Iterable[Line]) -> Iterator[str]:
+def assigned(lines: Iterable[un.Line]) -> Iterator[str]:
     """Yield the names of scalars that `lines` count or assign, in order."""
     for line in lines:
         match line:
-            case Do(variable=variable, body=body):
+            case un.Do(variable=variable, body=body):
                 yield variable.text
                 yield from assigned(body)
-            case Assign(target=Name(text)):
+            case un.Assign(target=Name(text)):
                 yield text
-            case ScopedBlock():
+            case un.ScopedBlock():
                 yield from _counted_in((line,), frozenset())
             case _ if not isinstance(line, Masked):
                 for block in blocks_of(line):
                     yield from assigned(block)
 
 
-def _counted_in(lines: Iterable[Line], own: frozenset[str]) -> Iterator[str]:
+def _counted_in(lines: Iterable[un.Line], own: frozenset[str]) -> Iterator[str]:
     """Yield what loops in a block count, but for the variables that are its own, or imported."""
     for line in lines:
         inner = own
         match line:
-            case Do(variable=variable) if variable.key not in own:
+            case un.Do(variable=variable) if variable.key not in own:
                 yield variable.text
-            case ScopedBlock(uses, declarations):
-                inner |= {item.key for item in declarations if isinstance(item, Declare)}
+            case un.ScopedBlock(uses, declarations):
+                inner |= {item.key for item in declarations if isinstance(item, un.Declare)}
                 inner |= {name.key for use in uses for name in use.names}
             case _:
                 pass
@@ -119,8 +109,8 @@ def _counted_in(lines: Iterable[Line], own: frozenset[str]) -> Iterator[str]:
 
 
 def _with_ends_before(
-    context: LoweringContext, lines: tuple[Line, ...], before: list[Line]
-) -> tuple[Line, ...]:
+    context: LoweringContext, lines: tuple[un.Line, ...], before: list[un.Line]
+) -> tuple[un.Line, ...]:
     """Return the lines of a region on a device with ends of colours that the host looks up before.
 
     It has the arrays, which need not go there for one number of each colour. What a loop inside of
@@ -128,16 +118,16 @@ def _with_ends_before(
     """
     counted = frozenset(map(key_of, assigned(lines)))
 
-    def changed(line: Line) -> Line:
+    def changed(line: un.Line) -> un.Line:
         line = with_each_block(line, lambda block: tuple(map(changed, block)))
-        if not isinstance(line, Do) or not isinstance(line.stop, Element):
+        if not isinstance(line, un.Do) or not isinstance(line.stop, Element):
             return line
         known = context.work.found(spell(line.stop.base))
         if known is None or known[0] is not SetupSection.COLOURS or names_in(line.stop) & counted:
             return line
-        wished = Declare("last_of_colour", context.ops.integer)
+        wished = un.Declare("last_of_colour", context.ops.integer)
         name = context.work.variable(SetupSection.COUNTERS, ("end", canonical(line.stop)), wished)
-        before.append(Assign(name, line.stop))
+        before.append(un.Assign(name, line.stop))
         return replace(line, stop=name)
 
     return tuple(map(changed, lines))
@@ -145,13 +135,13 @@ def _with_ends_before(
 
 def _block(
     region: DirectiveRegion,
-    lines: tuple[Line, ...],
+    lines: tuple[un.Line, ...],
     private: Iterable[str],
     scalars: dict[str, ReductionOp],
-    items: tuple[DeviceItem, ...],
-) -> DirectiveBlock:
+    items: tuple[un.DeviceItem, ...],
+) -> un.DirectiveBlock:
     reductions = tuple(scalars.items())
-    return DirectiveBlock(
+    return un.DirectiveBlock(
         region.directive, region.options, lines, tuple(private), reductions, items
     )
 
@@ -172,7 +162,7 @@ def _exact(context: LoweringContext, region: DirectiveRegion) -> Iterator[tuple[
             if region.directive.shares_work and (declared := context.work.found(variable.text)):
                 _, declare = declared
                 if isinstance(declare.type, DerivedType):
-                    context.work.specify(ReductionLine(declare.type.name))
+                    context.work.specify(un.ReductionLine(declare.type.name))
             yield variable.text, op
 
 

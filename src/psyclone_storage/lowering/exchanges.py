@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.devices import entered_data, parts_of
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.region import NOTHING, Depth
-from psyclone_storage.ir.runtime_ops import (
-    CopyTo,
-    Exchange,
-    ExchangeTogether,
-    FillDofs,
-    IsDirty,
-    MarkClean,
-    MarkDirty,
-)
 from psyclone_storage.ir.schedule import FillHalo, HaloExchange, MarkHalo
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Branch, Comment, If, Line
@@ -45,7 +37,7 @@ def joint_lines(context: LoweringContext, exchanges: tuple[HaloExchange, ...]) -
     depths = tuple(_levels(context, item) for item in exchanges)
     notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
     guarded = any(exchange.guarded for exchange in exchanges)
-    return (*notes, *context.lines(ExchangeTogether(exchanges, depths, guarded)))
+    return (*notes, *context.lines(ops.ExchangeTogether(exchanges, depths, guarded)))
 
 
 def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:
@@ -54,10 +46,10 @@ def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:
     lines: list[Line] = []
     for component in parts_of(datum, mark.component):
         if mark.dirty:
-            lines += context.lines(MarkDirty(datum, component))
+            lines += context.lines(ops.MarkDirty(datum, component))
         if mark.clean != NOTHING:
             depth = depth_value(context, mark.clean)
-            lines += context.lines(MarkClean(datum, component, depth))
+            lines += context.lines(ops.MarkClean(datum, component, depth))
     return tuple(lines)
 
 
@@ -73,7 +65,7 @@ def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
     lines = (
         line
         for component in parts_of(datum, fill.component)
-        for line in context.lines(FillDofs(datum, component, fill.annexed, beyond, depth))
+        for line in context.lines(ops.FillDofs(datum, component, fill.annexed, beyond, depth))
     )
     return (note, *lines)
 
@@ -104,12 +96,14 @@ def _exchange(
     apart = not exchange.in_strips or context.ops.fetches_strips
     moved = apart and (exchange.fetched or exchange.sent)
     guarded = exchange.datum not in entered_data(context.schedule)
-    asked = Exchange(datum, component, depth, exchange.phase, moved, exchange.in_strips)
-    fetched = CopyTo(Side.HOST, datum, component, guarded, depth if exchange.in_strips else None)
-    sent = CopyTo(Side.DEVICE, datum, component, guarded, depth)
+    asked = ops.Exchange(datum, component, depth, exchange.phase, moved, exchange.in_strips)
+    fetched = ops.CopyTo(
+        Side.HOST, datum, component, guarded, depth if exchange.in_strips else None
+    )
+    sent = ops.CopyTo(Side.DEVICE, datum, component, guarded, depth)
     before = context.lines(fetched) if apart and exchange.fetched else ()
     after = context.lines(sent) if apart and exchange.sent else ()
     lines = (*before, *context.lines(asked), *after)
     if not exchange.guarded:
         return lines
-    return (If((Branch(context.value(IsDirty(datum, component, depth)), lines),)),)
+    return (If((Branch(context.value(ops.IsDirty(datum, component, depth)), lines),)),)

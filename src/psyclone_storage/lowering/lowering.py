@@ -14,36 +14,14 @@ from functools import partial
 from itertools import groupby
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.devices import device_regions
 from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.loop_versions import loops_with_parts
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
-from psyclone_storage.ir.schedule import (
-    Compound,
-    DirectiveRegion,
-    FillHalo,
-    GlobalReduction,
-    HaloExchange,
-    Invoke,
-    KernelCall,
-    Loop,
-    MarkHalo,
-    ProfileRegion,
-    Program,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
-from psyclone_storage.ir.unit import (
-    Blank,
-    Comment,
-    DirectiveBlock,
-    Line,
-    QueueWaitLine,
-    Routine,
-    Unit,
-)
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.lowering import runtime_names_profile as abi_profile
 from psyclone_storage.lowering.exchanges import exchange_lines, fill_lines, joint_lines, mark_lines
@@ -55,10 +33,12 @@ from psyclone_storage.lowering.reductions import ends, reduction_lines, starts
 from psyclone_storage.lowering.routine_builder import ModuleImports, Workspace
 from psyclone_storage.lowering.statements import nested
 
-Timed = Callable[[ProfileRegion, tuple[Line, ...]], tuple[Line, ...]]
+Timed = Callable[[sch.ProfileRegion, tuple[un.Line, ...]], tuple[un.Line, ...]]
 
 
-def lower_program(program: Program, infrastructure: Infrastructure, comment: str = "") -> Unit:
+def lower_program(
+    program: sch.Program, infrastructure: Infrastructure, comment: str = ""
+) -> un.Unit:
     """Return the module of a program's routines, which call `infrastructure`.
 
     Raises what its tables raise about what it does not have.
@@ -87,15 +67,15 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
     own = tuple(procedure for _, work in lowered for procedure in work.procedures)
     helpers = (*infrastructure.helpers(program, imports), *imports.helpers())
     routines = tuple(routine for routine, _ in lowered)
-    return Unit(program.name, imports.uses(), routines, comment, helpers, own)
+    return un.Unit(program.name, imports.uses(), routines, comment, helpers, own)
 
 
 def _lower_invoke(
-    program: Program,
-    invoke: Invoke,
+    program: sch.Program,
+    invoke: sch.Invoke,
     names: tuple[ModuleImports, Set[str]],
     infrastructure: Infrastructure,
-) -> tuple[Routine, Workspace]:
+) -> tuple[un.Routine, Workspace]:
     """Return the routine of an invoke; `names` are the imports and taken names of the module."""
     schedule = invoke.schedule
     imports, taken = names
@@ -113,19 +93,19 @@ def _lower_invoke(
     lowered = _lower_body(context, schedule.body, partial(profiled, work, program.name))
     body = (*lowered, *_asked_of_storages(context, END))
     infrastructure.finish(context)
-    around = infrastructure.around(context, (Comment(_heading(schedule)), *body))
+    around = infrastructure.around(context, (un.Comment(_heading(schedule)), *body))
     lines = (*work.set_up(), *around, *work.tear_down())
     declared = without_unused_counters(work, lines)
-    return Routine(schedule.name, dummies, declared, lines, directives=work.directives()), work
+    return un.Routine(schedule.name, dummies, declared, lines, directives=work.directives()), work
 
 
-def _heading(schedule: Schedule) -> str:
+def _heading(schedule: sch.Schedule) -> str:
     if not schedule.body:
         return "Nothing to do: all calls are for halo cells, and data are not distributed"
     return "Halo exchanges and loops" if schedule.distributed else "Loops"
 
 
-def _names_of_procedures(program: Program) -> set[str]:
+def _names_of_procedures(program: sch.Program) -> set[str]:
     """Return the names of procedures and modules, which no variable of any routine may have."""
     kernels = [call.kernel for item in program.invokes for call in kernel_calls(item.schedule)]
     return {
@@ -135,7 +115,7 @@ def _names_of_procedures(program: Program) -> set[str]:
     }
 
 
-def _home_of_kind(invoke: Invoke, infrastructure: Infrastructure, kind: str) -> str:
+def _home_of_kind(invoke: sch.Invoke, infrastructure: Infrastructure, kind: str) -> str:
     """Return the module of a kind parameter: the algorithm's, if that imports it by name."""
     for scope in invoke.parsed.scopes:
         for use in scope.uses:
@@ -145,32 +125,36 @@ def _home_of_kind(invoke: Invoke, infrastructure: Infrastructure, kind: str) -> 
 
 
 def _lower_body(
-    context: LoweringContext, body: tuple[Statement, ...], timed: Timed
-) -> Iterator[Line]:
+    context: LoweringContext, body: tuple[sch.Statement, ...], timed: Timed
+) -> Iterator[un.Line]:
     """Yield the statements, an empty line before each loop and before the exchanges for it.
 
     `timed` puts the lines of a region between the calls of a profiler.
     """
-    before: Statement | None = None
+    before: sch.Statement | None = None
     for items in _by_message(body):
         statement, *others = items
-        if isinstance(statement, ProfileRegion):
+        if isinstance(statement, sch.ProfileRegion):
             lines = timed(statement, tuple(_lower_body(context, statement.body, timed)))
         elif others:
-            exchanges = tuple(item for item in items if isinstance(item, HaloExchange))
+            exchanges = tuple(item for item in items if isinstance(item, sch.HaloExchange))
             lines = joint_lines(context, exchanges)
         else:
             lines = context.ops.beside(context, statement, _outer(context, statement))
-        begins = isinstance(statement, HaloExchange | FillHalo | Compound)
-        if before is not None and begins and not isinstance(before, HaloExchange | FillHalo):
-            yield Blank()
+        begins = isinstance(statement, sch.HaloExchange | sch.FillHalo | sch.Compound)
+        if (
+            before is not None
+            and begins
+            and not isinstance(before, sch.HaloExchange | sch.FillHalo)
+        ):
+            yield un.Blank()
         for item in items:
             yield from _asked_of_storages(context, item.uid)
         yield from lines
         before = statement
 
 
-def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[Line]:
+def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[un.Line]:
     """Yield what is asked of storages before a statement, where not all is asked at once."""
     contract = context.ops.holding
     if contract is not None and not contract.at_once:
@@ -178,24 +162,24 @@ def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[Line]:
             yield from context.storage_lines(action)
 
 
-def _outer(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
+def _outer(context: LoweringContext, statement: sch.Statement) -> tuple[un.Line, ...]:
     """Return the lines of a statement that stands directly in the schedule, or in a region."""
     match statement:
-        case Loop() | DirectiveRegion() if loops_with_parts(statement):
+        case sch.Loop() | sch.DirectiveRegion() if loops_with_parts(statement):
             return versions(context, statement)
-        case Loop() | DirectiveRegion():
+        case sch.Loop() | sch.DirectiveRegion():
             return (
                 *starts(context, statement),
                 *nested(context, statement),
                 *ends(context, statement),
             )
-        case HaloExchange():
+        case sch.HaloExchange():
             return exchange_lines(context, statement)
-        case MarkHalo():
+        case sch.MarkHalo():
             return mark_lines(context, statement)
-        case FillHalo():
+        case sch.FillHalo():
             return fill_lines(context, statement)
-        case GlobalReduction():
+        case sch.GlobalReduction():
             return reduction_lines(context, statement)
         case EnterData():
             return _entered(context, statement)
@@ -204,27 +188,27 @@ def _outer(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
             asked = CopyTo(statement.to, datum, statement.component, statement.guarded)
             return context.lines(asked)
         case Wait():
-            return (QueueWaitLine(statement.queue),)
-        case KernelCall() | ProfileRegion() | TaskWait():
+            return (un.QueueWaitLine(statement.queue),)
+        case sch.KernelCall() | sch.ProfileRegion() | TaskWait():
             raise InternalError(f"'{statement.uid}' stands outside of any loop.")
 
 
-def _entered(context: LoweringContext, enter: EnterData) -> tuple[Line, ...]:
+def _entered(context: LoweringContext, enter: EnterData) -> tuple[un.Line, ...]:
     """Return what gives the device all that the regions of the routine take."""
     regions = tuple(device_regions(context.schedule))
     lowered = (line for region in regions for line in nested(context, region))
     # What the host does before a region, it does with what it has.
-    lines = tuple(line for line in lowered if isinstance(line, DirectiveBlock))
+    lines = tuple(line for line in lowered if isinstance(line, un.DirectiveBlock))
     calls = tuple(call for region in regions for call in kernel_calls(region))
     return context.lines(EnterDevice(enter.data, enter.queue, calls, lines))
 
 
-def _by_message(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
+def _by_message(body: tuple[sch.Statement, ...]) -> Iterator[tuple[sch.Statement, ...]]:
     """Yield the statements one by one, but exchanges that share their messages together."""
 
-    def message(numbered: tuple[int, Statement]) -> Hashable:
+    def message(numbered: tuple[int, sch.Statement]) -> Hashable:
         number, statement = numbered
-        return (isinstance(statement, HaloExchange) and statement.joint) or number
+        return (isinstance(statement, sch.HaloExchange) and statement.joint) or number
 
     for _, items in groupby(enumerate(body), key=message):
         yield tuple(statement for _, statement in items)

@@ -14,53 +14,28 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import reduce
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Literal,
-    Member,
-    Name,
-    Range,
-    Section,
-    Star,
-    walk,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import blocks_of, names_in, names_of_line, substituted
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Branch,
-    Call,
-    Comment,
-    Declare,
-    DirectiveBlock,
-    Do,
-    If,
-    Line,
-    Routine,
-    ScopedBlock,
-)
 from psyclone_storage.lowering.arguments import actual_arguments
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection, Workspace, colons
 
-_Plain = Do | If | Comment | Blank | ScopedBlock | DirectiveBlock
+_Plain = un.Do | un.If | un.Comment | un.Blank | un.ScopedBlock | un.DirectiveBlock
 """Statements that change nothing, but for counters and by the statements in them."""
 
 
-Shape = tuple[Expr, ...]
+Shape = tuple[ex.Expr, ...]
 
 
 def procedure_for(
-    context: LoweringContext, name: str, calls: Iterable[KernelCall], lines: tuple[Line, ...]
-) -> tuple[Routine, Call] | None:
+    context: LoweringContext, name: str, calls: Iterable[KernelCall], lines: tuple[un.Line, ...]
+) -> tuple[un.Routine, un.Call] | None:
     """Return a procedure called `name` with `lines`, and its call; None if it cannot be passed all.
 
     `calls` are those of the kernels in it. What cannot be passed are objects: they are asked for
@@ -78,13 +53,16 @@ def procedure_for(
     if any(not isinstance(one.type, ScalarType) for one in passed):
         return None
     dummies = _dummies(passed, shapes, lines)
-    call = Call(Name(name), tuple(Name(one.name) for one in passed))
-    return Routine(name, dummies, own, lines), call
+    call = un.Call(ex.Name(name), tuple(ex.Name(one.name) for one in passed))
+    return un.Routine(name, dummies, own, lines), call
 
 
 def one_level(
-    context: LoweringContext, name: str, calls: Iterable[KernelCall], general: tuple[Routine, Call]
-) -> tuple[Routine, If]:
+    context: LoweringContext,
+    name: str,
+    calls: Iterable[KernelCall],
+    general: tuple[un.Routine, un.Call],
+) -> tuple[un.Routine, un.If]:
     """Return a version of a procedure, called `name`, for one level, and the choice of both.
 
     `general` is that for any number of levels, with its call. In the version the number is a
@@ -93,7 +71,7 @@ def one_level(
     procedure, call = general
     layers = {name.key: name for one in calls for name in _layers(context, one)}
     ones = {one.key: one for one in procedure.dummies if one.key in layers}
-    values = {key: whole(1, getattr(one.type, "kind", None)) for key, one in ones.items()}
+    values = {key: ex.whole(1, getattr(one.type, "kind", None)) for key, one in ones.items()}
     dummies = tuple(
         replace(one, shape=tuple(substituted(extent, values) for extent in one.shape))
         for one in procedure.dummies
@@ -105,22 +83,22 @@ def one_level(
     version = replace(
         procedure, name=name, dummies=dummies, variables=(*known, *procedure.variables)
     )
-    args = tuple(arg for arg in call.args if not isinstance(arg, Name) or arg.key not in ones)
-    tests: list[Expr] = [Binary(Operator.EQUAL, layers[key], values[key]) for key in ones]
-    condition = reduce(lambda first, second: Binary(Operator.AND, first, second), tests)
-    branch = Branch(condition, (Call(Name(name), args),))
-    return version, If((branch,), (call,))
+    args = tuple(arg for arg in call.args if not isinstance(arg, ex.Name) or arg.key not in ones)
+    tests: list[ex.Expr] = [ex.Binary(Operator.EQUAL, layers[key], values[key]) for key in ones]
+    condition = reduce(lambda first, second: ex.Binary(Operator.AND, first, second), tests)
+    branch = un.Branch(condition, (un.Call(ex.Name(name), args),))
+    return version, un.If((branch,), (call,))
 
 
-def _layers(context: LoweringContext, call: KernelCall) -> Iterator[Name]:
+def _layers(context: LoweringContext, call: KernelCall) -> Iterator[ex.Name]:
     """Yield the variable of the routine that holds the number of levels of a kernel."""
     actuals = actual_arguments(context, call, context.counter("cell"))
     for dummy, actual in zip(call.dummies, actuals, strict=True):
-        if dummy.role is Role.NLAYERS and isinstance(actual, Name):
+        if dummy.role is Role.NLAYERS and isinstance(actual, ex.Name):
             yield actual
 
 
-def without_unused_counters(work: Workspace, lines: Iterable[Line]) -> tuple[Declare, ...]:
+def without_unused_counters(work: Workspace, lines: Iterable[un.Line]) -> tuple[un.Declare, ...]:
     """Return the declarations of `work` without the counters that only procedures count with."""
     if not work.procedures:
         return work.declarations()
@@ -132,11 +110,11 @@ def without_unused_counters(work: Workspace, lines: Iterable[Line]) -> tuple[Dec
 
 
 def _dummies(
-    passed: Iterable[Declare], shapes: Mapping[str, Shape], lines: tuple[Line, ...]
-) -> tuple[Declare, ...]:
+    passed: Iterable[un.Declare], shapes: Mapping[str, Shape], lines: tuple[un.Line, ...]
+) -> tuple[un.Declare, ...]:
     """Return the dummy arguments for variables of the routine."""
     changed, unsure = _changed(lines)
-    made: list[Declare] = []
+    made: list[un.Declare] = []
     for one in passed:
         intent: tuple[str, ...] = ("intent(in)",)
         if one.key in changed:
@@ -171,30 +149,30 @@ def _shapes(
     return {name: shapes.pop() for name, shapes in found.items() if len(shapes) == 1}
 
 
-def _is_fixed(extent: Expr, known: Collection[str]) -> bool:
+def _is_fixed(extent: ex.Expr, known: Collection[str]) -> bool:
     """Return whether an extent is a number, or known to all iterations."""
-    parts = walk(extent)
-    plain = all(isinstance(part, Name | Literal | Binary) for part in parts)
+    parts = ex.walk(extent)
+    plain = all(isinstance(part, ex.Name | ex.Literal | ex.Binary) for part in parts)
     return plain and names_in(extent) <= set(known)
 
 
-def _passed_as(dummy: Dummy, actual: Expr, shape: Shape) -> Iterator[tuple[str, Shape]]:
+def _passed_as(dummy: Dummy, actual: ex.Expr, shape: Shape) -> Iterator[tuple[str, Shape]]:
     """Yield the array of which `actual` is all, or all for one cell, with its extents.
 
     Of maps other than those to dofs a kernel may see a part: the faces of a cell that it knows.
     """
     match actual:
-        case Name():
+        case ex.Name():
             yield actual.key, shape
-        case Section(Name() as base, (Range(lower=None, upper=None), _)):
+        case ex.Section(ex.Name() as base, (ex.Range(lower=None, upper=None), _)):
             if dummy.role is Role.DOFMAP:
-                yield base.key, (*shape, Star())
+                yield base.key, (*shape, ex.Star())
 
 
 # ---------------------------------------------------------------------------- what lines use
 
 
-def _free_names(lines: Iterable[Line]) -> Iterator[str]:
+def _free_names(lines: Iterable[un.Line]) -> Iterator[str]:
     """Yield the names in `lines` that no block in them has for itself, in lower case, in order."""
     for line in lines:
         inside = (name for block in blocks_of(line) for name in _free_names(block))
@@ -203,19 +181,19 @@ def _free_names(lines: Iterable[Line]) -> Iterator[str]:
         yield from (name for name in inside if name not in hidden)
 
 
-def _own_names(line: Line) -> frozenset[str]:
+def _own_names(line: un.Line) -> frozenset[str]:
     """Return the names that a block has for itself, in lower case."""
-    if not isinstance(line, ScopedBlock):
+    if not isinstance(line, un.ScopedBlock):
         return frozenset()
-    own = frozenset(item.key for item in line.declarations if isinstance(item, Declare))
+    own = frozenset(item.key for item in line.declarations if isinstance(item, un.Declare))
     return own | {name.key for use in line.uses for name in use.names}
 
 
-def _changed(lines: Iterable[Line]) -> tuple[frozenset[str], frozenset[str]]:
+def _changed(lines: Iterable[un.Line]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names that `lines` assign, and those that they may change in another way."""
     changed, unsure = frozenset[str](), frozenset[str]()
     for line in lines:
-        if isinstance(line, Assign):
+        if isinstance(line, un.Assign):
             changed |= _roots(line.target)
         elif not isinstance(line, _Plain):
             unsure |= names_of_line(line)
@@ -226,8 +204,8 @@ def _changed(lines: Iterable[Line]) -> tuple[frozenset[str], frozenset[str]]:
     return changed, unsure
 
 
-def _roots(target: Expr) -> frozenset[str]:
+def _roots(target: ex.Expr) -> frozenset[str]:
     """Return the variable that is assigned, or of which a part is."""
-    while isinstance(target, Index | Member):
+    while isinstance(target, ex.Index | ex.Member):
         target = target.base
     return names_in(target)

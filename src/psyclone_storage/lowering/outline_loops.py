@@ -15,26 +15,11 @@ from typing import Any
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.expr import Expr, Literal, Member, Name, canonical, spell
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
-from psyclone_storage.ir.runtime_ops import (
-    DataOf,
-    GridPropertyOf,
-    LoopEnd,
-    LoopStart,
-    PointsEnd,
-    Value,
-)
-from psyclone_storage.ir.schedule import (
-    Datum,
-    DatumRole,
-    DirectiveRegion,
-    KernelCall,
-    Loop,
-    Schedule,
-    Statement,
-)
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, Line, Routine
 from psyclone_storage.ir.walk import kernel_calls
@@ -48,21 +33,21 @@ _NO_NAME = regex(r"\W+")
 _CHANGED, _READ, _BY_VALUE = ("intent(inout)",), ("intent(in)",), ("value", "intent(in)")
 """How something is passed to a procedure, as attributes of its dummy argument."""
 
-Nested = Callable[[LoweringContext, Statement], tuple[Line, ...]]
+Nested = Callable[[LoweringContext, sch.Statement], tuple[Line, ...]]
 
 
-def outlined_loop(statement: Statement) -> Loop | None:
+def outlined_loop(statement: sch.Statement) -> sch.Loop | None:
     """Return the loop of `statement` if the two are to stand in a procedure of their own."""
     match statement:
-        case Loop(outlined=True):
+        case sch.Loop(outlined=True):
             return statement
-        case DirectiveRegion(directive=directive, body=(Loop(outlined=True) as loop,)):
+        case sch.DirectiveRegion(directive=directive, body=(sch.Loop(outlined=True) as loop,)):
             return loop if directive.shares_work and not statement.runs_on_device else None
     return None
 
 
 def outlined(
-    context: LoweringContext, statement: Statement, loop: Loop, nested: Nested
+    context: LoweringContext, statement: sch.Statement, loop: sch.Loop, nested: Nested
 ) -> tuple[Line, ...]:
     """Return the call of a procedure that does what `statement` does, and note the procedure.
 
@@ -88,7 +73,7 @@ def outlined(
 
 
 def _cells_outlined(
-    context: LoweringContext, statement: Statement, loop: Loop, nested: Nested
+    context: LoweringContext, statement: sch.Statement, loop: sch.Loop, nested: Nested
 ) -> tuple[Line, ...]:
     lines = nested(replace(context, outlines=False), statement)
     name = context.work.imports.procedure(_wished_name(context, loop))
@@ -105,7 +90,7 @@ def _cells_outlined(
     return (choice,)
 
 
-def _wished_name(context: LoweringContext, loop: Loop) -> str:
+def _wished_name(context: LoweringContext, loop: sch.Loop) -> str:
     return f"{context.schedule.name}_{_NO_NAME.sub('_', loop.uid)}"
 
 
@@ -116,7 +101,7 @@ class _Passed:
     """
 
     def __init__(
-        self, context: LoweringContext, calls: tuple[KernelCall, ...], work: Workspace
+        self, context: LoweringContext, calls: tuple[sch.KernelCall, ...], work: Workspace
     ) -> None:
         self._context = context
         self._work = work
@@ -137,17 +122,17 @@ class _Passed:
             type_ = context.ops.value_type(datum)
             self._pass(Name(datum.name), datum.name, type_, self._of_scalar(datum.name))
 
-    def answers(self) -> dict[type[Value], Callable[[LoweringContext, Any], Expr]]:
+    def answers(self) -> dict[type[ops.Value], Callable[[LoweringContext, Any], Expr]]:
         """Return the values that are dummies here."""
         return {
-            DataOf: self._data,
-            GridPropertyOf: self._property,
-            LoopStart: self._bound,
-            LoopEnd: self._bound,
-            PointsEnd: self._bound,
+            ops.DataOf: self._data,
+            ops.GridPropertyOf: self._property,
+            ops.LoopStart: self._bound,
+            ops.LoopEnd: self._bound,
+            ops.PointsEnd: self._bound,
         }
 
-    def _data(self, _: LoweringContext, asked: DataOf) -> Expr:
+    def _data(self, _: LoweringContext, asked: ops.DataOf) -> Expr:
         datum, component = asked.datum, asked.component
         wish = datum.name if component is None else f"{datum.name}_{component}"
         field = self._described.get((Role.FIELD, ""))
@@ -157,16 +142,18 @@ class _Passed:
         attributes = _CHANGED if datum.name in self._written else _READ
         return self._pass(value, wish, type_, attributes, shape)
 
-    def _property(self, _: LoweringContext, asked: GridPropertyOf) -> Expr:
+    def _property(self, _: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
         dummy = self._described[Role.GRID_PROPERTY, asked.name]
         value = self._context.value(asked)
         attributes = _READ if dummy.rank or asked.name in self._changeable else _BY_VALUE
         wish, shape = _own_name(value, asked.name), colons(dummy.rank)
         return self._pass(value, wish, dummy.type, attributes, shape)
 
-    def _bound(self, _: LoweringContext, asked: LoopStart | LoopEnd | PointsEnd) -> Expr:
+    def _bound(
+        self, _: LoweringContext, asked: ops.LoopStart | ops.LoopEnd | ops.PointsEnd
+    ) -> Expr:
         value = self._context.value(asked)
-        wish = "start" if isinstance(asked, LoopStart) else "stop"
+        wish = "start" if isinstance(asked, ops.LoopStart) else "stop"
         name, type_ = _own_name(value, wish), self._context.ops.integer
         return self._pass(value, name, type_, _BY_VALUE)
 
@@ -197,7 +184,7 @@ class _Passed:
         return self._known[key]
 
 
-def _changeable(calls: tuple[KernelCall, ...]) -> Iterator[str]:
+def _changeable(calls: tuple[sch.KernelCall, ...]) -> Iterator[str]:
     """Yield the numbers and properties that no `intent(in)` keeps a copy of a kernel from changing.
 
     What such a kernel writes against its metadata would be lost if it were passed by value. Of
@@ -223,7 +210,7 @@ def _own_name(value: Expr, otherwise: str) -> str:
     return otherwise
 
 
-def _scalars(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[Datum, ...]:
+def _scalars(schedule: sch.Schedule, calls: tuple[sch.KernelCall, ...]) -> tuple[sch.Datum, ...]:
     """Return the variables of the algorithm that `calls` pass; those of modules are known."""
     names = {
         actual.datum
@@ -233,5 +220,5 @@ def _scalars(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[Datum, 
     }
     data = schedule.all_data
     return tuple(
-        datum for datum in data if datum.name in names and datum.role is not DatumRole.IMPORTED
+        datum for datum in data if datum.name in names and datum.role is not sch.DatumRole.IMPORTED
     )

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.ir.expr import (
-    Expr,
-    Literal,
-    Member,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.schedule import ProfileRegion
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call, Declare, Line
@@ -15,7 +10,7 @@ from psyclone_storage.lowering import runtime_names_profile as abi
 from psyclone_storage.lowering.routine_builder import SetupSection, Workspace
 
 _ATTRIBUTES = ("save", "target")
-_NO_DATA = whole(0)
+_NO_DATA = ex.whole(0)
 """How many variables are handed to a profiler: to one that times, none, before and after."""
 
 
@@ -29,10 +24,10 @@ def profiled(
     wished = Declare(abi.VARIABLE, abi.TYPE, _ATTRIBUTES)
     variable = work.variable(SetupSection.COUNTERS, ("profile", region.uid), wished)
     names = (_text(region.module or module), _text(region.name))
-    start = Call(Member(variable, abi.Caliper.START), (*names, _NO_DATA, _NO_DATA))
-    return (start, *lines, Call(Member(variable, abi.Caliper.STOP)))
+    start = Call(ex.Member(variable, abi.Caliper.START), (*names, _NO_DATA, _NO_DATA))
+    return (start, *lines, Call(ex.Member(variable, abi.Caliper.STOP)))
 
 
-def _text(name: str) -> Expr:
+def _text(name: str) -> ex.Expr:
     doubled = name.replace("'", "''")
-    return Literal(f"'{doubled}'", Intrinsic.CHARACTER)
+    return ex.Literal(f"'{doubled}'", Intrinsic.CHARACTER)

@@ -10,18 +10,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Extents,
-    Literal,
-    Name,
-    Unary,
-    intrinsic,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import BeginExactSum, EndExactSum, Reduce
@@ -71,15 +60,15 @@ def _is_reproducible(context: LoweringContext, datum: Datum) -> bool:
     )
 
 
-def combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
+def combined(operation: ReductionOp, target: ex.Expr, value: ex.Expr) -> ex.Expr:
     """Return the partial result `target` with one more value in it."""
     match operation:
         case ReductionOp.SUM:
-            return Binary(Operator.PLUS, target, value)
+            return ex.Binary(Operator.PLUS, target, value)
         case ReductionOp.MIN:
-            return intrinsic("min", target, value)
+            return ex.intrinsic("min", target, value)
         case ReductionOp.MAX:
-            return intrinsic("max", target, value)
+            return ex.intrinsic("max", target, value)
 
 
 # ---------------------------------------------------------------------------- begin and end
@@ -91,7 +80,7 @@ def starts(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[
         if is_exact(context, datum, operation):
             yield from context.lines(BeginExactSum(datum))
         else:
-            yield Assign(Name(datum.name), _neutral(context, datum, operation))
+            yield Assign(ex.Name(datum.name), _neutral(context, datum, operation))
 
 
 def ends(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Line]:
@@ -109,27 +98,27 @@ def reduction_lines(context: LoweringContext, reduction: GlobalReduction) -> tup
     return context.lines(Reduce(datum, reduction.op))
 
 
-def _neutral(context: LoweringContext, datum: Datum, operation: ReductionOp) -> Expr:
+def _neutral(context: LoweringContext, datum: Datum, operation: ReductionOp) -> ex.Expr:
     """Return what leaves every other operand as it is.
 
     A rank without dofs contributes just that, so it is 0 for a sum, the largest value for a
     minimum, and the least for a maximum.
     """
-    largest = intrinsic("huge", Name(datum.name))
+    largest = ex.intrinsic("huge", ex.Name(datum.name))
     match operation:
         case ReductionOp.SUM:
             return _zero(context, _scalar_type(datum))
         case ReductionOp.MIN:
             return largest
         case ReductionOp.MAX:
-            return Unary(Operator.MINUS, largest)
+            return ex.Unary(Operator.MINUS, largest)
 
 
-def _zero(context: LoweringContext, data_type: ScalarType) -> Expr:
+def _zero(context: LoweringContext, data_type: ScalarType) -> ex.Expr:
     if data_type.intrinsic is Intrinsic.INTEGER:
-        return whole(0)
+        return ex.whole(0)
     kind = data_type.kind and context.work.kind(data_type.kind)
-    return Literal(f"0.0_{kind}" if kind else "0.0", Intrinsic.REAL, kind)
+    return ex.Literal(f"0.0_{kind}" if kind else "0.0", Intrinsic.REAL, kind)
 
 
 def _scalar_type(datum: Datum) -> ScalarType:
@@ -165,36 +154,38 @@ def ordered_reductions(context: LoweringContext, region: DirectiveRegion) -> Ite
 
 def thread_number(context: LoweringContext) -> Assign:
     """Return the assignment of the number of this thread, from 1."""
-    number = CallFunction(Name(context.work.imports.local("omp_lib", "omp_get_thread_num")), ())
-    return Assign(context.counter("thread"), Binary(Operator.PLUS, number, whole(1)))
+    number = ex.CallFunction(
+        ex.Name(context.work.imports.local("omp_lib", "omp_get_thread_num")), ()
+    )
+    return Assign(context.counter("thread"), ex.Binary(Operator.PLUS, number, ex.whole(1)))
 
 
 def initial_partial_sums(context: LoweringContext, datum: Datum) -> Iterator[Line]:
     """Yield the making of the partial sums, each with the start value that `datum` has by now."""
     array = _partials(context, datum)
     if context.work.first(("allocated", array)):
-        threads = CallFunction(
-            Name(context.work.imports.local("omp_lib", "omp_get_max_threads")), ()
+        threads = ex.CallFunction(
+            ex.Name(context.work.imports.local("omp_lib", "omp_get_max_threads")), ()
         )
-        yield Allocate((Extents(array, (whole(context.ops.padding), threads)),))
+        yield Allocate((ex.Extents(array, (ex.whole(context.ops.padding), threads)),))
         context.work.releases(array)
-    yield Assign(array, Name(datum.name))
+    yield Assign(array, ex.Name(datum.name))
 
 
 def summed(context: LoweringContext, datum: Datum, op: ReductionOp) -> Do:
     """Return the loop that combines the partial sums in the order of the threads."""
-    array, name = _partials(context, datum), Name(datum.name)
-    last = intrinsic("size", array, whole(2))
+    array, name = _partials(context, datum), ex.Name(datum.name)
+    last = ex.intrinsic("size", array, ex.whole(2))
     value = combined(op, name, _partial(context, datum))
-    return Do(context.counter("thread"), whole(1), last, (Assign(name, value),))
+    return Do(context.counter("thread"), ex.whole(1), last, (Assign(name, value),))
 
 
-def _partials(context: LoweringContext, datum: Datum) -> Name:
+def _partials(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the array of what each thread has found of `datum`, (padding, thread)."""
     name = f"{datum.name}_of_threads"
     wished = Declare(name, _scalar_type(datum), ("allocatable",), colons(2))
     return context.work.variable(SetupSection.COUNTERS, ("partial sums", datum.name), wished)
 
 
-def _partial(context: LoweringContext, datum: Datum) -> Expr:
-    return Element(_partials(context, datum), (whole(1), context.counter("thread")))
+def _partial(context: LoweringContext, datum: Datum) -> ex.Expr:
+    return ex.Element(_partials(context, datum), (ex.whole(1), context.counter("thread")))

@@ -16,23 +16,11 @@ from typing import Any, TypeVar
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Literal, Name, Range, walk
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Comment,
-    Deallocate,
-    Declare,
-    Imported,
-    Line,
-    PointerAssign,
-    ReductionLine,
-    Routine,
-    Use,
-)
 
 Kept = TypeVar("Kept")
 
@@ -77,13 +65,13 @@ class ModuleImports:
         self._names = NameTable(taken)
         self._own = key_of(own)
         self._locals: dict[tuple[str, str], str] = {}
-        self._helpers: dict[str, Routine] = {}
+        self._helpers: dict[str, un.Routine] = {}
 
     def procedure(self, wish: str) -> str:
         """Return a name for a procedure of this module: `wish`, or one like it."""
         return self._names.fresh(wish)
 
-    def helper(self, wish: str, make: Callable[[str], Routine]) -> str:
+    def helper(self, wish: str, make: Callable[[str], un.Routine]) -> str:
         """Return the name of the procedure that is asked for as `wish` by all that need it.
 
         `make` makes it, from its name, at the first request.
@@ -92,7 +80,7 @@ class ModuleImports:
             self._helpers[wish] = make(self.procedure(wish))
         return self._helpers[wish].name
 
-    def helpers(self) -> tuple[Routine, ...]:
+    def helpers(self) -> tuple[un.Routine, ...]:
         """Return the procedures that several routines of the module may need."""
         return tuple(self._helpers.values())
 
@@ -105,15 +93,15 @@ class ModuleImports:
             self._locals[key] = self._names.fresh(name)
         return self._locals[key]
 
-    def uses(self) -> tuple[Use, ...]:
+    def uses(self) -> tuple[un.Use, ...]:
         """Return one `Use` per module, modules and names in alphabetical order."""
-        modules: dict[str, list[Imported]] = {}
+        modules: dict[str, list[un.Imported]] = {}
         for (module, name), local in sorted(self._locals.items()):
             # Spelt as the local name if they differ in case only.
             original = local if key_of(local) == name else name
-            modules.setdefault(module, []).append(Imported(local, original))
+            modules.setdefault(module, []).append(un.Imported(local, original))
         return tuple(
-            Use(module, tuple(names), module in INTRINSIC_MODULES)
+            un.Use(module, tuple(names), module in INTRINSIC_MODULES)
             for module, names in modules.items()
         )
 
@@ -142,14 +130,14 @@ class Workspace:
         self._known: dict[Hashable, Name] = {}
         self._kinds: dict[str, str] = {}
         self._kept: dict[Hashable, Any] = {}
-        self._declared: dict[SetupSection, list[Declare]] = {
+        self._declared: dict[SetupSection, list[un.Declare]] = {
             section: [] for section in SetupSection
         }
-        self._lines: dict[SetupSection, list[Line]] = {section: [] for section in SetupSection}
+        self._lines: dict[SetupSection, list[un.Line]] = {section: [] for section in SetupSection}
         self._allocated: list[Expr] = []
-        self._endings: list[Line] = []
-        self._directives: dict[ReductionLine, None] = {}
-        self.procedures: list[Routine] = []
+        self._endings: list[un.Line] = []
+        self._directives: dict[un.ReductionLine, None] = {}
+        self.procedures: list[un.Routine] = []
 
     def within(self, free: Iterable[str], known: Iterable[str]) -> Workspace:
         """Return the workspace of a procedure of the module.
@@ -182,7 +170,7 @@ class Workspace:
         kept: Kept = self._kept[key]
         return kept
 
-    def variable(self, section: SetupSection, key: Hashable, wished: Declare) -> Name:
+    def variable(self, section: SetupSection, key: Hashable, wished: un.Declare) -> Name:
         """Return the variable for `key`, declared as `wished` under that name or one like it."""
         known = self._known.get(key)
         if known is not None:
@@ -193,26 +181,30 @@ class Workspace:
         self._declared[section].append(replace(wished, name=name.text, type=type_))
         return name
 
-    def assigned(self, section: SetupSection, key: Hashable, wished: Declare, value: Expr) -> Name:
+    def assigned(
+        self, section: SetupSection, key: Hashable, wished: un.Declare, value: Expr
+    ) -> Name:
         """Return the variable for `key`, which holds `value`."""
         known = self._known.get(key)
         if known is not None:
             return known
         name = self.variable(section, key, wished)
-        self.add(section, Assign(name, value))
+        self.add(section, un.Assign(name, value))
         return name
 
-    def pointer(self, section: SetupSection, key: Hashable, wished: Declare, target: Expr) -> Name:
+    def pointer(
+        self, section: SetupSection, key: Hashable, wished: un.Declare, target: Expr
+    ) -> Name:
         """Return the pointer for `key`, which points to `target`."""
         known = self._known.get(key)
         if known is not None:
             return known
         pointing = replace(wished, attributes=("pointer", *wished.attributes))
         name = self.variable(section, key, pointing)
-        self.add(section, PointerAssign(name, target))
+        self.add(section, un.PointerAssign(name, target))
         return name
 
-    def add(self, section: SetupSection, *lines: Line) -> None:
+    def add(self, section: SetupSection, *lines: un.Line) -> None:
         """Put statements at the end of a section."""
         self._lines[section] += lines
 
@@ -220,11 +212,11 @@ class Workspace:
         """Note that `array` has to be deallocated at the end of the routine."""
         self._allocated.append(array)
 
-    def at_end(self, *lines: Line) -> None:
+    def at_end(self, *lines: un.Line) -> None:
         """Put statements at the end of the routine, before arrays are deallocated."""
         self._endings += lines
 
-    def specify(self, directive: ReductionLine) -> None:
+    def specify(self, directive: un.ReductionLine) -> None:
         """Put a directive, once, behind the declarations of the routine."""
         self._directives[directive] = None
 
@@ -236,7 +228,7 @@ class Workspace:
             if isinstance(key, tuple) and key[:1] == (first,)
         )
 
-    def found(self, name: str) -> tuple[SetupSection, Declare] | None:
+    def found(self, name: str) -> tuple[SetupSection, un.Declare] | None:
         """Return the declaration of the variable `name` and its section, None if it is none."""
         for section, group in self._declared.items():
             for declared in group:
@@ -246,35 +238,35 @@ class Workspace:
 
     # ------------------------------------------------------------------ results
 
-    def dummy(self, wished: Declare) -> Declare:
+    def dummy(self, wished: un.Declare) -> un.Declare:
         """Return the declaration of a dummy argument, whose name is given."""
         return replace(wished, type=self._imported(wished.type))
 
-    def declarations(self) -> tuple[Declare, ...]:
+    def declarations(self) -> tuple[un.Declare, ...]:
         """Return the declarations of all variables, section by section."""
         return tuple(declared for group in self._declared.values() for declared in group)
 
-    def declared_in(self, section: SetupSection) -> tuple[Declare, ...]:
+    def declared_in(self, section: SetupSection) -> tuple[un.Declare, ...]:
         """Return the declarations of the variables of a section."""
         return tuple(self._declared[section])
 
-    def directives(self) -> tuple[ReductionLine, ...]:
+    def directives(self) -> tuple[un.ReductionLine, ...]:
         """Return the directives that stand behind the declarations."""
         return tuple(self._directives)
 
-    def set_up(self) -> tuple[Line, ...]:
+    def set_up(self) -> tuple[un.Line, ...]:
         """Return the statements of all sections, each section under its heading."""
-        lines: list[Line] = []
+        lines: list[un.Line] = []
         for section, group in self._lines.items():
             if group:
-                lines += [Comment(section.value), *group, Blank()]
+                lines += [un.Comment(section.value), *group, un.Blank()]
         return tuple(lines)
 
-    def tear_down(self) -> tuple[Line, ...]:
+    def tear_down(self) -> tuple[un.Line, ...]:
         """Return the statements that end the routine and give back what was allocated."""
-        released = (Deallocate(tuple(self._allocated)),) if self._allocated else ()
+        released = (un.Deallocate(tuple(self._allocated)),) if self._allocated else ()
         ending = (*self._endings, *released)
-        return (Blank(), *ending) if ending else ()
+        return (un.Blank(), *ending) if ending else ()
 
     def _imported(self, type_: DataType) -> DataType:
         """Return a type whose names are imported."""
@@ -294,7 +286,7 @@ class Workspace:
             self._kinds[kind] = known
         return known
 
-    def imported_kind(self, kind: str, uses: tuple[Use, ...]) -> str:
+    def imported_kind(self, kind: str, uses: tuple[un.Use, ...]) -> str:
         """Return the name of a kind parameter of code that imports it, or others, by `uses`."""
         for use in uses:
             for name in use.names:

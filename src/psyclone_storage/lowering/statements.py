@@ -7,15 +7,8 @@ from functools import partial
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Name,
-    Range,
-    intrinsic,
-    whole,
-)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Statement
@@ -32,7 +25,7 @@ from psyclone_storage.lowering.outline_loops import outlined, outlined_loop
 from psyclone_storage.lowering.reductions import with_partial_sums
 from psyclone_storage.passes.inline.block import inlined_block
 
-_ALL = Range()
+_ALL = ex.Range()
 """The index of a kernel that is called once for all cells."""
 
 _COUNTERS: Mapping[Over, str] = {
@@ -90,12 +83,12 @@ def _loop(context: LoweringContext, loop: Loop) -> Do:
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
     if loop.over in _IN_BLOCKS:
         start = context.counter(_IN_BLOCKS[loop.over])
-        stop = intrinsic("min", Binary(Operator.PLUS, start, whole(loop.tile - 1)), stop)
+        stop = ex.intrinsic("min", ex.Binary(Operator.PLUS, start, ex.whole(loop.tile - 1)), stop)
     if takes_strips(context, loop):
         return strips(context, loop, (start, stop), partial(_call, context))
     counter = context.counter(_COUNTERS[loop.over])
     body = _inside(context, loop, counter)
-    return Do(counter, start, stop, body, whole(loop.tile) if loop.over in _BLOCKS else None)
+    return Do(counter, start, stop, body, ex.whole(loop.tile) if loop.over in _BLOCKS else None)
 
 
 def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
@@ -108,7 +101,7 @@ def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
     return Do(position, start, stop, (current, *_inside(context, loop, cell)))
 
 
-def _inside(context: LoweringContext, loop: Loop, index: Expr) -> tuple[Line, ...]:
+def _inside(context: LoweringContext, loop: Loop, index: ex.Expr) -> tuple[Line, ...]:
     """Return what stands in a loop: calls for `index`, or other loops and directives."""
     lines: list[Line] = []
     context = replace(context, outlines=False)
@@ -119,7 +112,7 @@ def _inside(context: LoweringContext, loop: Loop, index: Expr) -> tuple[Line, ..
     return tuple(lines)
 
 
-def _call(context: LoweringContext, call: KernelCall, index: Expr) -> tuple[Line, ...]:
+def _call(context: LoweringContext, call: KernelCall, index: ex.Expr) -> tuple[Line, ...]:
     kernel = call.kernel
     if kernel.formula is not None:
         line = formula_line(context, call, kernel.formula, index)
@@ -129,10 +122,10 @@ def _call(context: LoweringContext, call: KernelCall, index: Expr) -> tuple[Line
     return lines if condition is None else (If((Branch(condition, lines),)),)
 
 
-def _coded_call(context: LoweringContext, call: KernelCall, index: Expr) -> tuple[Line, ...]:
+def _coded_call(context: LoweringContext, call: KernelCall, index: ex.Expr) -> tuple[Line, ...]:
     args = actual_arguments(context, call, index)
     match call.codes:
         case (KernelCode(in_place=True) as code,):
             return inlined_block(code, args, context.work.imported_kind)
     procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
-    return (Call(Name(procedure), args),)
+    return (Call(ex.Name(procedure), args),)

@@ -14,28 +14,10 @@ from json import dumps
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Binary, Element, Expr, Index, Name, integer_value
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, substituted
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Call,
-    Comment,
-    DirectiveBlock,
-    DirectiveLine,
-    Do,
-    EnterDataLine,
-    ExitDataLine,
-    HoldData,
-    If,
-    Line,
-    QueueWaitLine,
-    Routine,
-    TaskWaitLine,
-    Unit,
-    UpdateLine,
-)
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, plain
 
@@ -56,7 +38,7 @@ Box = Mapping[str, tuple[Expr, Expr]]
 """The first and last index of each counter that a box of points has instead of a loop."""
 
 
-def require_no_modules(unit: Unit) -> None:
+def require_no_modules(unit: un.Unit) -> None:
     """Raise `CompileError`, G010, if a unit needs a module of Fortran."""
     if foreign := [use.module for use in unit.uses if use.module]:
         message = f"Programs in Python have no module '{foreign[0]}'."
@@ -64,7 +46,7 @@ def require_no_modules(unit: Unit) -> None:
 
 
 def emit_module(
-    unit: Unit,
+    unit: un.Unit,
     functions: Iterable[Iterable[str]],
     module: str,
     words_of: Callable[[str], Iterable[str]],
@@ -89,7 +71,7 @@ def called_words(words: Iterable[str], text: str) -> list[str]:
     return [word for word in words if re.search(rf"(?<![\w.]){word}\(", text)]
 
 
-def emit_function(routine: Routine, body: Iterable[str]) -> list[str]:
+def emit_function(routine: un.Routine, body: Iterable[str]) -> list[str]:
     """Return the lines of a function with the name and the arguments of a routine."""
     dummies = [plain(dummy.name) for dummy in routine.dummies]
     lines = list(body)
@@ -100,7 +82,7 @@ def emit_function(routine: Routine, body: Iterable[str]) -> list[str]:
     return [*laid_out(f"def {routine.name}(", dummies, "):", ""), *indented_lines(lines)]
 
 
-def with_own_names(routine: Routine, words: Collection[str]) -> Routine:
+def with_own_names(routine: un.Routine, words: Collection[str]) -> un.Routine:
     """Return a routine whose arguments have none of `words`, which its module needs."""
     taken = NameTable({*words, *(one.name for one in (*routine.dummies, *routine.variables))})
     fresh = {item.key: taken.fresh(item.name) for item in routine.dummies if item.name in words}
@@ -115,7 +97,7 @@ def with_own_names(routine: Routine, words: Collection[str]) -> Routine:
         body=tuple(
             replace(line, items=tuple(
                 replace(item, owner=substituted(item.owner, values)) for item in line.items
-            )) if isinstance(line, HoldData) else line
+            )) if isinstance(line, un.HoldData) else line
             for line in everywhere(routine.body, lambda expr: substituted(expr, values))
         ),
     )  # fmt: skip
@@ -145,43 +127,43 @@ def laid_out(head: str, items: list[str], tail: str, indent: str) -> Iterator[st
     yield f"{indent}{tail}"
 
 
-def lines_of(body: Iterable[Line], box: Box) -> Iterator[str]:
+def lines_of(body: Iterable[un.Line], box: Box) -> Iterator[str]:
     """Yield the text of statements."""
     for line in body:
         yield from _line(line, box)
 
 
-def _line(line: Line, box: Box) -> Iterator[str]:
+def _line(line: un.Line, box: Box) -> Iterator[str]:
     match line:
-        case Blank():
+        case un.Blank():
             yield ""
-        case Comment(text):
+        case un.Comment(text):
             yield from (f"# {part.strip()}".rstrip() for part in text.splitlines())
-        case Assign(target, value):
+        case un.Assign(target, value):
             yield f"{expression_text(target)} = {expression_text(value)}"
-        case Call(procedure, args):
+        case un.Call(procedure, args):
             yield from _called(procedure, args, box)
-        case If(branches, otherwise):
+        case un.If(branches, otherwise):
             for word, branch in zip(["if", *["elif"] * len(branches)], branches, strict=False):
                 yield f"{word} {expression_text(branch.condition)}:"
                 yield from indented_lines(list(lines_of(branch.body, box)) or ["pass"])
             if otherwise:
                 yield "else:"
                 yield from indented_lines(lines_of(otherwise, box))
-        case Do():
+        case un.Do():
             yield from _do(line, box)
-        case HoldData():
+        case un.HoldData():
             yield from _held(line, box)
-        case DirectiveBlock(directive, _, inner):
+        case un.DirectiveBlock(directive, _, inner):
             yield f"# {directive.value}: done by NumPy for all points at a time"
             yield from lines_of(inner, box)
         case (
-            EnterDataLine()
-            | ExitDataLine()
-            | UpdateLine()
-            | QueueWaitLine()
-            | TaskWaitLine()
-            | DirectiveLine()
+            un.EnterDataLine()
+            | un.ExitDataLine()
+            | un.UpdateLine()
+            | un.QueueWaitLine()
+            | un.TaskWaitLine()
+            | un.DirectiveLine()
         ):
             # The storage runtime knows where values are, and NumPy has no threads to wait for.
             pass
@@ -194,7 +176,7 @@ def _refused(what: str) -> CompileError:
     return CompileError(Diagnostic("G010", message, hint="Leave out the step that asks for it."))
 
 
-def _do(line: Do, box: Box) -> Iterator[str]:
+def _do(line: un.Do, box: Box) -> Iterator[str]:
     """Yield a loop, or what is in it for all its points."""
     if line.step is None and _is_point(line):
         yield from lines_of(line.body, {**box, line.variable.text: (line.start, line.stop)})
@@ -207,7 +189,7 @@ def _do(line: Do, box: Box) -> Iterator[str]:
     yield from indented_lines(lines_of(line.body, box))
 
 
-def _is_point(line: Do) -> bool:
+def _is_point(line: un.Do) -> bool:
     """Return whether a loop counts the columns or rows that its calls are for."""
     calls = list(_calls(line.body))
     if not calls:
@@ -215,12 +197,12 @@ def _is_point(line: Do) -> bool:
     return all(line.variable in call.args[:2] for call in calls)
 
 
-def _calls(lines: Iterable[Line]) -> Iterator[Call]:
+def _calls(lines: Iterable[un.Line]) -> Iterator[un.Call]:
     for line in lines:
         match line:
-            case Call():
+            case un.Call():
                 yield line
-            case Do(body=body) | DirectiveBlock(body=body):
+            case un.Do(body=body) | un.DirectiveBlock(body=body):
                 yield from _calls(body)
 
 
@@ -234,17 +216,17 @@ def _called(procedure: Expr, args: tuple[Expr, ...], box: Box) -> Iterator[str]:
     yield from laid_out(f"{expression_text(procedure)}(", items, ")", "")
 
 
-def _held(line: HoldData, box: Box) -> Iterator[str]:
+def _held(line: un.HoldData, box: Box) -> Iterator[str]:
     yield from head_of_held(line)
     yield from indented_lines(lines_of(line.body, box))
 
 
-def held_remarks(line: HoldData) -> Iterator[str]:
+def held_remarks(line: un.HoldData) -> Iterator[str]:
     """Yield remarks why data are held."""
     yield from (f"# {expression_text(item.owner)}: {item.why}" for item in line.items)
 
 
-def head_of_held(line: HoldData, types: Mapping[str, str] | None = None) -> Iterator[str]:
+def head_of_held(line: un.HoldData, types: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield the head of the block that holds data; what they have to be where that is known.
 
     `types` are those of NumPy for their values, by the names of arrays.

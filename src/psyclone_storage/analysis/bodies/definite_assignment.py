@@ -11,19 +11,9 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    Element,
-    Expr,
-    Index,
-    Name,
-    canonical,
-    integer_value,
-    same,
-    walk,
-    whole,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
@@ -32,17 +22,6 @@ from psyclone_storage.ir.rewrite import (
     names_in,
     names_of_line,
     walk_lines,
-)
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Call,
-    Comment,
-    Continue,
-    DirectiveLine,
-    Do,
-    If,
-    Line,
 )
 
 
@@ -90,61 +69,70 @@ def writes_columns(code: KernelCode, dummy: str, names: ColumnNames) -> bool:
     key = key_of(dummy)
     for line in code.body:
         mentioned = key in _mentioned((line,))
-        if isinstance(line, Do) and mentioned:
+        if isinstance(line, un.Do) and mentioned:
             return _is_nest_over_columns(line, key, names)
         if mentioned or _leaves(line) or not isinstance(line, _PlainLine):
             return False
     return False
 
 
-_PlainLine = Assign | Do | If | Call | Blank | Comment | Continue | DirectiveLine
+_PlainLine = (
+    un.Assign | un.Do | un.If | un.Call | un.Blank | un.Comment | un.Continue | un.DirectiveLine
+)
 
 
-def _is_nest_over_columns(outer: Do, key: str, names: ColumnNames) -> bool:
+def _is_nest_over_columns(outer: un.Do, key: str, names: ColumnNames) -> bool:
     """Return whether a loop and that in it count dofs and layers, and what is inside covers."""
-    inner = [line for line in outer.body if not isinstance(line, Blank | Comment | DirectiveLine)]
-    if len(inner) != 1 or not isinstance(inner[0], Do) or _leaves(outer):
+    inner = [
+        line
+        for line in outer.body
+        if not isinstance(line, un.Blank | un.Comment | un.DirectiveLine)
+    ]
+    if len(inner) != 1 or not isinstance(inner[0], un.Do) or _leaves(outer):
         return False
     for dofs, layers in ((outer, inner[0]), (inner[0], outer)):
         offset = _offset_of_layers(layers, names)
-        if _counts(dofs, 1, Name(names.dofs)) and offset is not None:
+        if _counts(dofs, 1, ex.Name(names.dofs)) and offset is not None:
             here = _element(dofs.variable, layers.variable, offset, names)
             return _writes_first(inner[0].body, key, here)
     return False
 
 
-def _counts(loop: Do, first: int, last: Expr) -> bool:
+def _counts(loop: un.Do, first: int, last: ex.Expr) -> bool:
     """Return whether a loop counts all numbers between two."""
-    by_one = loop.step is None or integer_value(loop.step) == 1
-    return by_one and integer_value(loop.start) == first and same(loop.stop, last)
+    by_one = loop.step is None or ex.integer_value(loop.step) == 1
+    return by_one and ex.integer_value(loop.start) == first and ex.same(loop.stop, last)
 
 
-def _offset_of_layers(loop: Do, names: ColumnNames) -> int | None:
+def _offset_of_layers(loop: un.Do, names: ColumnNames) -> int | None:
     """Return what a loop over all layers counts the lowest as, None if it is no such loop."""
-    layers = Name(names.layers)
-    if _counts(loop, 0, Binary(Operator.MINUS, layers, whole(1))):
+    layers = ex.Name(names.layers)
+    if _counts(loop, 0, ex.Binary(Operator.MINUS, layers, ex.whole(1))):
         return 0
     return 1 if _counts(loop, 1, layers) else None
 
 
-def _element(dof: Name, layer: Name, offset: int, names: ColumnNames) -> frozenset[str]:
+def _element(dof: ex.Name, layer: ex.Name, offset: int, names: ColumnNames) -> frozenset[str]:
     """Return the spellings of the place of a dof in a layer."""
-    dofmap = Element(Name(names.dofmap), (dof,))
-    sums: list[Expr] = [Binary(Operator.PLUS, dofmap, layer), Binary(Operator.PLUS, layer, dofmap)]
+    dofmap = ex.Element(ex.Name(names.dofmap), (dof,))
+    sums: list[ex.Expr] = [
+        ex.Binary(Operator.PLUS, dofmap, layer),
+        ex.Binary(Operator.PLUS, layer, dofmap),
+    ]
     if offset:
-        inside = Binary(Operator.MINUS, layer, whole(offset))
-        sums = [*(Binary(Operator.MINUS, one, whole(offset)) for one in sums),
-                Binary(Operator.PLUS, dofmap, inside)]  # fmt: skip
-    return frozenset(map(canonical, sums))
+        inside = ex.Binary(Operator.MINUS, layer, ex.whole(offset))
+        sums = [*(ex.Binary(Operator.MINUS, one, ex.whole(offset)) for one in sums),
+                ex.Binary(Operator.PLUS, dofmap, inside)]  # fmt: skip
+    return frozenset(map(ex.canonical, sums))
 
 
-def _writes_first(body: tuple[Line, ...], key: str, here: frozenset[str]) -> bool:
+def _writes_first(body: tuple[un.Line, ...], key: str, here: frozenset[str]) -> bool:
     """Return whether an element is assigned before it is looked at, and no other one at all."""
     written = False
     for line in body:
         looked = key in _mentioned((line,))
         if not written and looked:
-            if not isinstance(line, Assign) or key in names_in(line.value):
+            if not isinstance(line, un.Assign) or key in names_in(line.value):
                 return False
             if not _is_element(line.target, key, here):
                 return False
@@ -154,32 +142,32 @@ def _writes_first(body: tuple[Line, ...], key: str, here: frozenset[str]) -> boo
     return written
 
 
-def _is_element(expr: Expr, key: str, here: frozenset[str]) -> bool:
+def _is_element(expr: ex.Expr, key: str, here: frozenset[str]) -> bool:
     match expr:
-        case Index(Name() as base, (item,)):
-            return base.key == key and canonical(item) in here
+        case ex.Index(ex.Name() as base, (item,)):
+            return base.key == key and ex.canonical(item) in here
     return False
 
 
-def _is_about(line: Line, key: str, here: frozenset[str]) -> bool:
+def _is_about(line: un.Line, key: str, here: frozenset[str]) -> bool:
     """Return whether all mentions of an array in a statement are of one element."""
     lines = tuple(walk_lines((line,)))
-    parts = [part for one in lines for expr in expressions_of(one) for part in walk(expr)]
-    mentions = sum(isinstance(part, Name) and part.key == key for part in parts)
+    parts = [part for one in lines for expr in expressions_of(one) for part in ex.walk(expr)]
+    mentions = sum(isinstance(part, ex.Name) and part.key == key for part in parts)
     return mentions == sum(_is_element(part, key, here) for part in parts)
 
 
-def _behind(lines: Iterable[Line], key: str, point: tuple[str, ...]) -> _Definiteness:
+def _behind(lines: Iterable[un.Line], key: str, point: tuple[str, ...]) -> _Definiteness:
     """Return what is known of the element of `key` at `point` behind `lines`."""
     for line in lines:
         match line:
-            case Blank() | Comment() | Continue() | DirectiveLine():
+            case un.Blank() | un.Comment() | un.Continue() | un.DirectiveLine():
                 state = _Definiteness.OPEN
-            case Assign():
+            case un.Assign():
                 state = _assigned(line, key, point)
-            case If():
+            case un.If():
                 state = _chosen(line, key, point)
-            case Do() | Call():
+            case un.Do() | un.Call():
                 state = (
                     _Definiteness.LOST
                     if key in _mentioned((line,)) or _leaves(line)
@@ -192,19 +180,19 @@ def _behind(lines: Iterable[Line], key: str, point: tuple[str, ...]) -> _Definit
     return _Definiteness.OPEN
 
 
-def _assigned(line: Assign, key: str, point: tuple[str, ...]) -> _Definiteness:
+def _assigned(line: un.Assign, key: str, point: tuple[str, ...]) -> _Definiteness:
     match line.target:
-        case Name() as target if target.key == key and not point:
+        case ex.Name() as target if target.key == key and not point:
             looked = key in names_in(line.value)
             return _Definiteness.LOST if looked else _Definiteness.WRITTEN
-        case Index(Name() as base, items) if base.key == key:
-            here = tuple(item.key if isinstance(item, Name) else "" for item in items)
+        case ex.Index(ex.Name() as base, items) if base.key == key:
+            here = tuple(item.key if isinstance(item, ex.Name) else "" for item in items)
             looked = key in names_in(line.value)
             return _Definiteness.WRITTEN if here == point and not looked else _Definiteness.LOST
     return _Definiteness.LOST if key in names_of_line(line) else _Definiteness.OPEN
 
 
-def _chosen(line: If, key: str, point: tuple[str, ...]) -> _Definiteness:
+def _chosen(line: un.If, key: str, point: tuple[str, ...]) -> _Definiteness:
     if any(key in names_in(branch.condition) for branch in line.branches):
         return _Definiteness.LOST
     blocks = (*(branch.body for branch in line.branches), line.otherwise)
@@ -214,12 +202,12 @@ def _chosen(line: If, key: str, point: tuple[str, ...]) -> _Definiteness:
     return _Definiteness.WRITTEN if states == {_Definiteness.WRITTEN} else _Definiteness.OPEN
 
 
-def _leaves(line: Line) -> bool:
+def _leaves(line: un.Line) -> bool:
     """Return whether something inside of a loop may go on elsewhere than behind the loop."""
     return any(not isinstance(inner, _PlainLine) for inner in walk_lines((line,)))
 
 
-def _mentioned(lines: Iterable[Line]) -> set[str]:
+def _mentioned(lines: Iterable[un.Line]) -> set[str]:
     """Return the names in `lines` and in the statements inside of them."""
     found: set[str] = set()
     for line in lines:

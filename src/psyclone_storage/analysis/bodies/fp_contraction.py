@@ -20,24 +20,9 @@ from collections.abc import Collection, Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.shapes import Triplet, rank_of, type_of
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Literal,
-    Name,
-    Parenthesised,
-    Unary,
-    canonical,
-    children,
-    integer_value,
-    intrinsic_called,
-    same,
-    spell,
-)
 from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
@@ -53,14 +38,14 @@ _CHOOSING = ("abs", "merge", "sign")
 """Functions that may be left out where a compiler knows enough of their arguments."""
 
 
-def is_product(value: Expr) -> bool:
+def is_product(value: ex.Expr) -> bool:
     """Return whether an addition of `value` may be one step with a multiplication."""
     match value:
-        case Parenthesised(operand) | Unary(_, operand):
+        case ex.Parenthesised(operand) | ex.Unary(_, operand):
             return is_product(operand)
-        case CallFunction(items=items) if intrinsic_called(value) in _PASSING_ON:
+        case ex.CallFunction(items=items) if ex.intrinsic_called(value) in _PASSING_ON:
             return any(map(is_product, items))
-    return isinstance(value, Binary) and value.op is Operator.TIMES
+    return isinstance(value, ex.Binary) and value.op is Operator.TIMES
 
 
 def counts_levels(code: KernelCode, layers: str) -> bool:
@@ -77,7 +62,7 @@ def counts_levels(code: KernelCode, layers: str) -> bool:
 
 def _is_over_levels(loop: Do, layers: str) -> bool:
     count = Triplet(loop.start, loop.stop, loop.step).count
-    return loop.step is None and same(simplified(count), Name(layers))
+    return loop.step is None and ex.same(simplified(count), ex.Name(layers))
 
 
 def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) -> Iterator[str]:
@@ -98,7 +83,7 @@ def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) 
         match line:
             case Assign(target, value):
                 if rank_of(target, code) != 0:
-                    yield f"'{spell(target)}' is more than one element"
+                    yield f"'{ex.spell(target)}' is more than one element"
                     return
                 yield from values.about_places(target)
                 of_numbers = _is_of(_NUMBERS, target, code)
@@ -106,7 +91,7 @@ def against_one_level(code: KernelCode, layers: str, of_cells: Collection[str]) 
                 if not of_numbers:
                     yield from values.about_operations(value, around)
                     if is_product(value):
-                        yield f"'{spell(value)}' may be added to in another statement"
+                        yield f"'{ex.spell(value)}' may be added to in another statement"
             case Do():
                 for bound in _bounds(line):
                     yield from values.about_places(bound)
@@ -124,7 +109,7 @@ def gathered(code: KernelCode, layers: str) -> Iterator[str]:
     """
     for line, around in _with_loops(code.body):
         if isinstance(line, Assign) and _gathers(line, around, layers):
-            yield f"'{spell(line.target)}' gathers products in a loop"
+            yield f"'{ex.spell(line.target)}' gathers products in a loop"
 
 
 @dataclass(slots=True)
@@ -139,62 +124,62 @@ class _Values:
     known: frozenset[str]
     varying: frozenset[str]
     constants: _Constants
-    products: dict[str, Binary] = field(default_factory=dict)
+    products: dict[str, ex.Binary] = field(default_factory=dict)
 
-    def about_places(self, expr: Expr, *, of_numbers: bool = True) -> Iterator[str]:
+    def about_places(self, expr: ex.Expr, *, of_numbers: bool = True) -> Iterator[str]:
         """Yield that `expr` is a value that depends on the number of levels.
 
         Sums and products of whole numbers may, which are not divided, by what may be zero.
         """
         if not self._tells_places(expr, of_numbers=of_numbers):
-            yield f"'{spell(expr)}' depends on the number of levels"
+            yield f"'{ex.spell(expr)}' depends on the number of levels"
 
-    def _tells_places(self, expr: Expr, *, of_numbers: bool) -> bool:
+    def _tells_places(self, expr: ex.Expr, *, of_numbers: bool) -> bool:
         if names_in(expr).isdisjoint(self.known):
             return True
         match expr:
-            case Name():
+            case ex.Name():
                 return of_numbers
-            case Element(Name() as base, items):
+            case ex.Element(ex.Name() as base, items):
                 if base.key in self.known and not of_numbers:
                     return False
                 return all(self._tells_places(item, of_numbers=True) for item in items)
-            case Binary(op, left, right):
+            case ex.Binary(op, left, right):
                 if of_numbers and op.kind is OperatorKind.ARITHMETIC and op not in _OF_NUMBERS:
                     return False
-                parts: tuple[Expr, ...] = (left, right)
-            case Unary(_, operand) | Parenthesised(operand):
+                parts: tuple[ex.Expr, ...] = (left, right)
+            case ex.Unary(_, operand) | ex.Parenthesised(operand):
                 parts = (operand,)
-            case CallFunction(items=items) if not of_numbers:
+            case ex.CallFunction(items=items) if not of_numbers:
                 parts = items
             case _:
                 return False
         return all(self._tells_places(part, of_numbers=of_numbers) for part in parts)
 
-    def about_operations(self, expr: Expr, around: tuple[Do, ...]) -> Iterator[str]:
+    def about_operations(self, expr: ex.Expr, around: tuple[Do, ...]) -> Iterator[str]:
         """Yield what of a value in the loops `around` may be rounded in another way."""
         for part in _operations(expr):
             match part:
-                case CallFunction() if intrinsic_called(part) not in EXACT:
-                    yield f"vectors of '{spell(part)}' may round in another way"
-                case CallFunction(items=items) if intrinsic_called(part) in _CHOOSING:
+                case ex.CallFunction() if ex.intrinsic_called(part) not in EXACT:
+                    yield f"vectors of '{ex.spell(part)}' may round in another way"
+                case ex.CallFunction(items=items) if ex.intrinsic_called(part) in _CHOOSING:
                     if any(map(is_product, items)):
-                        yield f"'{spell(part)}' may be a product"
-                case Binary(Operator.POWER):
-                    yield f"'{spell(part)}' is a product to some compilers"
-                case Binary(Operator.TIMES, left, right):
+                        yield f"'{ex.spell(part)}' may be a product"
+                case ex.Binary(Operator.POWER):
+                    yield f"'{ex.spell(part)}' is a product to some compilers"
+                case ex.Binary(Operator.TIMES, left, right):
                     yield from self._about_product(part, around)
                     for factor, other in ((left, right), (right, left)):
                         if is_product(other):
                             yield from self._about_constant(factor, part)
-                case Binary(Operator.DIVIDE, _, right):
+                case ex.Binary(Operator.DIVIDE, _, right):
                     yield from self._about_constant(right, part)
-                case Binary(op, left, right) if op in _ADDING:
+                case ex.Binary(op, left, right) if op in _ADDING:
                     yield from self._about_sum(part, left, right)
 
-    def _about_sum(self, whole: Binary, left: Expr, right: Expr) -> Iterator[str]:
+    def _about_sum(self, whole: ex.Binary, left: ex.Expr, right: ex.Expr) -> Iterator[str]:
         if is_product(left) and is_product(right):
-            yield f"either product of '{spell(whole)}' may be added to"
+            yield f"either product of '{ex.spell(whole)}' may be added to"
             return
         for product, other, is_first in ((left, right, True), (right, left, False)):
             # Nothing is left out for +0 + x and 0 - x, which may be another zero than x.
@@ -202,19 +187,19 @@ class _Values:
             if is_product(product) and (leaves or self.constants.may_be_negative(other)):
                 yield from self._about_constant(other, whole)
 
-    def _about_constant(self, operand: Expr, whole: Binary) -> Iterator[str]:
+    def _about_constant(self, operand: ex.Expr, whole: ex.Binary) -> Iterator[str]:
         if self.constants.may_be(operand):
-            yield f"'{spell(operand)}' may be a constant in '{spell(whole)}'"
+            yield f"'{ex.spell(operand)}' may be a constant in '{ex.spell(whole)}'"
 
-    def _about_product(self, product: Binary, around: tuple[Do, ...]) -> Iterator[str]:
+    def _about_product(self, product: ex.Binary, around: tuple[Do, ...]) -> Iterator[str]:
         starts = {loop.variable.key: loop.start for loop in around}
-        first = canonical(substituted(product, starts))
+        first = ex.canonical(substituted(product, starts))
         if first in self.products:
-            yield f"'{spell(product)}' is computed in two places"
+            yield f"'{ex.spell(product)}' is computed in two places"
         self.products.setdefault(first, product)
         names = names_in(product)
         if not names >= starts.keys() or names.isdisjoint(self.varying):
-            yield f"'{spell(product)}' stays the same in a loop"
+            yield f"'{ex.spell(product)}' stays the same in a loop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +214,14 @@ class _Constants:
     known: frozenset[str]
     negative: frozenset[str]
 
-    def may_be(self, value: Expr) -> bool:
+    def may_be(self, value: ex.Expr) -> bool:
         """Return whether `value` may be a constant, and is not one to all compilers."""
         own = self.variables.intersection(_leaves(value))
         return bool(own) and own <= self.known
 
-    def may_be_negative(self, value: Expr) -> bool:
+    def may_be_negative(self, value: ex.Expr) -> bool:
         """Return whether a constant that is `value` may be below 0, or -0."""
-        is_plain = isinstance(value, Name | Element)
+        is_plain = isinstance(value, ex.Name | ex.Element)
         return not is_plain or not self.negative.isdisjoint(_leaves(value))
 
 
@@ -252,26 +237,26 @@ def _constants(layers: str, code: KernelCode) -> _Constants:
         for line in lines:
             if isinstance(line, Assign) and variables.intersection(_leaves(line.value)) <= known:
                 known |= _set(line)
-                negative |= frozenset() if isinstance(line.value, Literal) else _set(line)
+                negative |= frozenset() if isinstance(line.value, ex.Literal) else _set(line)
     return _Constants(variables, known, negative)
 
 
-def _leaves(value: Expr) -> Iterator[str]:
+def _leaves(value: ex.Expr) -> Iterator[str]:
     """Yield the variables and constants of which a value is made, whatever their subscripts are."""
     match value:
-        case Name():
+        case ex.Name():
             yield value.key
-        case Element(Name() as base, _):
+        case ex.Element(ex.Name() as base, _):
             yield base.key
-        case CallFunction(items=items):
+        case ex.CallFunction(items=items):
             for item in items:
                 yield from _leaves(item)
         case _:
-            for part in children(value):
+            for part in ex.children(value):
                 yield from _leaves(part)
 
 
-def _about_equal(products: Collection[Binary], code: KernelCode) -> Iterator[str]:
+def _about_equal(products: Collection[ex.Binary], code: KernelCode) -> Iterator[str]:
     """Yield which product may be another one that is written in another way.
 
     A compiler that sees this computes them once, and adds neither in one step.
@@ -279,22 +264,22 @@ def _about_equal(products: Collection[Binary], code: KernelCode) -> Iterator[str
     if len(products) < 2:
         return
     assigned = [line for line in walk_lines(code.body) if isinstance(line, Assign)]
-    copies = [line for line in assigned if isinstance(line.value, Name | Element)]
+    copies = [line for line in assigned if isinstance(line.value, ex.Name | ex.Element)]
     is_made = any(not _is_plain(product) for product in products)
     changed = frozenset[str]().union(*map(_set, assigned if is_made else copies))
     for product in products:
         if not changed.isdisjoint(_leaves(product)):
-            yield f"'{spell(product)}' may be another product of the same values"
+            yield f"'{ex.spell(product)}' may be another product of the same values"
 
 
-def _is_plain(value: Expr) -> bool:
+def _is_plain(value: ex.Expr) -> bool:
     """Return whether a product has no factor that is computed."""
     match value:
-        case Parenthesised(operand) | Unary(_, operand):
+        case ex.Parenthesised(operand) | ex.Unary(_, operand):
             return _is_plain(operand)
-        case Binary(Operator.TIMES, left, right):
+        case ex.Binary(Operator.TIMES, left, right):
             return _is_plain(left) and _is_plain(right)
-    return isinstance(value, Name | Element | Literal)
+    return isinstance(value, ex.Name | ex.Element | ex.Literal)
 
 
 def _following(layers: str, code: KernelCode) -> frozenset[str]:
@@ -328,17 +313,19 @@ def _gathers(line: Assign, around: tuple[Do, ...], layers: str) -> bool:
     A loop that changes the element stands between, unless it goes: it is one over levels, or one
     of so many iterations that a compiler may write them all.
     """
-    adds = (one for one in _operations(line.value) if isinstance(one, Binary) and one.op in _ADDING)
+    adds = (
+        one for one in _operations(line.value) if isinstance(one, ex.Binary) and one.op in _ADDING
+    )
     has_product = any(is_product(one.left) or is_product(one.right) for one in adds)
     if not has_product or _set(line).isdisjoint(_leaves(line.value)):
         return False
-    items = line.target.items if isinstance(line.target, Element) else ()
+    items = line.target.items if isinstance(line.target, ex.Element) else ()
     at = frozenset[str]().union(*map(names_in, items))
     for loop in reversed(around):
         inside = (_set(one) for one in walk_lines(loop.body) if isinstance(one, Assign))
         if at.isdisjoint({loop.variable.key}.union(*inside)):
             return True
-        is_short = all(integer_value(bound) is not None for bound in _bounds(loop))
+        is_short = all(ex.integer_value(bound) is not None for bound in _bounds(loop))
         if not is_short and not _is_over_levels(loop, layers):
             return False
     return False
@@ -346,11 +333,11 @@ def _gathers(line: Assign, around: tuple[Do, ...], layers: str) -> bool:
 
 def _set(line: Assign) -> frozenset[str]:
     """Return the variable that a statement sets, or of which it sets an element."""
-    target = line.target.base if isinstance(line.target, Element) else line.target
-    return frozenset({target.key}) if isinstance(target, Name) else frozenset()
+    target = line.target.base if isinstance(line.target, ex.Element) else line.target
+    return frozenset({target.key}) if isinstance(target, ex.Name) else frozenset()
 
 
-def _is_of(types: Collection[Intrinsic], expr: Expr, code: KernelCode) -> bool:
+def _is_of(types: Collection[Intrinsic], expr: ex.Expr, code: KernelCode) -> bool:
     found = type_of(expr, code)
     return found is not None and found.intrinsic in types
 
@@ -366,14 +353,14 @@ def _with_loops(
             yield from _with_loops(block, inside)
 
 
-def _bounds(loop: Do) -> tuple[Expr, ...]:
+def _bounds(loop: Do) -> tuple[ex.Expr, ...]:
     return tuple(one for one in (loop.start, loop.stop, loop.step) if one is not None)
 
 
-def _operations(expr: Expr) -> Iterator[Binary | CallFunction]:
+def _operations(expr: ex.Expr) -> Iterator[ex.Binary | ex.CallFunction]:
     """Yield the operations and functions in a value, but for those in subscripts."""
-    if isinstance(expr, Binary | CallFunction):
+    if isinstance(expr, ex.Binary | ex.CallFunction):
         yield expr
-    if not isinstance(expr, Element):
-        for part in children(expr):
+    if not isinstance(expr, ex.Element):
+        for part in ex.children(expr):
             yield from _operations(part)

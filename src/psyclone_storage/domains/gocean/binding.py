@@ -17,15 +17,7 @@ from psyclone_storage.domains.data import ArgumentUse, DataTable
 from psyclone_storage.domains.declared import Declared, declared, is_named_constant, is_variable
 from psyclone_storage.domains.gocean.arguments import build_dummies
 from psyclone_storage.infrastructures.gocean import value_type
-from psyclone_storage.ir.expr import (
-    Expr,
-    Literal,
-    Name,
-    Unary,
-    canonical,
-    is_constant,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.schedule import Actual, KernelCall
@@ -72,7 +64,7 @@ def bind_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> Bo
     return BoundCall(KernelCall(uid, kernel, args, build_dummies(kernel), span=call.span), ())
 
 
-def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) -> Expr:
+def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) -> ex.Expr:
     """Return the field through which the grid is reached: the first one that is read (spec 5.1).
 
     Where none is only read, it is the first that is read and written, or else written.
@@ -84,20 +76,20 @@ def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) 
     ]
     _, position = min(fields)
     datum = data.known(call.args[position].expr)
-    return Name(datum.name) if datum else call.args[position].expr
+    return ex.Name(datum.name) if datum else call.args[position].expr
 
 
 def _actual(given: _Given, data: DataTable) -> Actual:
     arg, passed = given.arg, given.passed
-    if is_constant(passed.expr):
+    if ex.is_constant(passed.expr):
         return Actual(None, passed.expr, span=passed.span)
     datum = data.add(
         ArgumentUse(passed.expr, _type_of(given), passed.span, kind=arg.kind, access=arg.access)
     )
     extent = None
     if isinstance(arg.stencil, GridStencil):
-        extent = whole(arg.stencil.depth)
-    return Actual(datum.name, Name(datum.name), extent=extent, span=passed.span)
+        extent = ex.whole(arg.stencil.depth)
+    return Actual(datum.name, ex.Name(datum.name), extent=extent, span=passed.span)
 
 
 def _type_of(given: _Given) -> DataType:
@@ -134,7 +126,7 @@ def _repeated(kernel: Kernel, givens: list[_Given]) -> Iterator[Diagnostic]:
     """Yield each object that is passed again, if the kernel writes to it under one of its names."""
     first: dict[str, _Given] = {}
     for given in givens:
-        before = first.setdefault(canonical(given.passed.expr), given)
+        before = first.setdefault(ex.canonical(given.passed.expr), given)
         if before is given or not (before.arg.access.writes or given.arg.access.writes):
             continue
         yield Diagnostic(
@@ -208,8 +200,8 @@ def _spelled(known: DataType) -> str:
     return f"'{known.name}'" if isinstance(known, DerivedType) else known.intrinsic.value
 
 
-def _literal(expr: Expr) -> Literal | None:
+def _literal(expr: ex.Expr) -> ex.Literal | None:
     """Return the constant that `expr` is, possibly with a sign before it."""
-    while isinstance(expr, Unary):
+    while isinstance(expr, ex.Unary):
         expr = expr.operand
-    return expr if isinstance(expr, Literal) else None
+    return expr if isinstance(expr, ex.Literal) else None

@@ -24,26 +24,22 @@ from psyclone_storage.infrastructures.gocean import (
     U_POINTS,
     V_POINTS,
 )
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import KnownBounds
 
-_Range = tuple[Expr, Expr]
+_Range = tuple[ex.Expr, ex.Expr]
 
 
-def _next_to(end: Expr, step: int) -> Expr:
+def _next_to(end: ex.Expr, step: int) -> ex.Expr:
     """Return the index `step` points from `end`."""
     if not step:
         return end
-    return Binary(
+    return ex.Binary(
         Operator.PLUS if step > 0 else Operator.MINUS,
         end,
-        whole(abs(step)),
+        ex.whole(abs(step)),
     )
 
 

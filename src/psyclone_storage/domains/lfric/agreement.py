@@ -29,17 +29,7 @@ from psyclone_storage.infrastructures.lfric import (
     QUADRATURE_TYPES,
     default_type,
 )
-from psyclone_storage.ir.expr import (
-    Expr,
-    Index,
-    Literal,
-    Unary,
-    canonical,
-    is_constant,
-    spell,
-    walk,
-    whole_number,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import ArgKind, Iteration, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
@@ -84,9 +74,9 @@ def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Itera
     """Yield `S102` for each argument of `call` that it passes to the kernel already."""
     first: dict[str, ParsedArgument] = {}
     for slot, given in zip(slots, call.args, strict=True):
-        if slot.kind is not SlotKind.ARGUMENT or is_constant(given.expr):
+        if slot.kind is not SlotKind.ARGUMENT or ex.is_constant(given.expr):
             continue
-        before = first.setdefault(canonical(given.expr), given)
+        before = first.setdefault(ex.canonical(given.expr), given)
         if before is not given:
             yield _twice(given, before, kernel)
     yield from _components_beside(call, kernel, slots)
@@ -101,11 +91,11 @@ def _components_beside(
         for slot, given in zip(slots, call.args, strict=True)
         if slot.kind is SlotKind.ARGUMENT
     ]
-    vectors = {canonical(given.expr): (arg, given) for arg, given in passed if arg.vector > 1}
+    vectors = {ex.canonical(given.expr): (arg, given) for arg, given in passed if arg.vector > 1}
     for arg, given in passed:
-        if arg.kind is not ArgKind.FIELD or not isinstance(given.expr, Index):
+        if arg.kind is not ArgKind.FIELD or not isinstance(given.expr, ex.Index):
             continue
-        of_vector = vectors.get(canonical(given.expr.base))
+        of_vector = vectors.get(ex.canonical(given.expr.base))
         if of_vector is not None and (arg.access.writes or of_vector[0].access.writes):
             yield _twice(given, of_vector[1], kernel)
 
@@ -113,7 +103,7 @@ def _components_beside(
 def _twice(given: ParsedArgument, before: ParsedArgument, kernel: Kernel) -> Diagnostic:
     return Diagnostic(
         "S102",
-        f"'{given.span.text or spell(given.expr)}' is passed to '{kernel.name}' more than once.",
+        f"'{given.span.text or ex.spell(given.expr)}' is passed to '{kernel.name}' more than once.",
         given.span,
         "passed again here",
         "Pass a copy: two dummy arguments of one kernel may not be the same object.",
@@ -197,7 +187,7 @@ def _rank_text(known: Declared) -> str:
 
 def _size(known: Declared) -> int | None:
     shape = known.symbol.shape
-    return whole_number(shape[0]) if len(shape) == 1 else None
+    return ex.whole_number(shape[0]) if len(shape) == 1 else None
 
 
 def _wrong_rank(
@@ -313,11 +303,11 @@ def _remedy(arg: KernelArg, given: ParsedArgument, kernel: Kernel, has: Intrinsi
     return f"Write {plain['digits']}.0." if plain else f"Write real({given.span.text}, r_def)."
 
 
-def _literal(expr: Expr) -> Literal | None:
+def _literal(expr: ex.Expr) -> ex.Literal | None:
     """Return the constant that `expr` is, possibly with a sign before it."""
-    while isinstance(expr, Unary):
+    while isinstance(expr, ex.Unary):
         expr = expr.operand
-    return expr if isinstance(expr, Literal) else None
+    return expr if isinstance(expr, ex.Literal) else None
 
 
 def _check_quadrature(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iterator[Diagnostic]:
@@ -373,13 +363,13 @@ def _check_levels(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iterator
         yield from _check_integer(given, what)
     elif literal.intrinsic is not Intrinsic.INTEGER:
         yield Diagnostic("S108", f"{what} is an integer, not '{given.span.text}'.", given.span)
-    elif literal is not given.expr or (whole_number(literal) or 0) < least:
+    elif literal is not given.expr or (ex.whole_number(literal) or 0) < least:
         text = f"{what} is at least {least} here, not '{given.span.text}'."
         yield Diagnostic("S108", text, given.span)
 
 
 def _check_integer(given: ParsedArgument, what: str) -> Iterator[Diagnostic]:
-    for part in (given.expr, *walk(given.expr)):
+    for part in (given.expr, *ex.walk(given.expr)):
         known = declared(part) if is_variable(part) else None
         if known is None:
             continue
@@ -389,7 +379,7 @@ def _check_integer(given: ParsedArgument, what: str) -> Iterator[Diagnostic]:
         if part is given.expr and not (is_integer and known.rank == 0):
             yield Diagnostic(
                 "S108",
-                f"{what} is an integer scalar, but '{spell(part)}' is not.",
+                f"{what} is an integer scalar, but '{ex.spell(part)}' is not.",
                 given.span,
                 related=known.places,
             )

@@ -20,24 +20,9 @@ from psyclone_storage.infrastructures.lfric import (
     basis_dimension,
     diff_basis_dimension,
 )
-from psyclone_storage.ir.expr import (
-    Element,
-    Expr,
-    Name,
-)
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir.interface import ANY, Dummy, Role, extents
-from psyclone_storage.ir.kernel import (
-    ArgKind,
-    BasisOperation,
-    BasisShape,
-    CmaKind,
-    Generation,
-    Iteration,
-    Kernel,
-    KernelArg,
-    MeshRole,
-    StencilShape,
-)
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 _DATA_TYPES = {Intrinsic.REAL: REAL, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL: LOGICAL}
@@ -46,7 +31,7 @@ _FIELD_BOUNDARY_KERNEL = regex(r"enforce_bc_(\d+_)?code")
 _OPERATOR_BOUNDARY_KERNEL = "enforce_operator_bc_code"
 
 
-def build_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
+def build_dummies(kernel: kern.Kernel) -> tuple[Dummy, ...]:
     """Return the dummy arguments of `kernel`'s subroutine (spec 2.1).
 
     A built-in has no subroutine and no dummies. A kernel over dofs is passed its arguments'
@@ -79,7 +64,7 @@ class SpaceUse:
     name: str
     arg: int
     has_field: bool
-    mesh: MeshRole | None
+    mesh: kern.MeshRole | None
     numbering: tuple[str, str]
     label: str
 
@@ -89,12 +74,12 @@ class SpaceUse:
         return self.label == self.name
 
 
-def space_uses(kernel: Kernel) -> tuple[SpaceUse, ...]:
+def space_uses(kernel: kern.Kernel) -> tuple[SpaceUse, ...]:
     """Return the function spaces of `kernel`, once for each numbering, by first appearance."""
     uses: list[SpaceUse] = []
     for position, arg in enumerate(kernel.args):
         for space in arg.spaces:
-            is_field = arg.kind is ArgKind.FIELD
+            is_field = arg.kind is kern.ArgKind.FIELD
             new = SpaceUse(space, position, is_field, arg.mesh, arg.numbering, space)
             alike = [at for at, use in enumerate(uses) if use.name == space]
             if not alike:
@@ -109,9 +94,9 @@ def space_uses(kernel: Kernel) -> tuple[SpaceUse, ...]:
 # ------------------------------------------------------------------ kernels over dofs
 
 
-def _dof_values(kernel: Kernel) -> Iterator[Dummy]:
+def _dof_values(kernel: kern.Kernel) -> Iterator[Dummy]:
     for position, arg in enumerate(kernel.args):
-        if arg.kind is not ArgKind.FIELD:
+        if arg.kind is not kern.ArgKind.FIELD:
             yield from _of_scalar(position, arg)
             continue
         for component in _components(arg):
@@ -128,22 +113,22 @@ def _dof_values(kernel: Kernel) -> Iterator[Dummy]:
 # ------------------------------------------------------------------ the loop's own
 
 
-def _from_the_loop(kernel: Kernel) -> Iterator[Dummy]:
+def _from_the_loop(kernel: kern.Kernel) -> Iterator[Dummy]:
     kinds = {arg.kind for arg in kernel.args}
     if any(kind.is_operator for kind in kinds):
         yield _integer(Role.CELL, "cell")
-    if kernel.cma not in (CmaKind.APPLY, CmaKind.MATRIX_MATRIX):
+    if kernel.cma not in (kern.CmaKind.APPLY, kern.CmaKind.MATRIX_MATRIX):
         yield _integer(Role.NLAYERS, "nlayers")
-    if kernel.iteration is Iteration.DOMAIN:
+    if kernel.iteration is kern.Iteration.DOMAIN:
         yield _integer(Role.NCELL_2D_NO_HALOS, "ncell_2d_no_halos")
-    if ArgKind.COLUMNWISE_OPERATOR in kinds:
+    if kern.ArgKind.COLUMNWISE_OPERATOR in kinds:
         yield _integer(Role.NCELL_2D, "ncell_2d")
     if kernel.is_intergrid:
         yield from _of_mesh_pair(kernel)
 
 
-def _of_mesh_pair(kernel: Kernel) -> Iterator[Dummy]:
-    if kernel.generation is Generation.Y2019:
+def _of_mesh_pair(kernel: kern.Kernel) -> Iterator[Dummy]:
+    if kernel.generation is kern.Generation.Y2019:
         yield _integer(Role.CELL_MAP, "cell_map", extents("ncell_f_per_c"))
         yield _integer(Role.CELLS_PER_CELL, "ncell_f_per_c")
     else:
@@ -156,20 +141,20 @@ def _of_mesh_pair(kernel: Kernel) -> Iterator[Dummy]:
 # ------------------------------------------------------------------ metadata arguments
 
 
-def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
+def _from_the_arguments(kernel: kern.Kernel) -> Iterator[Dummy]:
     labels = {(use.name, use.numbering): use.label for use in space_uses(kernel)}
     told: set[tuple[Role, str]] = set()
     for position, arg in enumerate(kernel.args):
         match arg.kind:
-            case ArgKind.FIELD:
+            case kern.ArgKind.FIELD:
                 yield from _of_field(position, arg, labels[arg.space, arg.numbering])
                 if arg.stencil is not None:
                     yield from _of_stencil(position, arg, kernel)
-            case ArgKind.OPERATOR:
+            case kern.ArgKind.OPERATOR:
                 yield from _of_operator(position, arg, kernel.generation)
-                if isinstance(arg.stencil, StencilShape):
+                if isinstance(arg.stencil, kern.StencilShape):
                     yield from _of_cells(position, arg.stencil)
-            case ArgKind.COLUMNWISE_OPERATOR:
+            case kern.ArgKind.COLUMNWISE_OPERATOR:
                 yield from _of_columnwise_operator(position, arg)
             case _:
                 yield from _of_scalar(position, arg)
@@ -179,12 +164,12 @@ def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
                 yield dummy
 
 
-def _numbers_of(position: int, arg: KernelArg) -> Iterator[tuple[Dummy, str]]:
+def _numbers_of(position: int, arg: kern.KernelArg) -> Iterator[tuple[Dummy, str]]:
     """Yield the numbers of values and layers that are known at run time, with their names.
 
     A number with one name is passed once, after the first argument that has it.
     """
-    of = f"{'field' if arg.kind is ArgKind.FIELD else 'op'}_{position + 1}"
+    of = f"{'field' if arg.kind is kern.ArgKind.FIELD else 'op'}_{position + 1}"
     for role, stem, number in (
         (Role.DATA_PER_DOF, "ndata", arg.data_per_dof),
         (Role.FIELD_LAYERS, "nlayers", arg.layers),
@@ -193,7 +178,7 @@ def _numbers_of(position: int, arg: KernelArg) -> Iterator[tuple[Dummy, str]]:
             yield _integer(role, f"{stem}_{of}", (), position, arg.space), number
 
 
-def _of_field(position: int, arg: KernelArg, label: str) -> Iterator[Dummy]:
+def _of_field(position: int, arg: kern.KernelArg, label: str) -> Iterator[Dummy]:
     for component in _components(arg):
         yield Dummy(
             Role.FIELD,
@@ -207,7 +192,7 @@ def _of_field(position: int, arg: KernelArg, label: str) -> Iterator[Dummy]:
         )
 
 
-def _of_stencil(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
+def _of_stencil(position: int, arg: kern.KernelArg, kernel: kern.Kernel) -> Iterator[Dummy]:
     """Yield what describes the neighbours that a field is read at (spec 2.2).
 
     The size of a stencil in one array is a scalar in both generations: today it is that of the
@@ -218,27 +203,29 @@ def _of_stencil(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy
     ndf = f"ndf_{arg.space}"
     size = f"{name}_stencil_size"
     longest = f"{name}_max_branch_length"
-    branches: tuple[Expr, ...] = ()
+    branches: tuple[ex.Expr, ...] = ()
     shape = extents(ndf, size)
-    branched = arg.stencil is StencilShape.CROSS2D
+    branched = arg.stencil is kern.StencilShape.CROSS2D
     if branched:
         branches = extents(4)
         shape = extents(ndf, longest, 4)
-    if kernel.iteration is Iteration.DOMAIN:
+    if kernel.iteration is kern.Iteration.DOMAIN:
         branches += extents("ncell_2d_no_halos")
         shape = (ANY,) * (len(shape) + 1)
-    if arg.mesh is MeshRole.COARSE:
+    if arg.mesh is kern.MeshRole.COARSE:
         # The number of dofs per cell is not passed for a space of the coarse mesh.
         shape = (ANY,) * len(shape)
     yield _integer(Role.STENCIL_SIZE, size, branches, position, arg.space)
-    if arg.stencil is StencilShape.XORY1D:
+    if arg.stencil is kern.StencilShape.XORY1D:
         yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position, arg.space)
     if branched:
         yield _integer(Role.STENCIL_MAX_BRANCH, longest, (), position, arg.space)
     yield _integer(Role.STENCIL_MAP, f"{name}_stencil_map", shape, position, arg.space)
 
 
-def _of_operator(position: int, arg: KernelArg, generation: Generation) -> Iterator[Dummy]:
+def _of_operator(
+    position: int, arg: kern.KernelArg, generation: kern.Generation
+) -> Iterator[Dummy]:
     name = f"op_{position + 1}"
     ncell = f"{name}_ncell_3d"
     dofs = (f"ndf_{arg.space}", f"ndf_{arg.space_from}")
@@ -247,13 +234,13 @@ def _of_operator(position: int, arg: KernelArg, generation: Generation) -> Itera
         Role.OPERATOR,
         name,
         _data_type(arg),
-        extents(*dofs, ncell) if generation is Generation.Y2019 else extents(ncell, *dofs),
+        extents(*dofs, ncell) if generation is kern.Generation.Y2019 else extents(ncell, *dofs),
         arg=position,
         access=arg.access,
     )
 
 
-def _of_cells(position: int, shape: StencilShape) -> Iterator[Dummy]:
+def _of_cells(position: int, shape: kern.StencilShape) -> Iterator[Dummy]:
     """Yield the dummies for the stencil of an operator.
 
     They are those of a field with a stencil, with cells instead of dofs: a matrix is found by its
@@ -261,9 +248,9 @@ def _of_cells(position: int, shape: StencilShape) -> Iterator[Dummy]:
     """
     name = f"op_{position + 1}"
     size, longest = f"{name}_stencil_size", f"{name}_max_branch_length"
-    branched = shape is StencilShape.CROSS2D
+    branched = shape is kern.StencilShape.CROSS2D
     yield _integer(Role.STENCIL_SIZE, size, extents(4) if branched else (), position)
-    if shape is StencilShape.XORY1D:
+    if shape is kern.StencilShape.XORY1D:
         yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position)
     if branched:
         yield _integer(Role.STENCIL_MAX_BRANCH, longest, (), position)
@@ -271,7 +258,7 @@ def _of_cells(position: int, shape: StencilShape) -> Iterator[Dummy]:
     yield _integer(Role.STENCIL_CELLS, f"{name}_stencil_cells", cells, position)
 
 
-def _of_columnwise_operator(position: int, arg: KernelArg) -> Iterator[Dummy]:
+def _of_columnwise_operator(position: int, arg: kern.KernelArg) -> Iterator[Dummy]:
     name = f"cma_op_{position + 1}"
     yield Dummy(
         Role.CMA_MATRIX,
@@ -291,23 +278,23 @@ def _of_columnwise_operator(position: int, arg: KernelArg) -> Iterator[Dummy]:
     yield _integer(Role.CMA_GAMMA_P, f"{name}_gamma_p", (), position)
 
 
-def _of_scalar(position: int, arg: KernelArg) -> Iterator[Dummy]:
+def _of_scalar(position: int, arg: kern.KernelArg) -> Iterator[Dummy]:
     name = f"{arg.intrinsic.value[0]}scalar_{position + 1}"
     data_type = _data_type(arg)
-    if arg.kind is ArgKind.SCALAR:
+    if arg.kind is kern.ArgKind.SCALAR:
         yield Dummy(Role.SCALAR, name, data_type, arg=position, access=arg.access)
         return
     dims = f"dims_{name}"
     yield _integer(Role.ARRAY_SHAPE, dims, extents(arg.rank), position)
-    shape = tuple(Element(Name(dims), extents(at)) for at in range(1, arg.rank + 1))
+    shape = tuple(ex.Element(ex.Name(dims), extents(at)) for at in range(1, arg.rank + 1))
     yield Dummy(Role.SCALAR_ARRAY, name, data_type, shape, arg=position, access=arg.access)
 
 
 # ------------------------------------------------------------------ function spaces
 
 
-def _from_the_spaces(kernel: Kernel) -> Iterator[Dummy]:
-    if kernel.cma is CmaKind.MATRIX_MATRIX:
+def _from_the_spaces(kernel: kern.Kernel) -> Iterator[Dummy]:
+    if kernel.cma is kern.CmaKind.MATRIX_MATRIX:
         return
     for use in space_uses(kernel):
         if use.mesh is None:
@@ -319,12 +306,12 @@ def _from_the_spaces(kernel: Kernel) -> Iterator[Dummy]:
             yield from _field_boundary(kernel, use)
 
 
-def _of_space(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
+def _of_space(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
     ndf = f"ndf_{use.label}"
     yield _integer(Role.NDF, ndf, (), use.arg, use.name)
     if use.has_field:
         yield _integer(Role.UNDF, f"undf_{use.label}", (), use.arg, use.name)
-        if kernel.iteration is Iteration.DOMAIN:
+        if kernel.iteration is kern.Iteration.DOMAIN:
             shape = extents(ndf, "ncell_2d_no_halos")
             yield _integer(Role.WHOLE_DOFMAP, f"map_{use.label}", shape, use.arg, use.name)
         else:
@@ -333,13 +320,13 @@ def _of_space(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
         yield from _of_columnwise_map(kernel, use, kernel.cma)
 
 
-def _of_columnwise_map(kernel: Kernel, use: SpaceUse, cma: CmaKind) -> Iterator[Dummy]:
+def _of_columnwise_map(kernel: kern.Kernel, use: SpaceUse, cma: kern.CmaKind) -> Iterator[Dummy]:
     """Yield how a columnwise operator numbers the dofs of one of its own two spaces."""
-    position = [arg.kind for arg in kernel.args].index(ArgKind.COLUMNWISE_OPERATOR)
+    position = [arg.kind for arg in kernel.args].index(kern.ArgKind.COLUMNWISE_OPERATOR)
     operator = kernel.args[position]
     if use.name not in operator.spaces:
         return
-    if cma is CmaKind.ASSEMBLY:
+    if cma is kern.CmaKind.ASSEMBLY:
         shape = extents(f"ndf_{use.name}", "nlayers")
         yield _integer(Role.BANDED_MAP, f"cbanded_map_{use.name}", shape, position, use.name)
         return
@@ -356,7 +343,7 @@ def _of_mesh_space(use: SpaceUse) -> Iterator[Dummy]:
     cell is not passed.
     """
     ndf, undf, name = f"ndf_{use.name}", f"undf_{use.name}", f"map_{use.name}"
-    if use.mesh is MeshRole.FINE:
+    if use.mesh is kern.MeshRole.FINE:
         yield _integer(Role.NDF, ndf, (), use.arg, use.name)
         yield _integer(Role.UNDF, undf, (), use.arg, use.name)
         yield _integer(Role.WHOLE_DOFMAP, name, extents(ndf, "ncell_f"), use.arg, use.name)
@@ -365,26 +352,28 @@ def _of_mesh_space(use: SpaceUse) -> Iterator[Dummy]:
         yield _integer(Role.DOFMAP, name, (ANY,), use.arg, use.name)
 
 
-def _of_basis(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
+def _of_basis(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
     wanted = next((item for item in kernel.functions if item.space == use.name), None)
     if wanted is None:
         return
-    for operation in (BasisOperation.BASIS, BasisOperation.DIFF_BASIS):
+    for operation in (kern.BasisOperation.BASIS, kern.BasisOperation.DIFF_BASIS):
         if operation in wanted.operations:
             yield from _evaluations(kernel, use, operation)
-    if BasisOperation.ORIENTATION in wanted.operations:
+    if kern.BasisOperation.ORIENTATION in wanted.operations:
         shape = extents(f"ndf_{use.name}")
         yield _integer(Role.ORIENTATION, f"orientation_{use.name}", shape, use.arg, use.name)
 
 
-def _evaluations(kernel: Kernel, use: SpaceUse, operation: BasisOperation) -> Iterator[Dummy]:
+def _evaluations(
+    kernel: kern.Kernel, use: SpaceUse, operation: kern.BasisOperation
+) -> Iterator[Dummy]:
     """Yield one array per quadrature, in the order of the shapes, then one per target space."""
-    is_basis = operation is BasisOperation.BASIS
+    is_basis = operation is kern.BasisOperation.BASIS
     role = Role.BASIS if is_basis else Role.DIFF_BASIS
     dimension = (basis_dimension if is_basis else diff_basis_dimension)(use.name)
     stem = f"{role.value}_{use.name}"
 
-    def array(name: str, ends: tuple[str, ...], shape: BasisShape, target: str = "") -> Dummy:
+    def array(name: str, ends: tuple[str, ...], shape: kern.BasisShape, target: str = "") -> Dummy:
         unknown = (ANY,) * (len(ends) + 2)
         return Dummy(
             role,
@@ -400,12 +389,12 @@ def _evaluations(kernel: Kernel, use: SpaceUse, operation: BasisOperation) -> It
 
     for shape in kernel.quadratures:
         yield array(_quadrature_name(shape), _POINTS[shape], shape)
-    if BasisShape.EVALUATOR in kernel.shapes:
+    if kern.BasisShape.EVALUATOR in kernel.shapes:
         for target in kernel.targets:
-            yield array(f"on_{target}", (f"ndf_{target}",), BasisShape.EVALUATOR, target)
+            yield array(f"on_{target}", (f"ndf_{target}",), kern.BasisShape.EVALUATOR, target)
 
 
-def _field_boundary(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
+def _field_boundary(kernel: kern.Kernel, use: SpaceUse) -> Iterator[Dummy]:
     """Yield the boundary dofs that a kernel takes whose name says that it enforces them."""
     if use.name == "any_space_1" and _FIELD_BOUNDARY_KERNEL.fullmatch(kernel.procedure):
         shape = extents(f"ndf_{use.name}", 2)
@@ -413,7 +402,7 @@ def _field_boundary(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
                        use.name)  # fmt: skip
 
 
-def _operator_boundary(kernel: Kernel) -> Iterator[Dummy]:
+def _operator_boundary(kernel: kern.Kernel) -> Iterator[Dummy]:
     if kernel.procedure == _OPERATOR_BOUNDARY_KERNEL:
         space = kernel.args[0].space
         yield _integer(
@@ -434,7 +423,7 @@ def _faces_of(name: str) -> str:
     return next((kind for kind in ("horizontal", "vertical") if f"_{kind}_" in name), "")
 
 
-def _from_the_reference_element(kernel: Kernel) -> Iterator[Dummy]:
+def _from_the_reference_element(kernel: kern.Kernel) -> Iterator[Dummy]:
     """Yield each count of faces once, at its first need, then the normals in metadata order."""
     for kind in dict.fromkeys(map(_faces_of, kernel.reference_element)):
         role, name, _ = _FACE_COUNTS[kind]
@@ -445,7 +434,7 @@ def _from_the_reference_element(kernel: Kernel) -> Iterator[Dummy]:
         yield Dummy(Role.NORMALS, f"{prefix}_{faces}", REAL, extents(3, count), property_name=item)
 
 
-def _from_the_mesh(kernel: Kernel) -> Iterator[Dummy]:
+def _from_the_mesh(kernel: kern.Kernel) -> Iterator[Dummy]:
     for item in kernel.mesh_properties:
         if "horizontal" not in map(_faces_of, kernel.reference_element):
             yield _integer(Role.NFACES_HORIZONTAL, "nfaces_re_h")
@@ -455,25 +444,25 @@ def _from_the_mesh(kernel: Kernel) -> Iterator[Dummy]:
 # ------------------------------------------------------------------ quadrature
 
 _POINTS = {
-    BasisShape.XYOZ: ("np_xy_qr_xyoz", "np_z_qr_xyoz"),
-    BasisShape.FACE: ("np_xyz_qr_face", "nfaces_qr_face"),
-    BasisShape.EDGE: ("np_xyz_qr_edge", "nedges_qr_edge"),
+    kern.BasisShape.XYOZ: ("np_xy_qr_xyoz", "np_z_qr_xyoz"),
+    kern.BasisShape.FACE: ("np_xyz_qr_face", "nfaces_qr_face"),
+    kern.BasisShape.EDGE: ("np_xyz_qr_edge", "nedges_qr_edge"),
 }
 
 
-def _quadrature_name(shape: BasisShape) -> str:
+def _quadrature_name(shape: kern.BasisShape) -> str:
     return f"qr_{shape.name.lower()}"
 
 
-def _from_the_quadratures(kernel: Kernel) -> Iterator[Dummy]:
+def _from_the_quadratures(kernel: kern.Kernel) -> Iterator[Dummy]:
     for shape in kernel.quadratures:
-        if shape is BasisShape.XYOZ:
+        if shape is kern.BasisShape.XYOZ:
             yield _points(Role.NPOINTS_XY, "np_xy", shape)
             yield _points(Role.NPOINTS_Z, "np_z", shape)
             yield _weights(Role.WEIGHTS_XY, "weights_xy", ("np_xy",), shape)
             yield _weights(Role.WEIGHTS_Z, "weights_z", ("np_z",), shape)
             continue
-        faces = shape is BasisShape.FACE
+        faces = shape is kern.BasisShape.FACE
         count = "nfaces" if faces else "nedges"
         role = Role.QUADRATURE_NFACES if faces else Role.QUADRATURE_NEDGES
         yield _points(role, count, shape)
@@ -481,11 +470,11 @@ def _from_the_quadratures(kernel: Kernel) -> Iterator[Dummy]:
         yield _weights(Role.WEIGHTS_XYZ, "weights_xyz", ("np_xyz", count), shape)
 
 
-def _points(role: Role, name: str, shape: BasisShape) -> Dummy:
+def _points(role: Role, name: str, shape: kern.BasisShape) -> Dummy:
     return Dummy(role, f"{name}_{_quadrature_name(shape)}", INTEGER, quadrature=shape)
 
 
-def _weights(role: Role, name: str, counts: tuple[str, ...], shape: BasisShape) -> Dummy:
+def _weights(role: Role, name: str, counts: tuple[str, ...], shape: kern.BasisShape) -> Dummy:
     suffix = _quadrature_name(shape)
     shape_of = extents(*(f"{count}_{suffix}" for count in counts))
     return Dummy(role, f"{name}_{suffix}", REAL, shape_of, quadrature=shape)
@@ -494,18 +483,18 @@ def _weights(role: Role, name: str, counts: tuple[str, ...], shape: BasisShape) 
 # ------------------------------------------------------------------ small parts
 
 
-def _data_type(arg: KernelArg) -> ScalarType:
+def _data_type(arg: kern.KernelArg) -> ScalarType:
     """Return the type of the data of an argument."""
     if arg.precision:
         return ScalarType(arg.intrinsic, arg.precision)
     return _DATA_TYPES[arg.intrinsic]
 
 
-def _components(arg: KernelArg) -> tuple[int | None, ...]:
+def _components(arg: kern.KernelArg) -> tuple[int | None, ...]:
     return tuple(range(1, arg.vector + 1)) if arg.vector > 1 else (None,)
 
 
-def _field_name(position: int, arg: KernelArg, component: int | None) -> str:
+def _field_name(position: int, arg: kern.KernelArg, component: int | None) -> str:
     name = f"field_{position + 1}_{arg.space}"
     return f"{name}_v{component}" if component else name
 
@@ -513,7 +502,7 @@ def _field_name(position: int, arg: KernelArg, component: int | None) -> str:
 def _integer(
     role: Role,
     name: str,
-    shape: tuple[Expr, ...] = (),
+    shape: tuple[ex.Expr, ...] = (),
     arg: int | None = None,
     space: str = "",
 ) -> Dummy:

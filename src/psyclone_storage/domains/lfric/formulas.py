@@ -22,15 +22,7 @@ import ast
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Expr,
-    Keyword,
-    Name,
-    children,
-    intrinsic,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, ArgKind, Formula, KernelArg, ReductionOp
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
@@ -49,7 +41,7 @@ _REDUCTIONS = {
     "maxval": ReductionOp.MAX,
 }
 _SPACE = "any_space_1"
-_RANDOM = intrinsic("random_number")
+_RANDOM = ex.intrinsic("random_number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,40 +74,40 @@ def read_definition(line: str, default: Intrinsic) -> BuiltinDefinition:
     return BuiltinDefinition(match["name"], args, formula)
 
 
-def _read_value(text: str) -> tuple[Expr, ReductionOp | None]:
+def _read_value(text: str) -> tuple[ex.Expr, ReductionOp | None]:
     value = _read(ast.parse(text, mode="eval").body)
     match value:
-        case CallFunction(Name(function), (reduced,)) if function in _REDUCTIONS:
+        case ex.CallFunction(ex.Name(function), (reduced,)) if function in _REDUCTIONS:
             return reduced, _REDUCTIONS[function]
     return value, None
 
 
-def _read(node: ast.expr) -> Expr:
+def _read(node: ast.expr) -> ex.Expr:
     match node:
         case ast.Name(text):
-            return Name(text)
+            return ex.Name(text)
         case ast.BinOp(left, op, right):
-            return Binary(_OPERATORS[type(op)], _read(left), _read(right))
+            return ex.Binary(_OPERATORS[type(op)], _read(left), _read(right))
         case ast.Call(ast.Name(function), args, keywords):
-            named = (Keyword(word.arg or "", _read(word.value)) for word in keywords)
-            return intrinsic(function, *map(_read, args), *named)
+            named = (ex.Keyword(word.arg or "", _read(word.value)) for word in keywords)
+            return ex.intrinsic(function, *map(_read, args), *named)
     raise InternalError(f"A built-in's value cannot hold '{ast.unparse(node)}'.")
 
 
-def _written_access(letter: str, value: Expr, reduction: ReductionOp | None) -> Access:
+def _written_access(letter: str, value: ex.Expr, reduction: ReductionOp | None) -> Access:
     if reduction is not None:
         return Access.REDUCTION
     return Access.READWRITE if _reads(value, letter) else Access.WRITE
 
 
-def _reads(value: Expr, letter: str) -> bool:
+def _reads(value: ex.Expr, letter: str) -> bool:
     """Return whether `value` needs what `letter` holds, not only its kind."""
     match value:
-        case Name(text):
+        case ex.Name(text):
             return text == letter
-        case CallFunction(Name("kind"), _):
+        case ex.CallFunction(ex.Name("kind"), _):
             return False
-    return any(_reads(part, letter) for part in children(value))
+    return any(_reads(part, letter) for part in ex.children(value))
 
 
 def _read_letter(text: str, default: Intrinsic) -> tuple[str, Intrinsic]:

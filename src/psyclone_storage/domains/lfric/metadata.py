@@ -30,16 +30,8 @@ from psyclone_storage.domains.lfric.metadata_words import (
 )
 from psyclone_storage.infrastructures.lfric import DEFAULT_LIMITS, Limits
 from psyclone_storage.infrastructures.lfric_words import COMPONENTS, ENTRIES
+from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir.expr import canonical
-from psyclone_storage.ir.kernel import (
-    Access,
-    BasisOperation,
-    BasisShape,
-    Generation,
-    Iteration,
-    Kernel,
-    KernelArg,
-)
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 
 _COMPONENTS = (*COMPONENTS, "iterates_over")
@@ -49,8 +41,8 @@ _ENTRY_TYPES = frozenset(ENTRIES.values()) - {"integer"}
 def interpret(
     parsed: ParsedKernel,
     limits: Limits = DEFAULT_LIMITS,
-    accesses: Mapping[str, Access] = ACCESSES,
-) -> Kernel:
+    accesses: Mapping[str, kern.Access] = ACCESSES,
+) -> kern.Kernel:
     """Return the kernel that `parsed` describes.
 
     `limits` are those of wildcards; `accesses` gives a meaning to each word for an access.
@@ -66,11 +58,11 @@ def interpret(
     reference_element = read_properties(parsed, "meta_reference_element", problems)
     mesh_properties = read_properties(parsed, "meta_mesh", problems)
     problems += _check_generation(parsed, generation)
-    kernel = Kernel(
+    kernel = kern.Kernel(
         name=parsed.name,
         module=parsed.module,
         procedure=parsed.procedure,
-        iteration=iteration or Iteration.CELL_COLUMN,
+        iteration=iteration or kern.Iteration.CELL_COLUMN,
         args=args,
         functions=functions,
         shapes=shapes,
@@ -104,7 +96,7 @@ def _check_components(parsed: ParsedKernel) -> list[Diagnostic]:
 
 def _read_iteration(
     parsed: ParsedKernel, problems: list[Diagnostic]
-) -> tuple[Generation, Iteration | None]:
+) -> tuple[kern.Generation, kern.Iteration | None]:
     current, old = parsed.component("operates_on"), parsed.component("iterates_over")
     if current and old:
         problems.append(
@@ -117,21 +109,21 @@ def _read_iteration(
             )
         )
     if current:
-        return Generation.CURRENT, _read_word(current, ITERATIONS, problems)
+        return kern.Generation.CURRENT, _read_word(current, ITERATIONS, problems)
     if old:
-        return Generation.Y2019, _read_word(old, ITERATIONS_2019, problems)
+        return kern.Generation.Y2019, _read_word(old, ITERATIONS_2019, problems)
     message = f"'{parsed.name}' does not say what it operates on."
     hint = (
         "Add 'integer :: operates_on = CELL_COLUMN' to the type; in Python,"
         " 'operates_on=CELL_COLUMN' to '@kernel(...)'."
     )
     problems.append(Diagnostic("M062", message, parsed.span, hint=hint))
-    return Generation.CURRENT, None
+    return kern.Generation.CURRENT, None
 
 
 def _read_word(
-    component: MetadataComponent, table: Mapping[str, Iteration], problems: list[Diagnostic]
-) -> Iteration | None:
+    component: MetadataComponent, table: Mapping[str, kern.Iteration], problems: list[Diagnostic]
+) -> kern.Iteration | None:
     if len(component.items) == 1:
         what = "something that a kernel can operate on"
         return look_up(component.items[0], table, "M042", what, problems)
@@ -142,20 +134,20 @@ def _read_word(
 
 def _read_args(
     parsed: ParsedKernel, setting: EntryContext, problems: list[Diagnostic]
-) -> tuple[KernelArg, ...]:
+) -> tuple[kern.KernelArg, ...]:
     entries = items_of(parsed.component("meta_args"))
     read = [read_argument(entry, setting, problems) for entry in entries]
     return tuple(arg for arg in read if arg)
 
 
-def _check_generation(parsed: ParsedKernel, generation: Generation) -> list[Diagnostic]:
+def _check_generation(parsed: ParsedKernel, generation: kern.Generation) -> list[Diagnostic]:
     """Check that no entry is written in the form of the other generation."""
     markers = [part for part in parsed.components if part.name in ("operates_on", "iterates_over")]
     odd = _entries_of_other_generation(parsed, generation)
     if len(markers) != 1 or not odd:
         return []
     (marker,) = markers
-    other = "of 2019" if generation is Generation.CURRENT else "of today"
+    other = "of 2019" if generation is kern.Generation.CURRENT else "of today"
     more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
     return [
         Diagnostic(
@@ -170,20 +162,20 @@ def _check_generation(parsed: ParsedKernel, generation: Generation) -> list[Diag
 
 
 def _entries_of_other_generation(
-    parsed: ParsedKernel, generation: Generation
+    parsed: ParsedKernel, generation: kern.Generation
 ) -> list[MetadataItem]:
     args = items_of(parsed.component("meta_args"))
     odd = [entry for entry in args if generation_of(entry) not in (None, generation)]
-    if generation is Generation.Y2019:
+    if generation is kern.Generation.Y2019:
         return odd
     functions = items_of(parsed.component("meta_funcs"))
     wanted = (item for entry in functions for item in entry.items)
-    orientation = BasisOperation.ORIENTATION.value
+    orientation = kern.BasisOperation.ORIENTATION.value
     return odd + [item for item in wanted if canonical(item.expr) == orientation]
 
 
-def _default_targets(kernel: Kernel) -> tuple[str, ...]:
-    if BasisShape.EVALUATOR not in kernel.shapes:
+def _default_targets(kernel: kern.Kernel) -> tuple[str, ...]:
+    if kern.BasisShape.EVALUATOR not in kernel.shapes:
         return ()
     written = (arg.space for arg in kernel.args if arg.access.writes)
     return tuple(dict.fromkeys(written))

@@ -28,22 +28,8 @@ from psyclone_storage.domains.lfric.metadata_words import (
     unknown_word,
 )
 from psyclone_storage.infrastructures.lfric import Limits, is_continuous
-from psyclone_storage.ir.expr import (
-    Binary,
-    Literal,
-    Name,
-    canonical,
-    whole_number,
-)
-from psyclone_storage.ir.kernel import (
-    Access,
-    ArgKind,
-    Generation,
-    Iteration,
-    KernelArg,
-    MeshRole,
-    StencilShape,
-)
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import MetadataItem
@@ -58,9 +44,9 @@ class EntryContext:
     """
 
     limits: Limits
-    accesses: Mapping[str, Access]
-    generation: Generation
-    iteration: Iteration | None
+    accesses: Mapping[str, kern.Access]
+    generation: kern.Generation
+    iteration: kern.Iteration | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +54,7 @@ class _Entry:
     """The parts of an entry: its kind, the number of components, and its items."""
 
     item: MetadataItem
-    kind: ArgKind
+    kind: kern.ArgKind
     vector: int
     data_type: MetadataItem | None
     access: MetadataItem
@@ -81,33 +67,33 @@ class _Details:
 
     space: str = ""
     space_from: str = ""
-    stencil: StencilShape | None = None
+    stencil: kern.StencilShape | None = None
     stencil_item: MetadataItem | None = None
-    mesh: MeshRole | None = None
+    mesh: kern.MeshRole | None = None
     rank: int = 0
     layers: str = ""
     data_per_dof: str = ""
     is_mask: bool = False
 
 
-def generation_of(entry: MetadataItem) -> Generation | None:
+def generation_of(entry: MetadataItem) -> kern.Generation | None:
     """Return the generation that an entry is written in, None where it could be either."""
     if constructor_of(entry) != "arg_type":
         return None
-    words = [canonical(item.expr) for item in entry.items[:3]]
+    words = [ex.canonical(item.expr) for item in entry.items[:3]]
     words += [""] * (3 - len(words))
     if words[0] in DATA_TYPES:
-        return Generation.Y2019
+        return kern.Generation.Y2019
     if words[0] in ("gh_scalar", "gh_scalar_array") or words[1] in DATA_TYPES:
-        return Generation.CURRENT
+        return kern.Generation.CURRENT
     if words[1].startswith("gh_") and len(entry.items) > 1:
-        return Generation.CURRENT if words[2].startswith("gh_") else Generation.Y2019
+        return kern.Generation.CURRENT if words[2].startswith("gh_") else kern.Generation.Y2019
     return None
 
 
 def read_argument(
     item: MetadataItem, setting: EntryContext, problems: list[Diagnostic]
-) -> KernelArg | None:
+) -> kern.KernelArg | None:
     """Read one entry of `meta_args`; add what is wrong to `problems` and return None then."""
     before = len(problems)
     entry = _take_apart(item, setting, problems)
@@ -118,7 +104,7 @@ def read_argument(
     details = _read_details(entry, setting, problems)
     if intrinsic is None or access is None or details is None or len(problems) > before:
         return None
-    arg = KernelArg(
+    arg = kern.KernelArg(
         kind=entry.kind,
         intrinsic=intrinsic,
         access=access,
@@ -146,7 +132,7 @@ def _take_apart(
         problems.append(Diagnostic("M001", message, item.span, hint=hint))
         return None
     generation = generation_of(item) or setting.generation
-    fixed = 3 if generation is Generation.CURRENT else 2
+    fixed = 3 if generation is kern.Generation.CURRENT else 2
     if len(item.items) < fixed:
         problems.append(_too_short(item, generation, fixed))
         return None
@@ -154,16 +140,16 @@ def _take_apart(
     if named is None:
         return None
     kind, vector = named
-    data_type = item.items[1] if generation is Generation.CURRENT else None
-    if generation is Generation.Y2019 and kind is ArgKind.SCALAR:
+    data_type = item.items[1] if generation is kern.Generation.CURRENT else None
+    if generation is kern.Generation.Y2019 and kind is kern.ArgKind.SCALAR:
         data_type = item.items[0]
     return _Entry(item, kind, vector, data_type, item.items[fixed - 1], item.items[fixed:])
 
 
-def _too_short(item: MetadataItem, generation: Generation, fixed: int) -> Diagnostic:
+def _too_short(item: MetadataItem, generation: kern.Generation, fixed: int) -> Diagnostic:
     needed = (
         "a kind, a data type and an access"
-        if generation is Generation.CURRENT
+        if generation is kern.Generation.CURRENT
         else "a kind and an access"
     )
     return Diagnostic(
@@ -175,34 +161,34 @@ def _too_short(item: MetadataItem, generation: Generation, fixed: int) -> Diagno
 
 
 def _read_kind(
-    item: MetadataItem, generation: Generation, problems: list[Diagnostic]
-) -> tuple[ArgKind, int] | None:
+    item: MetadataItem, generation: kern.Generation, problems: list[Diagnostic]
+) -> tuple[kern.ArgKind, int] | None:
     """Return the kind of argument and its number of components."""
-    if isinstance(item.expr, Binary):
+    if isinstance(item.expr, ex.Binary):
         return _read_vector(item, item.expr, problems)
-    if generation is Generation.Y2019 and canonical(item.expr) in DATA_TYPES:
-        return ArgKind.SCALAR, 1
+    if generation is kern.Generation.Y2019 and ex.canonical(item.expr) in DATA_TYPES:
+        return kern.ArgKind.SCALAR, 1
     kind = look_up(item, ARG_KINDS, "M002", "a kind of argument", problems)
     return None if kind is None else (kind, 1)
 
 
 def _read_vector(
-    item: MetadataItem, expr: Binary, problems: list[Diagnostic]
-) -> tuple[ArgKind, int] | None:
-    word, size = canonical(expr.left), _integer(expr.right)
-    if isinstance(expr.left, Name) and word not in ARG_KINDS and word not in DATA_TYPES:
+    item: MetadataItem, expr: ex.Binary, problems: list[Diagnostic]
+) -> tuple[kern.ArgKind, int] | None:
+    word, size = ex.canonical(expr.left), _integer(expr.right)
+    if isinstance(expr.left, ex.Name) and word not in ARG_KINDS and word not in DATA_TYPES:
         problems.append(unknown_word(item, "M002", "a kind of argument", tuple(ARG_KINDS)))
         return None
     if expr.op is not Operator.TIMES:
         wrong = f"'{item.span.text}' joins kind and size with '{expr.op.spelling}' instead of '*'."
-    elif isinstance(expr.left, Name) and word != "gh_field":
+    elif isinstance(expr.left, ex.Name) and word != "gh_field":
         wrong = f"Only a field can be a vector, not a '{word}'."
     elif size is None or word != "gh_field":
         wrong = "The size of a field vector must be an integer literal behind the '*'."
     elif size < 2:
         wrong = f"A field vector has at least 2 components, not {size}."
     else:
-        return ArgKind.FIELD, size
+        return kern.ArgKind.FIELD, size
     hint = "Write 'gh_field*n' with a literal number of components, 2 or more."
     problems.append(Diagnostic("M006", wrong, item.span, hint=hint))
     return None
@@ -210,7 +196,7 @@ def _read_vector(
 
 def _integer(expr: object) -> int | None:
     """Return the value of an integer literal without a kind."""
-    return whole_number(expr) if isinstance(expr, Literal) and expr.kind is None else None
+    return ex.whole_number(expr) if isinstance(expr, ex.Literal) and expr.kind is None else None
 
 
 def _read_intrinsic(entry: _Entry, problems: list[Diagnostic]) -> Intrinsic | None:
@@ -240,25 +226,25 @@ def _read_details(
         return None
     limits = setting.limits
     match entry.kind:
-        case ArgKind.FIELD:
+        case kern.ArgKind.FIELD:
             space = look_up_space(entry.rest[0], limits, "M008", problems)
             return _read_options(entry.rest[1:], space or "", problems)
-        case ArgKind.OPERATOR | ArgKind.COLUMNWISE_OPERATOR:
+        case kern.ArgKind.OPERATOR | kern.ArgKind.COLUMNWISE_OPERATOR:
             to, back = (look_up_space(item, limits, "M013", problems) for item in entry.rest[:2])
             options = _read_operator_options(entry.rest[2:], problems)
             return replace(options, space=to or "", space_from=back or "")
-        case ArgKind.SCALAR_ARRAY:
+        case kern.ArgKind.SCALAR_ARRAY:
             return _read_rank(entry.rest[0], problems)
     return _Details()
 
 
 _MAPS = "After the access come the function space that it maps to and the one that it maps from."
 _LENGTHS = {
-    ArgKind.FIELD: ("M008", 1, 6, "After the access comes its function space."),
-    ArgKind.OPERATOR: ("M013", 2, 4, _MAPS),
-    ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, _MAPS),
-    ArgKind.SCALAR: ("M014", 0, 0, "Its entry ends with the access."),
-    ArgKind.SCALAR_ARRAY: ("M007", 1, 1, "After the access comes its number of dimensions."),
+    kern.ArgKind.FIELD: ("M008", 1, 6, "After the access comes its function space."),
+    kern.ArgKind.OPERATOR: ("M013", 2, 4, _MAPS),
+    kern.ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, _MAPS),
+    kern.ArgKind.SCALAR: ("M014", 0, 0, "Its entry ends with the access."),
+    kern.ArgKind.SCALAR_ARRAY: ("M007", 1, 1, "After the access comes its number of dimensions."),
 }
 """Of each kind: the code, the least and greatest number of items after the access, a hint."""
 
@@ -282,7 +268,7 @@ def _read_options(
     """Read what may follow the function space of a field."""
     stencils = _stencils_in(items)
     meshes = [item for item in items if item.keyword == "mesh_arg"]
-    masks = [item for item in items if canonical(item.expr) == _MASK and not item.keyword]
+    masks = [item for item in items if ex.canonical(item.expr) == _MASK and not item.keyword]
     known = ("mesh_arg", *_LAYERS, *_DATA)
     problems += [
         _unknown_option(item)
@@ -340,7 +326,7 @@ def _read_number(
     if not given:
         return ""
     item = given[0]
-    value = item.expr.value if isinstance(item.expr, Literal) else None
+    value = item.expr.value if isinstance(item.expr, ex.Literal) else None
     text = key_of(value.strip()) if isinstance(value, str) else ""
     number = text.isdecimal() and int(text) > 0
     if number or (text[:1].isalpha() and text.isascii()):
@@ -374,7 +360,7 @@ def _unknown_option(item: MetadataItem) -> Diagnostic:
     )
 
 
-def _read_stencil(item: MetadataItem, problems: list[Diagnostic]) -> StencilShape | None:
+def _read_stencil(item: MetadataItem, problems: list[Diagnostic]) -> kern.StencilShape | None:
     if len(item.items) != 1:
         surplus = item.items[1].span.to(item.items[-1].span) if item.items else item.span
         problems.append(
@@ -399,10 +385,14 @@ def _read_rank(item: MetadataItem, problems: list[Diagnostic]) -> _Details | Non
 
 
 def _check_argument(
-    arg: KernelArg, entry: _Entry, details: _Details, iteration: Iteration | None
+    arg: kern.KernelArg, entry: _Entry, details: _Details, iteration: kern.Iteration | None
 ) -> list[Diagnostic]:
     """Check what the items of one entry mean together."""
-    if arg.kind is ArgKind.FIELD and iteration is Iteration.DOMAIN and is_continuous(arg.space):
+    if (
+        arg.kind is kern.ArgKind.FIELD
+        and iteration is kern.Iteration.DOMAIN
+        and is_continuous(arg.space)
+    ):
         return [_continuous_on_domain(arg, entry.rest[0].span)]
     problems = []
     if iteration is not None:
@@ -411,7 +401,7 @@ def _check_argument(
     if details.stencil_item is None:
         return problems
     place = details.stencil_item.span
-    if arg.access is not Access.READ:
+    if arg.access is not kern.Access.READ:
         what = "An operator" if arg.kind.is_operator else "A field"
         message = f"{what} with a stencil can only be read, but has '{entry.access.span.text}'."
         hint = "A kernel must not write to the cells around its own. Use 'gh_read'."
@@ -423,7 +413,7 @@ def _check_argument(
     return problems
 
 
-def _continuous_on_domain(arg: KernelArg, place: Span) -> Diagnostic:
+def _continuous_on_domain(arg: kern.KernelArg, place: Span) -> Diagnostic:
     return Diagnostic(
         "M048",
         f"A kernel that operates on the domain cannot have a field on '{arg.space}'.",
@@ -432,11 +422,11 @@ def _continuous_on_domain(arg: KernelArg, place: Span) -> Diagnostic:
     )
 
 
-def _why_no_stencil(arg: KernelArg, iteration: Iteration | None) -> str:
+def _why_no_stencil(arg: kern.KernelArg, iteration: kern.Iteration | None) -> str:
     if iteration is not None and iteration.over_dofs:
         return "The kernel operates on dofs, which have no neighbours as cells do."
     if arg.kind.is_operator and iteration is not None and iteration.takes_halo_depth:
         return "Operators hold values to level 1 of the halo, and this kernel starts there."
-    if arg.mesh is MeshRole.FINE:
+    if arg.mesh is kern.MeshRole.FINE:
         return "The kernel is called for cells of the coarse mesh, and gets its fine cells in full."
     return ""

@@ -19,25 +19,16 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.domains.lfric.metadata_cma import check_cma
 from psyclone_storage.domains.lfric.metadata_needs import items_of
 from psyclone_storage.infrastructures.lfric import is_continuous
+from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir.expr import canonical
-from psyclone_storage.ir.kernel import (
-    Access,
-    ArgKind,
-    BasisOperation,
-    BasisShape,
-    Iteration,
-    Kernel,
-    KernelArg,
-    MeshRole,
-)
 from psyclone_storage.ir.parsed import ParsedKernel
 
-Rule = Callable[[Kernel, ParsedKernel], Iterable[Diagnostic]]
+Rule = Callable[[kern.Kernel, ParsedKernel], Iterable[Diagnostic]]
 
 
-def check_kernel(kernel: Kernel, parsed: ParsedKernel) -> list[Diagnostic]:
+def check_kernel(kernel: kern.Kernel, parsed: ParsedKernel) -> list[Diagnostic]:
     """Return everything that is wrong with a kernel whose entries are right on their own."""
-    restricted = kernel.iteration.over_dofs or kernel.iteration is Iteration.DOMAIN
+    restricted = kernel.iteration.over_dofs or kernel.iteration is kern.Iteration.DOMAIN
     rules = _RULES + (_RESTRICTED if restricted else _UNRESTRICTED)
     return [problem for rule in rules for problem in rule(kernel, parsed)]
 
@@ -45,14 +36,14 @@ def check_kernel(kernel: Kernel, parsed: ParsedKernel) -> list[Diagnostic]:
 # ---------------------------------------------------------------------------- arguments
 
 
-def _check_something_written(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_something_written(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     if not any(arg.access.writes for arg in kernel.args):
         message = f"'{kernel.name}' writes none of its arguments."
         hint = "A kernel without a result has no effect: is an access wrong?"
         yield Diagnostic("M017", message, kernel.span, hint=hint)
 
 
-def _check_intergrid(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_intergrid(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     on_mesh = [arg for arg in kernel.args if arg.mesh]
     if not on_mesh:
         return
@@ -70,15 +61,15 @@ def _check_intergrid(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnost
     yield from _check_two_meshes(on_mesh)
 
 
-def _check_two_meshes(on_mesh: list[KernelArg]) -> Iterator[Diagnostic]:
+def _check_two_meshes(on_mesh: list[kern.KernelArg]) -> Iterator[Diagnostic]:
     meshes = {arg.mesh for arg in on_mesh}
     if len(meshes) == 1:
         given = on_mesh[0].mesh
-        missing = MeshRole.FINE if given is MeshRole.COARSE else MeshRole.COARSE
+        missing = kern.MeshRole.FINE if given is kern.MeshRole.COARSE else kern.MeshRole.COARSE
         message = f"No field is on the {missing.value} mesh, so there is nothing to map."
         hint = f"Give a field 'mesh_arg=gh_{missing.value}'."
         yield Diagnostic("M034", message, on_mesh[0].span, hint=hint)
-    users: dict[str, KernelArg] = {}
+    users: dict[str, kern.KernelArg] = {}
     for arg in on_mesh:
         first = users.setdefault(arg.space, arg)
         if first.mesh is not arg.mesh:
@@ -91,7 +82,7 @@ def _check_two_meshes(on_mesh: list[KernelArg]) -> Iterator[Diagnostic]:
             )
 
 
-def _check_numberings(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_numberings(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     """Yield each argument that cannot have layers or values at a dof of its own (M061)."""
     data = [arg for arg in kernel.args if not arg.kind.is_scalar]
     for arg in data:
@@ -107,17 +98,17 @@ def _check_numberings(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnos
             yield Diagnostic("M061", message, arg.span, hint=why)
 
 
-def _why_numbered_alike(kernel: Kernel) -> str:
+def _why_numbered_alike(kernel: kern.Kernel) -> str:
     if kernel.iteration.over_dofs:
         return "A kernel over dofs is called once for each value, and all fields have as many."
     if kernel.is_intergrid:
         return "In a kernel between two meshes the fields on one mesh share a dofmap."
-    if any(arg.kind is ArgKind.COLUMNWISE_OPERATOR for arg in kernel.args):
+    if any(arg.kind is kern.ArgKind.COLUMNWISE_OPERATOR for arg in kernel.args):
         return "A columnwise operator numbers the dofs of a column in its own way."
     return ""
 
 
-def _check_mask(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_mask(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     """Yield what a kernel that is called for a subset of cells cannot be or have (M064)."""
     masks = [arg for arg in kernel.args if arg.is_mask]
     if not masks:
@@ -128,8 +119,8 @@ def _check_mask(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     first = masks[0].span
     related = (Related(first, "the mask"),) if first else ()
     for arg in kernel.args:
-        if arg.access is Access.WRITE:
-            shared = arg.kind is ArgKind.FIELD and is_continuous(arg.space)
+        if arg.access is kern.Access.WRITE:
+            shared = arg.kind is kern.ArgKind.FIELD and is_continuous(arg.space)
             yield Diagnostic(
                 "M064",
                 f"With a mask of cells this {arg.kind.value} is not written everywhere.",
@@ -140,30 +131,30 @@ def _check_mask(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
             )
 
 
-def _why_no_mask(kernel: Kernel, arg: KernelArg, first: KernelArg) -> str:
-    if kernel.iteration.over_dofs or kernel.iteration is Iteration.DOMAIN:
+def _why_no_mask(kernel: kern.Kernel, arg: kern.KernelArg, first: kern.KernelArg) -> str:
+    if kernel.iteration.over_dofs or kernel.iteration is kern.Iteration.DOMAIN:
         return f"It leaves out cells, and the kernel operates on {_iterated(kernel)}."
     if kernel.is_intergrid:
         return "A kernel between two meshes is called for all cells."
-    if any(one.kind is ArgKind.COLUMNWISE_OPERATOR for one in kernel.args):
+    if any(one.kind is kern.ArgKind.COLUMNWISE_OPERATOR for one in kernel.args):
         return "A kernel with a columnwise operator is called for all cells."
     if arg is not first:
         return "A kernel has one mask. Combine the two in a field before."
-    if arg.access is not Access.READ or arg.vector > 1:
+    if arg.access is not kern.Access.READ or arg.vector > 1:
         return "A mask is a single field that is read."
     if is_continuous(arg.space):
         return "Cells share dofs of its space. A mask has a value of its own for each cell."
     return ""
 
 
-def _check_columnwise(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_columnwise(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     return check_cma(kernel)
 
 
 # ---------------------------------------------------------------------------- basis functions
 
 
-def _check_spaces_of_functions(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_spaces_of_functions(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     spaces = _spaces(kernel)
     seen: dict[str, Span | None] = {}
     for functions in kernel.functions:
@@ -184,7 +175,7 @@ def _check_spaces_of_functions(kernel: Kernel, _parsed: ParsedKernel) -> Iterato
         seen.setdefault(functions.space, functions.span)
 
 
-def _check_shapes(kernel: Kernel, parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_shapes(kernel: kern.Kernel, parsed: ParsedKernel) -> Iterator[Diagnostic]:
     if _wants_basis(kernel) and parsed.component("gh_shape") is None:
         message = "Basis functions are wanted, but not where they are to be evaluated."
         hint = "Add 'gh_shape', with 'gh_quadrature_xyoz' or 'gh_evaluator' for instance."
@@ -195,11 +186,11 @@ def _check_shapes(kernel: Kernel, parsed: ParsedKernel) -> Iterator[Diagnostic]:
         yield Diagnostic("M023", message, _place(parsed, "gh_shape"), hint=hint)
 
 
-def _check_targets(kernel: Kernel, parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_targets(kernel: kern.Kernel, parsed: ParsedKernel) -> Iterator[Diagnostic]:
     component = parsed.component("gh_evaluator_targets")
     if component is None:
         return
-    if not _wants_basis(kernel) or BasisShape.EVALUATOR not in kernel.shapes:
+    if not _wants_basis(kernel) or kern.BasisShape.EVALUATOR not in kernel.shapes:
         message = "'gh_evaluator_targets' has no effect without an evaluator."
         hint = "Ask for basis functions and add 'gh_evaluator' to 'gh_shape', or remove it."
         yield Diagnostic("M025", message, component.span, hint=hint)
@@ -212,7 +203,7 @@ def _check_targets(kernel: Kernel, parsed: ParsedKernel) -> Iterator[Diagnostic]
             )
 
 
-def _spaces(kernel: Kernel) -> tuple[str, ...]:
+def _spaces(kernel: kern.Kernel) -> tuple[str, ...]:
     return tuple(dict.fromkeys(space for arg in kernel.args for space in arg.spaces))
 
 
@@ -221,9 +212,9 @@ def _nearest(space: str, spaces: tuple[str, ...]) -> str:
     return did_you_mean(space, spaces) or known
 
 
-def _wants_basis(kernel: Kernel) -> bool:
+def _wants_basis(kernel: kern.Kernel) -> bool:
     wanted = {operation for functions in kernel.functions for operation in functions.operations}
-    return bool(wanted - {BasisOperation.ORIENTATION})
+    return bool(wanted - {kern.BasisOperation.ORIENTATION})
 
 
 def _place(parsed: ParsedKernel, component: str) -> Span:
@@ -234,7 +225,7 @@ def _place(parsed: ParsedKernel, component: str) -> Span:
 # ---------------------------------------------------------------------------- domain and dofs
 
 
-def _check_restricted_args(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_restricted_args(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     what = f"A kernel that operates on {_iterated(kernel)}"
     for arg in kernel.args:
         if arg.kind.is_operator:
@@ -256,7 +247,7 @@ _WITHOUT = {
 """What a kernel without a loop over cells cannot ask for, by component."""
 
 
-def _check_restricted_needs(kernel: Kernel, parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_restricted_needs(kernel: kern.Kernel, parsed: ParsedKernel) -> Iterator[Diagnostic]:
     for component in parsed.components:
         if component.name in _WITHOUT:
             code, what = _WITHOUT[component.name]
@@ -265,10 +256,10 @@ def _check_restricted_needs(kernel: Kernel, parsed: ParsedKernel) -> Iterator[Di
             yield Diagnostic(code, message, component.span, hint=hint)
 
 
-def _check_one_space(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+def _check_one_space(kernel: kern.Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     if not kernel.iteration.over_dofs:
         return
-    fields = [arg for arg in kernel.args if arg.kind is ArgKind.FIELD]
+    fields = [arg for arg in kernel.args if arg.kind is kern.ArgKind.FIELD]
     for arg in fields:
         first = fields[0]
         if arg.space != first.space:
@@ -281,7 +272,7 @@ def _check_one_space(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnost
             )
 
 
-def _iterated(kernel: Kernel) -> str:
+def _iterated(kernel: kern.Kernel) -> str:
     return "dofs" if kernel.iteration.over_dofs else "the domain"
 
 

@@ -9,25 +9,7 @@ from collections.abc import Callable
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    CallFunction,
-    DecimalNumber,
-    Element,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Member,
-    Name,
-    Origin,
-    Parenthesised,
-    Range,
-    Section,
-    Unary,
-    spell,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, REAL, CScope, CType, PrintError
@@ -39,10 +21,10 @@ from psyclone_storage.languages.c.types import ArrayValue, Value, is_number, min
 from psyclone_storage.languages.c.variables import Array, Variables
 from psyclone_storage.languages.intrinsics import LIMITS
 
-Transforming = Callable[[str, tuple[Expr, ...], CScope], Value | ArrayValue | None]
+Transforming = Callable[[str, tuple[ex.Expr, ...], CScope], Value | ArrayValue | None]
 """Prints a function of whole arrays, None for one that it does not know."""
 
-Calling = Callable[[str, tuple[Expr, ...], CScope], Value | ArrayValue]
+Calling = Callable[[str, tuple[ex.Expr, ...], CScope], Value | ArrayValue]
 """Prints a call of a function that somebody wrote."""
 
 
@@ -56,64 +38,64 @@ class Expressions:
     calling: Calling
     place: Span | None = None
 
-    def scalar(self, expr: Expr, scope: CScope) -> Value:
+    def scalar(self, expr: ex.Expr, scope: CScope) -> Value:
         """Return an expression without dimensions."""
         value = self.evaluate(expr, scope)
         if isinstance(value, ArrayValue):
-            raise PrintError(f"'{spell(expr)}' is an array where one value is needed")
+            raise PrintError(f"'{ex.spell(expr)}' is an array where one value is needed")
         return value
 
-    def evaluate(self, expr: Expr, scope: CScope) -> Value | ArrayValue:
+    def evaluate(self, expr: ex.Expr, scope: CScope) -> Value | ArrayValue:
         """Return an expression, of whatever rank."""
         match expr:
-            case Literal():
+            case ex.Literal():
                 return literal(expr, scope)
-            case Name():
+            case ex.Name():
                 return self.variables.value(expr.key, scope)
-            case CallFunction(Name() as name, items):
+            case ex.CallFunction(ex.Name() as name, items):
                 return self._function(name.key, items, scope)
-            case Element() | Section():
+            case ex.Element() | ex.Section():
                 return self._subscripted(expr, scope)
-            case Parenthesised(operand):
+            case ex.Parenthesised(operand):
                 return self.evaluate(operand, scope)
-            case Unary(op, operand):
+            case ex.Unary(op, operand):
                 return mapped(lambda item: unary(op, item),
                               self.evaluate(operand, scope))  # fmt: skip
-            case Binary(op, left, right):
+            case ex.Binary(op, left, right):
                 return mapped(
                     lambda first, second: binary(op, first, second, self.writer.helper),
                     self.evaluate(left, scope),
                     self.evaluate(right, scope),
                 )
-            case ArrayLiteral(items):
+            case ex.ArrayLiteral(items):
                 return self._list(items, scope)
-            case Index(Name() as name, items):
-                if scope.symbol(name.key).origin is Origin.INTRINSIC:
+            case ex.Index(ex.Name() as name, items):
+                if scope.symbol(name.key).origin is ex.Origin.INTRINSIC:
                     return self._function(name.key, items, scope)
                 reason = f"nobody knows whether '{name.text}' is an array or a function"
                 raise PrintError(reason, name.text)
-            case Member():
-                raise PrintError(f"the component '{spell(expr)}' is not printed", expr.name)
-        raise PrintError(f"'{spell(expr)}' is not printed")
+            case ex.Member():
+                raise PrintError(f"the component '{ex.spell(expr)}' is not printed", expr.name)
+        raise PrintError(f"'{ex.spell(expr)}' is not printed")
 
     # ------------------------------------------------------------------------ arrays
 
-    def subscripted_array(self, expr: Index, scope: CScope) -> Array:
+    def subscripted_array(self, expr: ex.Index, scope: CScope) -> Array:
         """Return the array that an element or section is of."""
-        if not isinstance(expr.base, Name):
-            raise PrintError(f"the component '{spell(expr.base)}' is not printed")
+        if not isinstance(expr.base, ex.Name):
+            raise PrintError(f"the component '{ex.spell(expr.base)}' is not printed")
         array = self.variables.array(expr.base.key, scope)
         if len(array.dimensions) != len(expr.items):
-            raise PrintError(f"'{spell(expr)}' has another number of subscripts", expr.base.text)
+            raise PrintError(f"'{ex.spell(expr)}' has another number of subscripts", expr.base.text)
         return array
 
-    def _subscripted(self, expr: Index, scope: CScope) -> Value | ArrayValue:
+    def _subscripted(self, expr: ex.Index, scope: CScope) -> Value | ArrayValue:
         """Return an element or a section."""
         array = self.subscripted_array(expr, scope)
         places: list[Callable[[str], str] | str] = []
         extents: list[str] = []
         for item, dimension in zip(expr.items, array.dimensions, strict=True):
-            if isinstance(item, Range):
+            if isinstance(item, ex.Range):
                 place, extent = self._triplet(item, dimension.lower, dimension.extent, scope)
                 places.append(place)
                 extents.append(extent)
@@ -130,14 +112,14 @@ class Expressions:
             found = [item if isinstance(item, str) else item(next(waiting)) for item in places]
             if scope.around.bounds_checks:
                 self.writer.helper(bounds.HELPER)
-                where = bounds.CheckedPlace(scope.code.name, self.place, spell(expr.base))
+                where = bounds.CheckedPlace(scope.code.name, self.place, ex.spell(expr.base))
                 return bounds.checked_element(array, tuple(found), where)
             return array.element(tuple(found))
 
         return ArrayValue(array.type, tuple(extents), at) if extents else at(())
 
     def _triplet(
-        self, item: Range, first: str, extent: str, scope: CScope
+        self, item: ex.Range, first: str, extent: str, scope: CScope
     ) -> tuple[Callable[[str], str], str]:
         """Return where the elements of a triplet are, and how many there are."""
         step = "1" if item.step is None else self.kept(item.step, "step", scope)
@@ -162,7 +144,7 @@ class Expressions:
             f"({minus(stop, start)} + {step}) / ({step})")  # fmt: skip
         return (lambda index: f"{offset} + {_factor(index)} * ({step})"), count
 
-    def kept(self, expr: Expr, stem: str, scope: CScope) -> str:
+    def kept(self, expr: ex.Expr, stem: str, scope: CScope) -> str:
         """Return a whole number as a text that is short, and means the same in the next lines."""
         value = scope.integer(expr)
         if value is not None:
@@ -172,7 +154,7 @@ class Expressions:
             return found.text
         return self.writer.temporary(found.type, found.text, stem)
 
-    def _list(self, items: tuple[Expr, ...], scope: CScope) -> ArrayValue:
+    def _list(self, items: tuple[ex.Expr, ...], scope: CScope) -> ArrayValue:
         """Return an array constructor of scalars, as a small array that is made before."""
         values = [self.scalar(item, scope) for item in items]
         if not values:
@@ -185,11 +167,11 @@ class Expressions:
 
     # ------------------------------------------------------------------------ functions
 
-    def _function(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | ArrayValue:
+    def _function(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> Value | ArrayValue:
         if word == RANDOM:
             return Value(f"{self.writer.helper('psy_random')}()", DOUBLE)
         symbol = scope.symbol(word)
-        if symbol.origin is not Origin.INTRINSIC:
+        if symbol.origin is not ex.Origin.INTRINSIC:
             return self.calling(word, items, scope)
         found = self._inquired(word, items, scope) or self.transforming(word, items, scope)
         if found is not None:
@@ -197,13 +179,13 @@ class Expressions:
         if word not in ELEMENTAL:
             raise PrintError(f"the function '{word}' is not printed", word)
         items, kind = _without_kind(word, items, scope)
-        if any(isinstance(item, Keyword) for item in items):
+        if any(isinstance(item, ex.Keyword) for item in items):
             items = _in_order(word, items)
         values = [self.evaluate(item, scope) for item in items]
         helper = self.writer.helper
         return mapped(lambda *found: elemental(word, found, kind, helper), *values)
 
-    def _inquired(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | None:
+    def _inquired(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> Value | None:
         """Return what is known of an argument without its value."""
         if word in LIMITS and len(items) == 1:
             value = self.evaluate(items[0], scope)
@@ -216,15 +198,15 @@ class Expressions:
             return Value(str(value.type.size), INTEGER)
         if word in {"size", "lbound", "ubound"}:
             return self._extent_of(word, items, scope)
-        if word == "present" and isinstance(items[0], Name):
+        if word == "present" and isinstance(items[0], ex.Name):
             parameter = self.variables.parameters[items[0].key]
             return Value(f"{parameter.name} != 0", LOGICAL, Precedence.EQUALITY)
         return None
 
-    def _extent_of(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | None:
-        items = tuple(item.value if isinstance(item, Keyword) and item.key == "dim" else item
+    def _extent_of(self, word: str, items: tuple[ex.Expr, ...], scope: CScope) -> Value | None:
+        items = tuple(item.value if isinstance(item, ex.Keyword) and item.key == "dim" else item
                       for item in items)  # fmt: skip
-        if any(isinstance(item, Keyword) for item in items) or len(items) > 2:
+        if any(isinstance(item, ex.Keyword) for item in items) or len(items) > 2:
             raise PrintError(f"'{word}' with a kind is not printed", word)
         place = scope.integer(items[1]) if len(items) == 2 else None
         if len(items) == 2 and place is None:
@@ -244,8 +226,8 @@ class Expressions:
         text = " * ".join(text if is_number(text) else f"{largest}(0, {text})" for text in wanted)
         return Value(f"(int32_t) ({text})", INTEGER, Precedence.PREFIX)
 
-    def _bound_of(self, word: str, item: Expr, place: int | None, scope: CScope) -> Value:
-        if not isinstance(item, Name) or place is None:
+    def _bound_of(self, word: str, item: ex.Expr, place: int | None, scope: CScope) -> Value:
+        if not isinstance(item, ex.Name) or place is None:
             raise PrintError(f"'{word}' of this is not printed", word)
         dimension = self.variables.array(item.key, scope).dimensions[place - 1]
         if not is_number(dimension.extent) and not is_number(dimension.lower):
@@ -286,7 +268,7 @@ def _clearest(arrays: list[ArrayValue]) -> tuple[str, ...]:
     )
 
 
-def literal(expr: Literal, scope: CScope) -> Value:
+def literal(expr: ex.Literal, scope: CScope) -> Value:
     """Return a constant that is written down."""
     type_, value = scope.literal_type(expr), expr.value
     match value:
@@ -295,12 +277,12 @@ def literal(expr: Literal, scope: CScope) -> Value:
         case int():
             text = number(value)
             return Value(text if type_.size <= INTEGER.size else f"INT64_C({value})", type_)
-        case DecimalNumber():
+        case ex.DecimalNumber():
             return Value(f"{_decimal(value)}f" if type_ == REAL else _decimal(value), type_)
     raise PrintError("a text has no value that a kernel computes with", expr.text)
 
 
-def _decimal(value: DecimalNumber) -> str:
+def _decimal(value: ex.DecimalNumber) -> str:
     """Return all digits of a number, with an exponent where there would be many zeros."""
     digits, power = str(value.digits), value.exponent
     if power > _MOST_ZEROS or len(digits) + power < -_MOST_ZEROS:
@@ -332,15 +314,15 @@ def _factor(text: str) -> str:
 
 
 def _without_kind(
-    word: str, items: tuple[Expr, ...], scope: CScope
-) -> tuple[tuple[Expr, ...], int | None]:
+    word: str, items: tuple[ex.Expr, ...], scope: CScope
+) -> tuple[tuple[ex.Expr, ...], int | None]:
     """Return the arguments of a function without the kind of its result, and that."""
     if word not in WITH_KIND or len(items) < 2:
         return items, None
-    kind = items[1].value if isinstance(items[1], Keyword) else items[1]
+    kind = items[1].value if isinstance(items[1], ex.Keyword) else items[1]
     value = scope.integer(kind)
     if value is None:
-        raise PrintError(f"the kind '{spell(kind)}' has no value that is known")
+        raise PrintError(f"the kind '{ex.spell(kind)}' has no value that is known")
     type_ = REAL if word in {"real", "anint", "aint"} else LOGICAL if word == "logical" else INTEGER
     if CType(type_.intrinsic, value) not in _KNOWN:
         raise PrintError(f"a {type_.intrinsic.value} of {value} bytes is not printed")
@@ -358,11 +340,11 @@ _KEYWORDS = {
 }  # fmt: skip
 
 
-def _in_order(word: str, items: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def _in_order(word: str, items: tuple[ex.Expr, ...]) -> tuple[ex.Expr, ...]:
     """Return the arguments of a function without keywords, in their order."""
     words = _KEYWORDS.get(word)
-    given = {item.key: item.value for item in items if isinstance(item, Keyword)}
-    plain = [item for item in items if not isinstance(item, Keyword)]
+    given = {item.key: item.value for item in items if isinstance(item, ex.Keyword)}
+    plain = [item for item in items if not isinstance(item, ex.Keyword)]
     if words is None or len(plain) + len(given) != len(words) or not given.keys() <= set(words):
         raise PrintError(f"'{word}' with such keywords is not printed", word)
     return (*plain, *(given[key] for key in words[len(plain) :]))

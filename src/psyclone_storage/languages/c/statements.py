@@ -12,33 +12,13 @@ from contextlib import contextmanager
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.intrinsics import SUBROUTINES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
 from psyclone_storage.ir.typing import LOGICAL, CScope, CType, PrintError
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Branch,
-    Call,
-    Case,
-    Comment,
-    Continue,
-    Cycle,
-    DirectiveBlock,
-    DirectiveLine,
-    Do,
-    Exit,
-    If,
-    Line,
-    Return,
-    Select,
-    TaskWaitLine,
-    Where,
-    While,
-)
 from psyclone_storage.languages.c import exact_sums
 from psyclone_storage.languages.c.arrays import Arrays
 from psyclone_storage.languages.c.code_buffer import CWriter
@@ -81,7 +61,7 @@ class Statements:
     _open: list[_OpenConstruct] = field(default_factory=list)
     _pragmas: list[str] = field(default_factory=list)
 
-    def lines(self, lines: tuple[Line, ...]) -> None:
+    def lines(self, lines: tuple[un.Line, ...]) -> None:
         """Write statements in their order."""
         for line in lines:
             self.expressions.place = place_of_line(line) or self.expressions.place
@@ -98,47 +78,47 @@ class Statements:
             self.writer.undo_to(mark)
             self.problems.append(problem(refusal, place, self.scope))
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: un.Line) -> None:
         match line:
-            case Assign(target, value):
+            case un.Assign(target, value):
                 self.arrays.assign(target, value, self.scope)
-            case Call(Name(key=exact_sums.ADD_EXACTLY), (Name(key=key), value)):
+            case un.Call(Name(key=exact_sums.ADD_EXACTLY), (Name(key=key), value)):
                 self._add_exactly(key, value)
-            case Call(Name() as name, args):
+            case un.Call(Name() as name, args):
                 if name.key in SUBROUTINES:
                     raise PrintError(f"the subroutine '{name.key}' is not printed", name.text)
                 self.subroutine(name.key, args, self.scope)
-            case Do() | If() | Select() | While() | Where():
+            case un.Do() | un.If() | un.Select() | un.While() | un.Where():
                 self._construct(line)
-            case Exit() | Cycle():
+            case un.Exit() | un.Cycle():
                 self._jump(line)
-            case DirectiveBlock():
+            case un.DirectiveBlock():
                 self._directive(line)
-            case Return(None):
+            case un.Return(None):
                 self.writer.put(f"return{self.returned};")
-            case TaskWaitLine():
+            case un.TaskWaitLine():
                 self.writer.put("#pragma omp taskwait")
-            case Comment(text):
+            case un.Comment(text):
                 self.writer.put(f"// {text.strip()}" if text.strip() else "")
-            case Continue() | Blank() | DirectiveLine():
+            case un.Continue() | un.Blank() | un.DirectiveLine():
                 pass
             case _:
                 raise PrintError(f"the statement '{first_words(line)}' is not printed")
 
-    def _construct(self, line: Do | If | Select | While | Where) -> None:
+    def _construct(self, line: un.Do | un.If | un.Select | un.While | un.Where) -> None:
         match line:
-            case Do():
+            case un.Do():
                 self._do(line)
-            case If():
+            case un.If():
                 self._if(line)
-            case Select():
+            case un.Select():
                 self._select(line)
-            case While():
+            case un.While():
                 self._while(line)
-            case Where():
+            case un.Where():
                 self._where(line, None)
 
-    def _directive(self, block: DirectiveBlock) -> None:
+    def _directive(self, block: un.DirectiveBlock) -> None:
         """Write what is under a directive for threads, or for a device, which says nothing here."""
         words = words_of(block.directive, block.options)
         if not words:
@@ -181,7 +161,7 @@ class Statements:
 
     # ------------------------------------------------------------------------ loops
 
-    def _do(self, loop: Do) -> None:
+    def _do(self, loop: un.Do) -> None:
         counter = self.expressions.scalar(loop.variable, self.scope)
         if not counter.type.is_integer:
             raise PrintError(f"'{loop.variable.text}' counts in reals", loop.variable.text)
@@ -219,7 +199,7 @@ class Statements:
         }
         return names_in(expr) <= by_value
 
-    def _loop(self, name: str, head: str, body: tuple[Line, ...]) -> None:
+    def _loop(self, name: str, head: str, body: tuple[un.Line, ...]) -> None:
         construct = _OpenConstruct(key_of(name), is_loop=True)
         self._open.append(construct)
         if self._pragmas:
@@ -233,7 +213,7 @@ class Statements:
         if construct.exit:
             self.writer.label(construct.exit)
 
-    def _while(self, loop: While) -> None:
+    def _while(self, loop: un.While) -> None:
         construct = _OpenConstruct(key_of(loop.name), is_loop=True)
         self._open.append(construct)
         with self.writer.block("for (;;)"):
@@ -249,7 +229,7 @@ class Statements:
         if construct.exit:
             self.writer.label(construct.exit)
 
-    def _jump(self, line: Exit | Cycle) -> None:
+    def _jump(self, line: un.Exit | un.Cycle) -> None:
         """Write a jump out of a construct, or to the end of a loop's body."""
         loops = [item for item in self._open if item.is_loop]
         wanted = key_of(line.name)
@@ -258,8 +238,8 @@ class Statements:
             raise PrintError("a jump leaves a construct that is not printed", line.name)
         target = named[-1]
         if loops and target is loops[-1]:
-            self.writer.put("break;" if isinstance(line, Exit) else "continue;")
-        elif isinstance(line, Exit):
+            self.writer.put("break;" if isinstance(line, un.Exit) else "continue;")
+        elif isinstance(line, un.Exit):
             target.exit = target.exit or self.writer.name(f"after_{target.name}")
             self.writer.put(f"goto {target.exit};")
         else:
@@ -278,11 +258,11 @@ class Statements:
         if construct.exit:
             self.writer.label(construct.exit)
 
-    def _if(self, choice: If) -> None:
+    def _if(self, choice: un.If) -> None:
         with self._leavable(choice.name):
             self._branches(choice.branches, choice.otherwise)
 
-    def _branches(self, branches: tuple[Branch, ...], otherwise: tuple[Line, ...]) -> None:
+    def _branches(self, branches: tuple[un.Branch, ...], otherwise: tuple[un.Line, ...]) -> None:
         first, rest = branches[0], branches[1:]
         value = Value("0", LOGICAL)
         with self.caught(first.place):
@@ -296,7 +276,7 @@ class Statements:
             with self.writer.block("else"):
                 self.lines(otherwise)
 
-    def _select(self, select: Select) -> None:
+    def _select(self, select: un.Select) -> None:
         if select.word != "case":
             raise PrintError(f"'select {select.word}' is not printed")
         value = self.expressions.scalar(select.selector, self.scope)
@@ -308,7 +288,7 @@ class Statements:
         with self._leavable(select.name):
             self._cases(selected, named, otherwise)
 
-    def _cases(self, selected: Value, cases: list[Case], otherwise: tuple[Line, ...]) -> None:
+    def _cases(self, selected: Value, cases: list[un.Case], otherwise: tuple[un.Line, ...]) -> None:
         if not cases:
             self.lines(otherwise)
             return
@@ -337,7 +317,7 @@ class Statements:
 
     # ------------------------------------------------------------------------ masks
 
-    def _where(self, where: Where, outer: Array | None) -> None:
+    def _where(self, where: un.Where, outer: Array | None) -> None:
         """Write assignments under masks: each is known before the statements that it is for."""
         waiting = outer
         for place, branch in enumerate(where.branches):
@@ -372,15 +352,15 @@ class Statements:
 
         return self.arrays.stored_array(ArrayValue(LOGICAL, mask.extents(), at), "rest")
 
-    def _masked(self, lines: tuple[Line, ...], mask: Array) -> None:
+    def _masked(self, lines: tuple[un.Line, ...], mask: Array) -> None:
         for line in lines:
             with self.caught(place_of_line(line)), self.writer.statement():
                 match line:
-                    case Assign(target, value):
+                    case un.Assign(target, value):
                         self.arrays.assign(target, value, self.scope, mask)
-                    case Where():
+                    case un.Where():
                         self._where(line, mask)
-                    case Comment() | Blank():
+                    case un.Comment() | un.Blank():
                         self._line(line)
                     case _:
                         raise PrintError(f"'{first_words(line)}' under a mask is not printed")

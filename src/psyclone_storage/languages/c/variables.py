@@ -9,24 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Expr,
-    Index,
-    Name,
-    Origin,
-    Range,
-    Sort,
-    Star,
-    Symbol,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.typing import LONG, CScope, CType, PrintError
 from psyclone_storage.languages.c.code_buffer import CWriter
 from psyclone_storage.languages.c.types import ArrayValue, Value, is_number, minus, number, plus
 
-Evaluate = Callable[[Expr, CScope], Value | ArrayValue]
+Evaluate = Callable[[ex.Expr, CScope], Value | ArrayValue]
 """Prints an expression whose names a scope knows."""
 
 _REFUSED = ("pointer", "allocatable", "volatile", "asynchronous", "save", "codimension")
@@ -130,7 +120,7 @@ class Variables:
                 problems.append(problem)
         return problems
 
-    def _dummy(self, symbol: Symbol) -> Parameter:
+    def _dummy(self, symbol: ex.Symbol) -> Parameter:
         self._check(symbol)
         type_, name = self.scope.type_of(symbol), self._name("", symbol.key)
         intent, optional = intent_of(symbol), "optional" in symbol.attributes
@@ -147,12 +137,12 @@ class Variables:
             symbol.key, name, type_, intent, is_array=True, assumed=assumed, optional=optional
         )
 
-    def add_result(self, symbol: Symbol) -> None:
+    def add_result(self, symbol: ex.Symbol) -> None:
         """Note that the value of the function is an array, which is one more argument."""
         type_, name = self.scope.type_of(symbol), self._name("", symbol.key)
         self.parameters[symbol.key] = Parameter(symbol.key, name, type_, "out", is_array=True)
 
-    def _check(self, symbol: Symbol) -> None:
+    def _check(self, symbol: ex.Symbol) -> None:
         for word in symbol.attributes:
             if word in _REFUSED or word.startswith("bind"):
                 raise PrintError(f"'{symbol.name}' has the attribute '{word}'", symbol.key)
@@ -166,7 +156,7 @@ class Variables:
             raise PrintError(f"'{key}' is no variable", key)
         if symbol.shape:
             return self.array(key, scope).whole()
-        if symbol.sort is Sort.CONSTANT:
+        if symbol.sort is ex.Sort.CONSTANT:
             return self._constant(symbol, scope)
         return self._scalar(symbol)
 
@@ -188,10 +178,10 @@ class Variables:
 
     # ------------------------------------------------------------------------ scalars
 
-    def _scalar(self, symbol: Symbol) -> Value:
-        if symbol.origin is Origin.DUMMY:
+    def _scalar(self, symbol: ex.Symbol) -> Value:
+        if symbol.origin is ex.Origin.DUMMY:
             parameter = self.parameters[symbol.key]
-        elif symbol.origin is Origin.LOCAL:
+        elif symbol.origin is ex.Origin.LOCAL:
             if symbol.key not in self.locals:
                 self._check(symbol)
                 if symbol.value is not None:
@@ -204,7 +194,7 @@ class Variables:
             return Value(parameter.name, parameter.type)
         return Value(f"*{parameter.name}", parameter.type, Precedence.PREFIX)
 
-    def _of_module(self, symbol: Symbol) -> Parameter:
+    def _of_module(self, symbol: ex.Symbol) -> Parameter:
         """Return the argument by which a variable of a module is passed."""
         module = symbol.module_key or self.scope.code.module.key
         key = f"{module}%{symbol.key}"
@@ -217,12 +207,12 @@ class Variables:
             )
         return self.parameters[key]
 
-    def _constant(self, symbol: Symbol, scope: CScope) -> Value:
+    def _constant(self, symbol: ex.Symbol, scope: CScope) -> Value:
         """Return a named constant, which is declared before all statements."""
         within = scope.home_of(symbol)
         type_, home = scope.type_of(symbol), (within.module, symbol.key)
         if home not in self._names or home not in self._known_constants:
-            value = within.integer(Name(symbol.name)) if type_.is_integer else None
+            value = within.integer(ex.Name(symbol.name)) if type_.is_integer else None
             if value is not None:
                 return Value(
                     number(value), type_, Precedence.PREFIX if value < 0 else Precedence.PRIMARY
@@ -244,16 +234,16 @@ class Variables:
 
     # ------------------------------------------------------------------------ arrays
 
-    def _made_array(self, symbol: Symbol, scope: CScope) -> Array:
+    def _made_array(self, symbol: ex.Symbol, scope: CScope) -> Array:
         type_ = scope.type_of(symbol)
-        if symbol.sort is Sort.CONSTANT:
+        if symbol.sort is ex.Sort.CONSTANT:
             return self._constant_array(symbol, type_, scope)
-        if symbol.origin in (Origin.DUMMY, Origin.LOCAL):
+        if symbol.origin in (ex.Origin.DUMMY, ex.Origin.LOCAL):
             self._check(symbol)
             name = self._name("", symbol.key)
             assumed = self.parameters[symbol.key].assumed if symbol.key in self.parameters else ()
             made = Array(name, type_, self._dimensions(symbol, name, assumed, self.scope))
-            if symbol.origin is Origin.LOCAL and symbol.key not in self.parameters:
+            if symbol.origin is ex.Origin.LOCAL and symbol.key not in self.parameters:
                 if symbol.value is not None:
                     raise PrintError(f"'{symbol.name}' keeps its value between calls", symbol.key)
                 self.local_arrays[symbol.key] = made
@@ -263,7 +253,7 @@ class Variables:
         return Array(parameter.name, type_, self._dimensions(symbol, parameter.name, (), home))
 
     def _dimensions(
-        self, symbol: Symbol, name: str, assumed: tuple[str, ...], scope: CScope
+        self, symbol: ex.Symbol, name: str, assumed: tuple[str, ...], scope: CScope
     ) -> tuple[Dimension, ...]:
         found, extents = [], list(assumed)
         for place, item in enumerate(symbol.shape, 1):
@@ -271,12 +261,12 @@ class Variables:
             if is_assumed(item):
                 if not extents:
                     raise PrintError(f"the shape of '{symbol.name}' is not declared", symbol.key)
-                lower = item.lower if isinstance(item, Range) else None
+                lower = item.lower if isinstance(item, ex.Range) else None
                 first = "1" if lower is None else self._bound(lower, stem.format("l"), scope)
                 found.append(Dimension(first, extents.pop(0)))
                 continue
-            lower = item.lower if isinstance(item, Range) else None
-            upper = item.upper if isinstance(item, Range) else item
+            lower = item.lower if isinstance(item, ex.Range) else None
+            upper = item.upper if isinstance(item, ex.Range) else item
             first = "1" if lower is None else self._bound(lower, stem.format("l"), scope)
             if upper is None or is_star(upper):
                 found.append(Dimension(first, ""))
@@ -284,13 +274,13 @@ class Variables:
             found.append(Dimension(first, self._extent(first, upper, stem.format("n"), scope)))
         return tuple(found)
 
-    def _bound(self, expr: Expr, stem: str, scope: CScope) -> str:
+    def _bound(self, expr: ex.Expr, stem: str, scope: CScope) -> str:
         value = scope.integer(expr)
         if value is not None:
             return str(value)
         return self._kept(self._whole_number(expr, scope).text, stem)
 
-    def _extent(self, lower: str, upper: Expr, stem: str, scope: CScope) -> str:
+    def _extent(self, lower: str, upper: ex.Expr, stem: str, scope: CScope) -> str:
         value = scope.integer(upper)
         if value is not None and is_number(lower):
             return str(max(0, value - int(lower) + 1))
@@ -311,14 +301,14 @@ class Variables:
             self.writer.put(f"const {LONG.name} {name} = {text};")
         return name
 
-    def _whole_number(self, expr: Expr, scope: CScope) -> Value:
+    def _whole_number(self, expr: ex.Expr, scope: CScope) -> Value:
         with self.writer.in_prologue():
             value = self.evaluate(expr, scope)
         if isinstance(value, ArrayValue) or not value.type.is_integer:
             raise PrintError("a bound of an array is no whole number")
         return value
 
-    def _constant_array(self, symbol: Symbol, type_: CType, scope: CScope) -> Array:
+    def _constant_array(self, symbol: ex.Symbol, type_: CType, scope: CScope) -> Array:
         """Return a named constant that is an array, which is declared before all statements."""
         within = scope.home_of(symbol)
         name = self._name(within.module, symbol.key)
@@ -331,7 +321,7 @@ class Variables:
         for dimension in dimensions:
             size *= int(dimension.extent)
         texts = [self._item(item, within) for item in items]
-        if len(items) == 1 and not isinstance(symbol.value, ArrayLiteral | Index):
+        if len(items) == 1 and not isinstance(symbol.value, ex.ArrayLiteral | ex.Index):
             texts *= size
         if len(texts) != size or not shape:
             raise PrintError(f"the value of the constant '{symbol.name}' is no list", symbol.key)
@@ -340,7 +330,7 @@ class Variables:
         return Array(name, type_, dimensions)
 
     def _dimensions_of_constant(
-        self, symbol: Symbol, name: str, count: int, scope: CScope
+        self, symbol: ex.Symbol, name: str, count: int, scope: CScope
     ) -> tuple[Dimension, ...]:
         shape = symbol.shape
         if len(shape) == 1 and (is_star(shape[0]) or is_assumed(shape[0])):
@@ -350,7 +340,7 @@ class Variables:
             raise PrintError(f"the shape of the constant '{symbol.name}' is not known", symbol.key)
         return found
 
-    def _item(self, item: Expr, scope: CScope) -> str:
+    def _item(self, item: ex.Expr, scope: CScope) -> str:
         value = self.evaluate(item, scope)
         if isinstance(value, ArrayValue):
             raise PrintError("a list of constants holds arrays")
@@ -364,27 +354,27 @@ class Variables:
         return self._names[module, key]
 
 
-def intent_of(symbol: Symbol) -> str:
+def intent_of(symbol: ex.Symbol) -> str:
     """Return the intent of an argument: `in`, `out` or `inout`."""
     words = [key_of("".join(word.split())) for word in symbol.attributes]
     return next((word[7:-1] for word in words if word.startswith("intent(")), "inout")
 
 
-def is_assumed(item: Expr) -> bool:
+def is_assumed(item: ex.Expr) -> bool:
     """Return whether a dimension has the extent of what is passed."""
-    return isinstance(item, Range) and item.upper is None
+    return isinstance(item, ex.Range) and item.upper is None
 
 
-def is_star(item: Expr) -> bool:
+def is_star(item: ex.Expr) -> bool:
     """Return whether a dimension ends where the array does that is passed."""
-    return isinstance(item, Star)
+    return isinstance(item, ex.Star)
 
 
-def _listed(expr: Expr) -> tuple[Expr, ...]:
+def _listed(expr: ex.Expr) -> tuple[ex.Expr, ...]:
     """Return the elements of a constant array in their order."""
     match expr:
-        case ArrayLiteral(items):
+        case ex.ArrayLiteral(items):
             return items
-        case Index(Name() as name, items) if name.key == "reshape" and len(items) == 2:
+        case ex.Index(ex.Name() as name, items) if name.key == "reshape" and len(items) == 2:
             return _listed(items[0])
     return (expr,)

@@ -11,14 +11,7 @@ from __future__ import annotations
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTEGER, INTERNAL
 from psyclone_storage.infrastructures.gocean import RequiredProperty as Required
-from psyclone_storage.ir.expr import (
-    Expr,
-    Member,
-    Name,
-    intrinsic,
-    walk,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, ArgKind, GridBounds
 from psyclone_storage.ir.rewrite import substituted
@@ -44,17 +37,17 @@ _DIMENSIONS = {Axis.EAST: 1, Axis.NORTH: 2}
 _STOPS = {Axis.EAST: Required.X_STOP, Axis.NORTH: Required.Y_STOP}
 
 
-def loop_start(paths: Paths, context: LoweringContext, asked: LoopStart) -> Expr:
+def loop_start(paths: Paths, context: LoweringContext, asked: LoopStart) -> ex.Expr:
     """Return the first index that a loop and the loops for its tiles run over."""
     return _loop_end(paths, context, asked.loop, last=False)
 
 
-def loop_end(paths: Paths, context: LoweringContext, asked: LoopEnd) -> Expr:
+def loop_end(paths: Paths, context: LoweringContext, asked: LoopEnd) -> ex.Expr:
     """Return the last index that a loop and the loops for its tiles run over."""
     return _loop_end(paths, context, asked.loop, last=True)
 
 
-def points_end(paths: Paths, context: LoweringContext, asked: PointsEnd) -> Expr:  # noqa: ARG001 - a table's
+def points_end(paths: Paths, context: LoweringContext, asked: PointsEnd) -> ex.Expr:  # noqa: ARG001 - a table's
     """Return the first or the last index, in one direction, of the points that a call is for."""
     points, field = asked.call.kernel.points, _looped_field(asked.call, asked.arg)
     if points is None:
@@ -66,13 +59,13 @@ def points_end(paths: Paths, context: LoweringContext, asked: PointsEnd) -> Expr
         }
         return substituted(_bound(points.bounds, asked.axis, last=asked.last), ends)
     if asked.call.kernel.args[asked.arg].space == ANY_TYPE:
-        return _size(paths, field, asked.axis) if asked.last else whole(1)
+        return _size(paths, field, asked.axis) if asked.last else ex.whole(1)
     if (points.name, asked.axis) not in _REGIONS:
         raise InternalError(f"The points '{points.name}' have no bounds.")
     return paths.reach(_REGIONS[points.name, asked.axis][asked.last], field)
 
 
-def _loop_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
+def _loop_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool) -> ex.Expr:
     return peeled_end(
         context,
         loop,
@@ -82,32 +75,32 @@ def _loop_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool)
     )
 
 
-def _owned_end(loop: Loop, *, last: bool) -> Expr:
+def _owned_end(loop: Loop, *, last: bool) -> ex.Expr:
     """Return the first or the last index of what a rank owns, in the direction of `loop`."""
     field, axis = _looped_field(kernel_calls(loop)[0], loop.bounds_from), loop.over.axis
     return _owned_edge(field, axis, last=last)
 
 
-def _owned_edge(field: Expr, axis: Axis | None, *, last: bool) -> Expr:
+def _owned_edge(field: ex.Expr, axis: Axis | None, *, last: bool) -> ex.Expr:
     """Return the first or the last index, in one direction, of what a rank owns of a grid."""
     region = field
     for member in abi.OWNED:
-        region = Member(region, member)
-    return Member(region, abi.EDGES[2 * (axis is Axis.NORTH) + last])
+        region = ex.Member(region, member)
+    return ex.Member(region, abi.EDGES[2 * (axis is Axis.NORTH) + last])
 
 
-def _uncut_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
+def _uncut_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool) -> ex.Expr:
     calls, axis = kernel_calls(loop), loop.over.axis
     if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
     if loop.bounds is not None:
         first = next(datum for datum in context.schedule.data if datum.kind is ArgKind.FIELD)
         return _read_once(
-            paths, context, _bound(loop.bounds, axis, last=last), Name(first.name), axis
+            paths, context, _bound(loop.bounds, axis, last=last), ex.Name(first.name), axis
         )
     if all(map(_looks_at_bounds, calls)):
         field = _looped_field(calls[0], loop.bounds_from)
-        return _size(paths, field, axis) if last else whole(1)
+        return _size(paths, field, axis) if last else ex.whole(1)
     return points_end(paths, context, PointsEnd(calls[0], loop.bounds_from, axis, last))
 
 
@@ -115,7 +108,7 @@ def _looks_at_bounds(call: KernelCall) -> bool:
     return any(dummy.role is Role.FIRST_COLUMN for dummy in call.dummies)
 
 
-def _looped_field(call: KernelCall, bounds_from: int) -> Expr:
+def _looped_field(call: KernelCall, bounds_from: int) -> ex.Expr:
     """Return the field that a loop over `call` takes its bounds from."""
     actual = call.args[bounds_from]
     if actual.datum is None:
@@ -124,8 +117,8 @@ def _looped_field(call: KernelCall, bounds_from: int) -> Expr:
 
 
 def _read_once(
-    paths: Paths, context: LoweringContext, bound: Expr, field: Name, axis: Axis
-) -> Expr:
+    paths: Paths, context: LoweringContext, bound: ex.Expr, field: ex.Name, axis: Axis
+) -> ex.Expr:
     """Return a bound in terms of variables for the ends of the internal region of a grid.
 
     The first internal index depends on the width of the halo, which only the grid knows.
@@ -134,9 +127,9 @@ def _read_once(
         FIRST_INTERNAL.text: ("start", _owned_edge(field, axis, last=False)),
         LAST_INTERNAL.text: ("stop", paths.reach(_STOPS[axis], field)),
     }
-    ends: dict[str, Expr] = {}
+    ends: dict[str, ex.Expr] = {}
     for name in sorted(
-        {item.text for item in walk(bound) if isinstance(item, Name)} & values.keys()
+        {item.text for item in ex.walk(bound) if isinstance(item, ex.Name)} & values.keys()
     ):
         which, value = values[name]
         declared = Declare(f"{axis.value}{which}", INTEGER)
@@ -144,7 +137,7 @@ def _read_once(
     return substituted(bound, ends)
 
 
-def _bound(bounds: GridBounds, axis: Axis, *, last: bool) -> Expr:
+def _bound(bounds: GridBounds, axis: Axis, *, last: bool) -> ex.Expr:
     """Return one bound of one direction."""
     pair = (bounds.inner_start, bounds.inner_stop)
     if axis is Axis.NORTH:
@@ -152,5 +145,5 @@ def _bound(bounds: GridBounds, axis: Axis, *, last: bool) -> Expr:
     return pair[last]
 
 
-def _size(paths: Paths, field: Expr, axis: Axis) -> Expr:
-    return intrinsic("size", paths.reach(Required.DATA, field), whole(_DIMENSIONS[axis]))
+def _size(paths: Paths, field: ex.Expr, axis: Axis) -> ex.Expr:
+    return ex.intrinsic("size", paths.reach(Required.DATA, field), ex.whole(_DIMENSIONS[axis]))

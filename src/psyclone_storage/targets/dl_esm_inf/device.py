@@ -21,21 +21,10 @@ from psyclone_storage.infrastructures.gocean import (
     WORKING_PRECISION,
     RequiredProperty,
 )
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.devices import entered_data
 from psyclone_storage.ir.directive import Directive, RegionOptions
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Member,
-    Name,
-    Range,
-    Unary,
-    intrinsic,
-    logical,
-    walk,
-    whole,
-)
 from psyclone_storage.ir.expr import Section as ArraySection
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.operators import Operator
@@ -44,24 +33,6 @@ from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.schedule import KernelCall, Program, Schedule
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Allocate,
-    Assign,
-    Branch,
-    Call,
-    Comment,
-    Declare,
-    DeviceItem,
-    DirectiveBlock,
-    Do,
-    EnterDataLine,
-    ExitDataLine,
-    If,
-    Line,
-    PointerAssign,
-    Routine,
-    UpdateLine,
-)
 from psyclone_storage.ir.walk import statements
 from psyclone_storage.lowering.device_enter import enter_object
 from psyclone_storage.lowering.device_regions import enter_lines
@@ -74,37 +45,42 @@ from psyclone_storage.targets.dl_esm_inf import abi
 from psyclone_storage.targets.dl_esm_inf.paths import Paths
 
 _PART = ("startx", "starty", "nx", "ny")
-_TRUE = logical(True)
-_FALSE = logical(False)
+_TRUE = ex.logical(True)
+_FALSE = ex.logical(False)
 
 
-def enter_device(paths: Paths, context: LoweringContext, enter: EnterDevice) -> tuple[Line, ...]:
+def enter_device(paths: Paths, context: LoweringContext, enter: EnterDevice) -> tuple[un.Line, ...]:
     """Return what gives the device the fields and grids that the regions of the routine take."""
     fields = [_field_entered(paths, context, name, enter.queue) for name in enter.data]
     others = [
         item
         for item in region_items(paths, context, enter.calls, enter.lines)
-        if _root(item.what) not in enter.data or any(map(_is_grid, walk(item.what)))
+        if _root(item.what) not in enter.data or any(map(_is_grid, ex.walk(item.what)))
     ]
     return (
-        Comment("Give the device what it does not have"),
+        un.Comment("Give the device what it does not have"),
         *fields,
         *enter_lines(others, enter.queue),
     )
 
 
-def _field_entered(paths: Paths, context: LoweringContext, name: str, queue: int) -> If:
-    flag, data = _flag(name), paths.reach(RequiredProperty.DATA, Name(name))
+def _field_entered(paths: Paths, context: LoweringContext, name: str, queue: int) -> un.If:
+    flag, data = _flag(name), paths.reach(RequiredProperty.DATA, ex.Name(name))
     entered = enter_object(context, name, abi.FIELD, "enter_field", queue)
     handed = (
-        PointerAssign(Member(Name(name), member), Name(procedure))
+        un.PointerAssign(ex.Member(ex.Name(name), member), ex.Name(procedure))
         for procedure, member in abi.MEMBER_OF.items()
     )
-    body: tuple[Line, ...] = (entered, EnterDataLine((data,), queue), Assign(flag, _TRUE), *handed)
-    return If((Branch(Unary(Operator.NOT, flag), body),))
+    body: tuple[un.Line, ...] = (
+        entered,
+        un.EnterDataLine((data,), queue),
+        un.Assign(flag, _TRUE),
+        *handed,
+    )
+    return un.If((un.Branch(ex.Unary(Operator.NOT, flag), body),))
 
 
-def transfer_procedures(program: Program, imports: ModuleImports) -> tuple[Routine, ...]:
+def transfer_procedures(program: Program, imports: ModuleImports) -> tuple[un.Routine, ...]:
     """Return the procedures that fields are given, if a device is given any."""
     bodies = (statements(invoke.schedule) for invoke in program.invokes)
     if not any(isinstance(item, EnterData) for body in bodies for item in body):
@@ -117,27 +93,29 @@ def transfer_procedures(program: Program, imports: ModuleImports) -> tuple[Routi
     )
 
 
-def _mover(name: str, side: Side, kind: str, address: DerivedType) -> Routine:
+def _mover(name: str, side: Side, kind: str, address: DerivedType) -> un.Routine:
     """Return the procedure that copies part of an array to one side."""
     array = "to" if side is Side.HOST else "from"
-    other = Declare("from" if side is Side.HOST else "to", address, ("intent(in)",))
+    other = un.Declare("from" if side is Side.HOST else "to", address, ("intent(in)",))
     intent = "intent(inout)" if side is Side.HOST else "intent(in)"
-    real, two = ScalarType(Intrinsic.REAL, kind), (Range(), Range())
-    values = Declare(array, real, ("target", intent), two)
-    bounds = [Declare(word, INTEGER, ("intent(in)",)) for word in _PART]
-    blocking = Declare("blocking", ScalarType(Intrinsic.LOGICAL), ("intent(in)",))
-    part = Declare(_PACKED, real, ("allocatable",), two)
-    there = (Declare(_THERE, real, ("pointer",), two),) if side is Side.DEVICE else ()
-    rows = ArraySection(Name(array), (Range(), _span("starty", "ny")))
-    whole_rows = Binary(Operator.EQUAL, Name("nx"), intrinsic("size", Name(array), whole(1)))
-    return Routine(
+    real, two = ScalarType(Intrinsic.REAL, kind), (ex.Range(), ex.Range())
+    values = un.Declare(array, real, ("target", intent), two)
+    bounds = [un.Declare(word, INTEGER, ("intent(in)",)) for word in _PART]
+    blocking = un.Declare("blocking", ScalarType(Intrinsic.LOGICAL), ("intent(in)",))
+    part = un.Declare(_PACKED, real, ("allocatable",), two)
+    there = (un.Declare(_THERE, real, ("pointer",), two),) if side is Side.DEVICE else ()
+    rows = ArraySection(ex.Name(array), (ex.Range(), _span("starty", "ny")))
+    whole_rows = ex.Binary(
+        Operator.EQUAL, ex.Name("nx"), ex.intrinsic("size", ex.Name(array), ex.whole(1))
+    )
+    return un.Routine(
         name,
         (*((other, values) if side is Side.HOST else (values, other)), *bounds, blocking),
-        (part, *there, Declare("i", INTEGER), Declare("j", INTEGER)),
+        (part, *there, un.Declare("i", INTEGER), un.Declare("j", INTEGER)),
         (
-            If(
-                (Branch(whole_rows, (UpdateLine(side, rows),)),),
-                tuple(_moved_packed(Name(array), side)),
+            un.If(
+                (un.Branch(whole_rows, (un.UpdateLine(side, rows),)),),
+                tuple(_moved_packed(ex.Name(array), side)),
             ),
         ),
         "Move values of a field, as its infrastructure asks for them: "
@@ -150,147 +128,149 @@ _THERE = "there"
 """The values that a device is to change: those of the host are an input of the procedure."""
 
 
-def _moved_packed(array: Name, side: Side) -> Iterator[Line]:
+def _moved_packed(array: ex.Name, side: Side) -> Iterator[un.Line]:
     """Yield what moves a part of rows in one piece: as it is, each row would go by itself."""
-    part = Name(_PACKED)
+    part = ex.Name(_PACKED)
     there = ArraySection(array, (_span("startx", "nx"), _span("starty", "ny")))
     to_host = side is Side.HOST
-    place = array if to_host else Name(_THERE)
-    on_device = Index(place, (_from("startx", Name("i")), _from("starty", Name("j"))))
-    packed = Index(part, (Name("i"), Name("j")))
-    copy = Assign(packed, on_device) if to_host else Assign(on_device, packed)
-    inner = Do(Name("i"), whole(1), Name("nx"), (copy,))
-    loops = Do(Name("j"), whole(1), Name("ny"), (inner,))
+    place = array if to_host else ex.Name(_THERE)
+    on_device = ex.Index(place, (_from("startx", ex.Name("i")), _from("starty", ex.Name("j"))))
+    packed = ex.Index(part, (ex.Name("i"), ex.Name("j")))
+    copy = un.Assign(packed, on_device) if to_host else un.Assign(on_device, packed)
+    inner = un.Do(ex.Name("i"), ex.whole(1), ex.Name("nx"), (copy,))
+    loops = un.Do(ex.Name("j"), ex.whole(1), ex.Name("ny"), (inner,))
     shared = RegionOptions(collapse=2, independent=True)
-    loop = DirectiveBlock(Directive.ACC_LOOP, shared, (loops,), private=("j", "i"))
-    yield Allocate((Index(part, (Name("nx"), Name("ny"))),))
+    loop = un.DirectiveBlock(Directive.ACC_LOOP, shared, (loops,), private=("j", "i"))
+    yield un.Allocate((ex.Index(part, (ex.Name("nx"), ex.Name("ny"))),))
     if not to_host:
-        yield Assign(part, there)
-        yield PointerAssign(Name(_THERE), array)
-    yield EnterDataLine((part,), values=not to_host)
-    yield DirectiveBlock(Directive.ACC_PARALLEL, RegionOptions(present=True), (loop,))
+        yield un.Assign(part, there)
+        yield un.PointerAssign(ex.Name(_THERE), array)
+    yield un.EnterDataLine((part,), values=not to_host)
+    yield un.DirectiveBlock(Directive.ACC_PARALLEL, RegionOptions(present=True), (loop,))
     if to_host:
-        yield UpdateLine(Side.HOST, part)
-    yield ExitDataLine((part,))
+        yield un.UpdateLine(Side.HOST, part)
+    yield un.ExitDataLine((part,))
     if to_host:
-        yield Assign(there, part)
+        yield un.Assign(there, part)
 
 
-def _span(start: str, count: str) -> Range:
-    return Range(Name(start), _from(start, Name(count)))
+def _span(start: str, count: str) -> ex.Range:
+    return ex.Range(ex.Name(start), _from(start, ex.Name(count)))
 
 
-def _from(start: str, number: Expr) -> Expr:
+def _from(start: str, number: ex.Expr) -> ex.Expr:
     """Return the position of what comes as `number` from `start` on."""
-    return Binary(Operator.MINUS, Binary(Operator.PLUS, Name(start), number), whole(1))
+    return ex.Binary(Operator.MINUS, ex.Binary(Operator.PLUS, ex.Name(start), number), ex.whole(1))
 
 
 def region_items(
     paths: Paths,
     context: LoweringContext,  # noqa: ARG001 - every infrastructure is asked so
     calls: Iterable[KernelCall],
-    lines: Iterable[Line],
-) -> tuple[DeviceItem, ...]:
+    lines: Iterable[un.Line],
+) -> tuple[un.DeviceItem, ...]:
     """Return what `calls` take, and the grids that loops in `lines` take their bounds from."""
-    found: dict[Expr, DeviceItem] = {}
+    found: dict[ex.Expr, un.DeviceItem] = {}
     for item in (*_of_calls(paths, calls), *_of_bounds(lines)):
         known = found.get(item.what, item)
         found[item.what] = item if item.written else known
     return tuple(found.values())
 
 
-def _of_calls(paths: Paths, calls: Iterable[KernelCall]) -> Iterator[DeviceItem]:
+def _of_calls(paths: Paths, calls: Iterable[KernelCall]) -> Iterator[un.DeviceItem]:
     for call in calls:
         for dummy in call.dummies:
             if dummy.arg is None or dummy.role not in (Role.FIELD, Role.GRID_PROPERTY):
                 continue
             field = call.args[dummy.arg].value
-            yield DeviceItem(field)
+            yield un.DeviceItem(field)
             if dummy.role is Role.FIELD:
                 written = call.kernel.args[dummy.arg].access.writes
-                yield DeviceItem(paths.reach(RequiredProperty.DATA, field), 1, written)
+                yield un.DeviceItem(paths.reach(RequiredProperty.DATA, field), 1, written)
                 continue
             path = paths.reach(dummy.property_name, field)
             yield from _grids(path)
             if dummy.rank:
-                yield DeviceItem(path, 2)
+                yield un.DeviceItem(path, 2)
 
 
-def _of_bounds(lines: Iterable[Line]) -> Iterator[DeviceItem]:
+def _of_bounds(lines: Iterable[un.Line]) -> Iterator[un.DeviceItem]:
     for line in walk_lines(lines):
-        if isinstance(line, Do):
+        if isinstance(line, un.Do):
             for bound in (line.start, line.stop):
                 yield from _grids(bound)
 
 
-def _grids(expr: Expr) -> Iterator[DeviceItem]:
+def _grids(expr: ex.Expr) -> Iterator[un.DeviceItem]:
     """Yield the fields, and the grids in them, that `expr` looks into."""
-    for part in walk(expr):
-        if isinstance(part, Member) and _is_grid(part):
-            yield DeviceItem(part.base)
-            yield DeviceItem(part, 1)
+    for part in ex.walk(expr):
+        if isinstance(part, ex.Member) and _is_grid(part):
+            yield un.DeviceItem(part.base)
+            yield un.DeviceItem(part, 1)
 
 
-def _is_grid(expr: Expr) -> bool:
-    return isinstance(expr, Member) and expr.key == abi.GRID
+def _is_grid(expr: ex.Expr) -> bool:
+    return isinstance(expr, ex.Member) and expr.key == abi.GRID
 
 
-def _root(expr: Expr) -> str:
+def _root(expr: ex.Expr) -> str:
     """Return the name of the object that `expr` is, or is in."""
-    while isinstance(expr, Member | Index):
+    while isinstance(expr, ex.Member | ex.Index):
         expr = expr.base
-    return expr.text if isinstance(expr, Name) else ""
+    return expr.text if isinstance(expr, ex.Name) else ""
 
 
-def copy_to(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:
+def copy_to(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[un.Line, ...]:
     """Return the copy of a field's values, under a test if the device may not have them.
 
     To the device they go as an argument: with an update of a component libgomp writes an address
     into the device's object, which is not that of the values.
     """
     name = copy.datum.name
-    data = paths.reach(RequiredProperty.DATA, Name(name))
-    line: Line = UpdateLine(copy.side, data)
+    data = paths.reach(RequiredProperty.DATA, ex.Name(name))
+    line: un.Line = un.UpdateLine(copy.side, data)
     if copy.side is Side.DEVICE:
-        line = Call(Name(context.work.imports.helper(_UPDATE, partial(_update, context))), (data,))
-    return (If((Branch(_flag(name), (line,)),)),) if copy.guarded else (line,)
+        line = un.Call(
+            ex.Name(context.work.imports.helper(_UPDATE, partial(_update, context))), (data,)
+        )
+    return (un.If((un.Branch(_flag(name), (line,)),)),) if copy.guarded else (line,)
 
 
 _UPDATE = "update_device"
 
 
-def _update(context: LoweringContext, name: str) -> Routine:
+def _update(context: LoweringContext, name: str) -> un.Routine:
     """Return the procedure that gives the device the host's values of a field."""
-    values = Declare("values", REAL, ("intent(in)",), (Range(), Range()))
-    return Routine(
+    values = un.Declare("values", REAL, ("intent(in)",), (ex.Range(), ex.Range()))
+    return un.Routine(
         name,
         (context.work.dummy(values),),
         (),
-        (UpdateLine(Side.DEVICE, Name(values.name)),),
+        (un.UpdateLine(Side.DEVICE, ex.Name(values.name)),),
         "Give the device the values of a field that it has.",
     )
 
 
 def on_host(
-    context: LoweringContext, names: Iterable[str], call: Line, *, beside_device: bool
-) -> tuple[Line, ...]:
+    context: LoweringContext, names: Iterable[str], call: un.Line, *, beside_device: bool
+) -> tuple[un.Line, ...]:
     """Return a call that exchanges the values of the host, in a routine that moves them itself.
 
     The infrastructure would take the device's for the newer ones, and move them once more.
     """
     if not beside_device and not _moves_data(context.schedule):
         return (call,)
-    before: list[Line] = []
-    after: list[Line] = []
+    before: list[un.Line] = []
+    after: list[un.Line] = []
     for name in dict.fromkeys(names):
         flag = _flag(name)
-        there: Expr = _TRUE
+        there: ex.Expr = _TRUE
         if name not in entered_data(context.schedule):
-            wished = Declare(f"{name}_on_device", ScalarType(Intrinsic.LOGICAL))
+            wished = un.Declare(f"{name}_on_device", ScalarType(Intrinsic.LOGICAL))
             there = context.work.variable(SetupSection.COUNTERS, (name, abi.ON_DEVICE), wished)
-            before.append(Assign(there, flag))
-        before.append(Assign(flag, _FALSE))
-        after.append(Assign(flag, there))
+            before.append(un.Assign(there, flag))
+        before.append(un.Assign(flag, _FALSE))
+        after.append(un.Assign(flag, there))
     # Two names may be one object: what was saved first is put back last.
     return (*before, call, *reversed(after))
 
@@ -300,5 +280,5 @@ def _moves_data(schedule: Schedule) -> bool:
     return any(isinstance(item, EnterData | Update) for item in statements(schedule))
 
 
-def _flag(name: str) -> Expr:
-    return Member(Name(name), abi.ON_DEVICE)
+def _flag(name: str) -> ex.Expr:
+    return ex.Member(ex.Name(name), abi.ON_DEVICE)

@@ -6,17 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from psyclone_storage.infrastructures.gocean import INTEGER, REAL, RequiredProperty
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    CallFunction,
-    Construct,
-    Expr,
-    Keyword,
-    Member,
-    Name,
-    logical,
-)
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, HaloExchange, Phase, Statement
 from psyclone_storage.ir.transfer import EnterData, Update
@@ -36,7 +27,7 @@ from psyclone_storage.targets.dl_esm_inf.device import (
 from psyclone_storage.targets.dl_esm_inf.paths import Paths
 
 
-def gocean_infrastructure(paths: Mapping[str, Expr]) -> Infrastructure:
+def gocean_infrastructure(paths: Mapping[str, ex.Expr]) -> Infrastructure:
     """Return dl_esm_inf; `paths` lead from a field to each grid property (`Paths`)."""
     known = Paths(paths)
     return Infrastructure(
@@ -47,7 +38,7 @@ def gocean_infrastructure(paths: Mapping[str, Expr]) -> Infrastructure:
         _value_type,
         _dummies,
         {
-            ops.DataOf: lambda _, op: known.reach(RequiredProperty.DATA, Name(op.datum.name)),
+            ops.DataOf: lambda _, op: known.reach(RequiredProperty.DATA, ex.Name(op.datum.name)),
             ops.GridPropertyOf: lambda _, op: known.reach(op.name, op.field),
             ops.LoopStart: partial(loop_start, known),
             ops.LoopEnd: partial(loop_end, known),
@@ -124,11 +115,11 @@ def exchange_call(asked: ops.Exchange) -> Call:
     """Return the call of an exchange, or of one half of it."""
     procedures = {Phase.START: abi.EXCHANGE_START, Phase.FINISH: abi.EXCHANGE_FINISH}
     procedure = procedures.get(asked.phase, abi.EXCHANGE)
-    return Call(Member(Name(asked.datum.name), procedure), (asked.depth,))
+    return Call(ex.Member(ex.Name(asked.datum.name), procedure), (asked.depth,))
 
 
-def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:
-    return CallFunction(Member(Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
+def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
+    return ex.CallFunction(ex.Member(ex.Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
 
 
 def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
@@ -146,19 +137,19 @@ def exchanged_together(
     Where fields keep flags it is told to ask them; where not, all are exchanged.
     """
     exchange_several, reference = (
-        Name(context.work.imports.local(abi.GOceanModule.FIELD, name))
+        ex.Name(context.work.imports.local(abi.GOceanModule.FIELD, name))
         for name in (abi.EXCHANGE_SEVERAL, abi.FIELD_REFERENCE)
     )
     names = [exchange.datum for exchange in asked.exchanges]
-    fields = ArrayLiteral(tuple(Construct(reference, (Name(name),)) for name in names))
-    flags = (Keyword(abi.ONLY_DIRTY, logical(True)),)
+    fields = ex.ArrayLiteral(tuple(ex.Construct(reference, (ex.Name(name),)) for name in names))
+    flags = (ex.Keyword(abi.ONLY_DIRTY, ex.logical(True)),)
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
     call = Call(
         exchange_several,
-        (fields, ArrayLiteral(asked.depths), *(flags if asked.dirty_only else ())),
+        (fields, ex.ArrayLiteral(asked.depths), *(flags if asked.dirty_only else ())),
     )
     return Comment(f"{what} in one message to each neighbour"), call
 
 
 def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:
-    return (Call(Member(Name(asked.datum.name), abi.SET_DIRTY)),)
+    return (Call(ex.Member(ex.Name(asked.datum.name), abi.SET_DIRTY)),)

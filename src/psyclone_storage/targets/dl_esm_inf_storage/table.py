@@ -15,25 +15,11 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.infrastructures.gocean import INTEGER, REAL, GridProperty, value_type
 from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir import storage_access as sa
 from psyclone_storage.ir.devices import device_calls, device_regions
 from psyclone_storage.ir.expr import Expr, Member, Name, spell
 from psyclone_storage.ir.interface import Role
-from psyclone_storage.ir.schedule import (
-    Datum,
-    DirectiveRegion,
-    KernelCall,
-    Loop,
-    ProfileRegion,
-    Schedule,
-    Statement,
-)
-from psyclone_storage.ir.storage_access import (
-    AcquireData,
-    PrefetchData,
-    ReleaseData,
-    StoragePolicy,
-    TouchData,
-)
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, DeviceItem, Line
@@ -57,7 +43,7 @@ from psyclone_storage.targets.dl_esm_inf.table import (
 )
 from psyclone_storage.targets.dl_esm_inf_storage import abi
 
-CONTRACT = StoragePolicy(through_exchanges=False, at_once=False, directives_act=True)
+CONTRACT = sa.StoragePolicy(through_exchanges=False, at_once=False, directives_act=True)
 
 
 class GridArrays(NamedTuple):
@@ -105,10 +91,10 @@ def gocean_storage(
         holding=CONTRACT,
         beside=partial(_grids_beside, partial(_arrays_of, known, arrays), held_by),
         storages={
-            AcquireData: _acquired,
-            TouchData: marks_itself,
-            ReleaseData: _released,
-            PrefetchData: _prefetched,
+            sa.AcquireData: _acquired,
+            sa.TouchData: marks_itself,
+            sa.ReleaseData: _released,
+            sa.PrefetchData: _prefetched,
         },
     )
 
@@ -123,15 +109,15 @@ def field_window(context: LoweringContext, name: str) -> Name:
     return context.work.variable(SetupSection.DATA, ("window", name), wished)
 
 
-def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
+def _acquired(context: LoweringContext, asked: sa.AcquireData) -> tuple[Line, ...]:
     return acquire_lines(context, asked, Name(asked.datum), field_window(context, asked.datum))
 
 
-def _released(context: LoweringContext, asked: ReleaseData) -> tuple[Line, ...]:
+def _released(context: LoweringContext, asked: sa.ReleaseData) -> tuple[Line, ...]:
     return release_lines(context, asked, Name(asked.datum))
 
 
-def _prefetched(context: LoweringContext, asked: PrefetchData) -> tuple[Line, ...]:
+def _prefetched(context: LoweringContext, asked: sa.PrefetchData) -> tuple[Line, ...]:
     return prefetch_lines(context, asked, Name(asked.datum))
 
 
@@ -177,7 +163,7 @@ def _grid_window(context: LoweringContext, path: Expr, kind: ScalarType) -> Name
 
 
 def _arrays_of(
-    paths: Paths, arrays: Mapping[str, ScalarType], calls: Iterable[KernelCall]
+    paths: Paths, arrays: Mapping[str, ScalarType], calls: Iterable[sch.KernelCall]
 ) -> Iterator[tuple[Expr, ScalarType]]:
     """Yield the arrays of grids that calls are passed, with the type of their values."""
     for call in calls:
@@ -202,14 +188,14 @@ class _Held(NamedTuple):
     behind: tuple[_GridArray, ...]
 
 
-_ArraysOf = Callable[[Iterable[KernelCall]], Iterator[tuple[Expr, ScalarType]]]
+_ArraysOf = Callable[[Iterable[sch.KernelCall]], Iterator[tuple[Expr, ScalarType]]]
 
 
 def _grids_beside(
     arrays_of: _ArraysOf,
     held_by: GridArrays,
     context: LoweringContext,
-    item: Statement,
+    item: sch.Statement,
     lines: tuple[Line, ...],
 ) -> tuple[Line, ...]:
     """Return a statement with what holds arrays of grids before and behind it."""
@@ -226,7 +212,7 @@ def _grids_beside(
     return (*before, *lines, *behind)
 
 
-def _plan_grids(arrays_of: _ArraysOf, schedule: Schedule) -> dict[str, _Held]:
+def _plan_grids(arrays_of: _ArraysOf, schedule: sch.Schedule) -> dict[str, _Held]:
     """Return where arrays of grids are held, by the uids of statements, for nobody writes them.
 
     Each is held from its first use to its last one, or to one on another side.
@@ -249,7 +235,7 @@ def _first_uses(
     return found
 
 
-def _read_by(arrays_of: _ArraysOf, item: Loop | DirectiveRegion) -> Iterator[_GridArray]:
+def _read_by(arrays_of: _ArraysOf, item: sch.Loop | sch.DirectiveRegion) -> Iterator[_GridArray]:
     """Yield the arrays of grids that a loop or a region reads, on which side."""
     there = device_calls(item)
     on_device = {call.uid for call in there}
@@ -259,12 +245,14 @@ def _read_by(arrays_of: _ArraysOf, item: Loop | DirectiveRegion) -> Iterator[_Gr
             yield _GridArray(path, kind, side)
 
 
-def _loops_and_regions(block: Schedule | ProfileRegion) -> Iterator[Loop | DirectiveRegion]:
+def _loops_and_regions(
+    block: sch.Schedule | sch.ProfileRegion,
+) -> Iterator[sch.Loop | sch.DirectiveRegion]:
     """Yield what stands directly in a schedule or in regions for profilers, in order."""
     for item in block.body:
-        if isinstance(item, ProfileRegion):
+        if isinstance(item, sch.ProfileRegion):
             yield from _loops_and_regions(item)
-        elif isinstance(item, Loop | DirectiveRegion):
+        elif isinstance(item, sch.Loop | sch.DirectiveRegion):
             yield item
 
 
@@ -289,7 +277,7 @@ def _region_items(
     paths: Paths,
     arrays: Mapping[str, ScalarType],
     context: LoweringContext,
-    calls: Iterable[KernelCall],
+    calls: Iterable[sch.KernelCall],
     lines: Iterable[Line],  # noqa: ARG001 - every infrastructure is asked so
 ) -> tuple[DeviceItem, ...]:
     """Return the windows that a region for a device looks through."""
@@ -297,7 +285,7 @@ def _region_items(
     for call in calls:
         for dummy in call.dummies:
             if dummy.role is Role.FIELD and dummy.arg is not None:
-                datum: Datum = context.datum(call, dummy.arg)
+                datum: sch.Datum = context.datum(call, dummy.arg)
                 written = call.kernel.args[dummy.arg].access.writes
                 window = field_window(context, datum.name)
                 known = found.get(window)

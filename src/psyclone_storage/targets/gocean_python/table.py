@@ -13,25 +13,9 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalE
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Keyword,
-    Literal,
-    Member,
-    Name,
-    spell,
-    whole,
-)
-from psyclone_storage.ir.kernel import (
-    FIRST_INTERNAL,
-    LAST_INTERNAL,
-    GridBounds,
-)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import substituted
 from psyclone_storage.ir.schedule import Axis, Datum, KernelCall, Loop, Phase
@@ -57,7 +41,7 @@ _REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
 def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
     """Return the runtime's grids; `ranks` are those of properties: 0 for a number."""
 
-    def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
+    def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> ex.Expr:
         declared = Declare(asked.name, abi.REAL)
         return property_of(context, asked, declared, is_read=ranks[asked.name] > 0)
 
@@ -112,8 +96,8 @@ def field_array(
     context: LoweringContext,
     datum: Datum,
     type_: ScalarType = abi.REAL,
-    shape: tuple[Expr, ...] = (),
-) -> Name:
+    shape: tuple[ex.Expr, ...] = (),
+) -> ex.Name:
     """Return the name of the array of a field's values, declared with a type and a shape."""
     wished = Declare(f"{datum.name}_data", type_, (), shape)
     return context.work.variable(SetupSection.COUNTERS, ("array", datum.name), wished)
@@ -131,8 +115,8 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
     meant = what_is_meant(context)
     return tuple(
         Held(
-            spell(context.value(ops.DataOf(datum))),
-            Name(datum.name),
+            ex.spell(context.value(ops.DataOf(datum))),
+            ex.Name(datum.name),
             written=acquired[datum.name].writes,
             covered=acquired[datum.name].covered is not Fresh.NO,
             why=why_held(context, datum, acquired[datum.name]),
@@ -145,16 +129,18 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
 
 def property_of(
     context: LoweringContext, asked: ops.GridPropertyOf, declared: Declare, *, is_read: bool = False
-) -> Expr:
+) -> ex.Expr:
     """Return the variable of a property of the grid: a number or a storage, of which one reads.
 
     It is `declared` under the name of the property.
     """
     name = asked.name.removeprefix(_PREFIX)
-    literal = Literal(f'"{name}"', Intrinsic.CHARACTER)
-    found: Expr = CallFunction(Member(Member(asked.field, abi.GRID), abi.PROPERTY), (literal,))
+    literal = ex.Literal(f'"{name}"', Intrinsic.CHARACTER)
+    found: ex.Expr = ex.CallFunction(
+        ex.Member(ex.Member(asked.field, abi.GRID), abi.PROPERTY), (literal,)
+    )
     if is_read:
-        found = Member(found, abi.READ_ONLY)
+        found = ex.Member(found, abi.READ_ONLY)
     key = (PROPERTY, asked.name, asked.field)
     return context.work.assigned(SetupSection.GRID, key, replace(declared, name=name), found)
 
@@ -162,7 +148,7 @@ def property_of(
 # ---------------------------------------------------------------------------- loops
 
 
-def _loop_end(context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
+def _loop_end(context: LoweringContext, loop: Loop, *, last: bool) -> ex.Expr:
     return peeled_end(
         context,
         loop,
@@ -172,7 +158,7 @@ def _loop_end(context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
     )
 
 
-def _owned_end(loop: Loop, *, last: bool) -> Expr:
+def _owned_end(loop: Loop, *, last: bool) -> ex.Expr:
     """Return the first or the last index of what a rank owns, in the direction of `loop`."""
     axis, field = loop.over.axis, _looped_field(kernel_calls(loop)[0], loop.bounds_from)
     if axis is None:
@@ -180,11 +166,11 @@ def _owned_end(loop: Loop, *, last: bool) -> Expr:
     return _end(_owned_region(field), axis, last=last)
 
 
-def _owned_region(field: Expr) -> Expr:
-    return Member(Member(Member(field, abi.GRID), abi.SUBDOMAIN), abi.INTERNAL)
+def _owned_region(field: ex.Expr) -> ex.Expr:
+    return ex.Member(ex.Member(ex.Member(field, abi.GRID), abi.SUBDOMAIN), abi.INTERNAL)
 
 
-def _uncut_end(context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
+def _uncut_end(context: LoweringContext, loop: Loop, *, last: bool) -> ex.Expr:
     calls, axis = kernel_calls(loop), loop.over.axis
     if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
@@ -193,54 +179,54 @@ def _uncut_end(context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
     return _points_end(context, ops.PointsEnd(calls[0], loop.bounds_from, axis, last))
 
 
-def _points_end(_context: LoweringContext, asked: ops.PointsEnd) -> Expr:
+def _points_end(_context: LoweringContext, asked: ops.PointsEnd) -> ex.Expr:
     points, field = asked.call.kernel.points, _looped_field(asked.call, asked.arg)
     if points is None:
         raise InternalError(f"'{asked.call.uid}' is for no points of a grid.")
     if points.bounds is not None:
         return _written(points.bounds, asked.axis, field, last=asked.last)
     if asked.call.kernel.args[asked.arg].space == ANY_TYPE:
-        shape = Member(Member(field, abi.GRID), abi.SHAPE)
-        return _before(_part(shape, asked.axis)) if asked.last else whole(0)
+        shape = ex.Member(ex.Member(field, abi.GRID), abi.SHAPE)
+        return _before(_part(shape, asked.axis)) if asked.last else ex.whole(0)
     if points.name not in _REGIONS:
         message = f"Fields in Python have no region of the points '{points.name}'."
         raise CompileError(
             Diagnostic("G010", message, asked.call.span, hint=f"Loop over '{INTERNAL}' or '{ALL}'.")
         )
-    return _end(Member(field, _REGIONS[points.name]), asked.axis, last=asked.last)
+    return _end(ex.Member(field, _REGIONS[points.name]), asked.axis, last=asked.last)
 
 
-def _looped_field(call: KernelCall, bounds_from: int) -> Expr:
+def _looped_field(call: KernelCall, bounds_from: int) -> ex.Expr:
     actual = call.args[bounds_from]
     if actual.datum is None:
         raise InternalError(f"'{call.uid}' takes its bounds from a constant.")
     return actual.value
 
 
-def _written(bounds: GridBounds, axis: Axis, field: Expr, *, last: bool) -> Expr:
+def _written(bounds: kern.GridBounds, axis: Axis, field: ex.Expr, *, last: bool) -> ex.Expr:
     """Return a bound of the settings, in which indices count from 1."""
     pair = (bounds.inner_start, bounds.inner_stop)
     if axis is Axis.NORTH:
         pair = (bounds.outer_start, bounds.outer_stop)
     region = _owned_region(field)
     ends = {
-        FIRST_INTERNAL.text: _end(region, axis, last=False),
-        LAST_INTERNAL.text: _end(region, axis, last=True),
+        kern.FIRST_INTERNAL.text: _end(region, axis, last=False),
+        kern.LAST_INTERNAL.text: _end(region, axis, last=True),
     }
     return substituted(pair[last], ends)
 
 
-def _end(region: Expr, axis: Axis, *, last: bool) -> Expr:
-    found = _part(Member(region, abi.STOP if last else abi.START), axis)
+def _end(region: ex.Expr, axis: Axis, *, last: bool) -> ex.Expr:
+    found = _part(ex.Member(region, abi.STOP if last else abi.START), axis)
     return _before(found) if last else found
 
 
-def _part(pair: Expr, axis: Axis) -> Expr:
-    return Element(pair, (whole(_DIMENSIONS[axis]),))
+def _part(pair: ex.Expr, axis: Axis) -> ex.Expr:
+    return ex.Element(pair, (ex.whole(_DIMENSIONS[axis]),))
 
 
-def _before(index: Expr) -> Expr:
-    return Binary(Operator.MINUS, index, whole(1))
+def _before(index: ex.Expr) -> ex.Expr:
+    return ex.Binary(Operator.MINUS, index, ex.whole(1))
 
 
 # ---------------------------------------------------------------------------- halos
@@ -255,22 +241,22 @@ def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ..
     return (_called(asked.datum, abi.FIELD_EXCHANGE, asked.depth),)
 
 
-def _called(datum: Datum, method: str, *args: Expr) -> Call:
-    return Call(Member(Name(datum.name), method), args)
+def _called(datum: Datum, method: str, *args: ex.Expr) -> Call:
+    return Call(ex.Member(ex.Name(datum.name), method), args)
 
 
-def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:
-    return CallFunction(Member(Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
+def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
+    return ex.CallFunction(ex.Member(ex.Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
 
 
 def _exchanged_together(_context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
     """Return one exchange for the fields of each depth."""
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
-    flags = (Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL)),)
+    flags = (ex.Keyword(abi.ONLY_DIRTY, ex.Literal(".true.", Intrinsic.LOGICAL)),)
     lines: list[Line] = [Comment(f"{what} in one message to each neighbour")]
     for depth in dict.fromkeys(asked.depths):
         pairs = zip(asked.exchanges, asked.depths, strict=True)
-        fields = tuple(Name(one.datum) for one, own in pairs if own == depth)
-        args = (ArrayLiteral(fields), depth, *(flags if asked.dirty_only else ()))
-        lines.append(Call(Name(abi.EXCHANGE), args))
+        fields = tuple(ex.Name(one.datum) for one, own in pairs if own == depth)
+        args = (ex.ArrayLiteral(fields), depth, *(flags if asked.dirty_only else ()))
+        lines.append(Call(ex.Name(abi.EXCHANGE), args))
     return tuple(lines)

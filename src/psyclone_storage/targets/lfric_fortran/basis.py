@@ -9,23 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.infrastructures.lfric import INTEGER, QUADRATURE_TYPES, REAL
-from psyclone_storage.ir.expr import (
-    Expr,
-    Extents,
-    Member,
-    Name,
-    Range,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Section as ArraySection
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape
-from psyclone_storage.ir.runtime_ops import (
-    BasisAtNodes,
-    BasisAtPoints,
-    QuadraturePart,
-    SpaceRef,
-)
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.unit import Allocate, Assign, Call, Declare, Do
 from psyclone_storage.lowering.infrastructure import LoweringContext
@@ -61,12 +49,12 @@ _MEMBERS: Mapping[Role, str] = {
 }
 
 
-def quadrature_part(context: LoweringContext, asked: QuadraturePart) -> Name:
+def quadrature_part(context: LoweringContext, asked: ops.QuadraturePart) -> ex.Name:
     """Return the number of points, faces or edges, or the weights, of a quadrature rule."""
     return _member(context, asked.rule, asked.shape, _MEMBERS[asked.role])
 
 
-def at_points(context: LoweringContext, asked: BasisAtPoints) -> Name:
+def at_points(context: LoweringContext, asked: ops.BasisAtPoints) -> ex.Name:
     """Return the array of basis functions, or of their derivatives, at quadrature points.
 
     It is (dim, ndf, np_xy, np_z), (dim, ndf, np_xyz, nfaces) or (dim, ndf, np_xyz, nedges).
@@ -81,16 +69,16 @@ def at_points(context: LoweringContext, asked: BasisAtPoints) -> Name:
         constant = _constant(context, asked.operation)
         context.work.add(
             SetupSection.BASIS,
-            Allocate((Extents(array, (size, dofs, *counts)),)),
+            Allocate((ex.Extents(array, (size, dofs, *counts)),)),
             Call(
-                Member(Name(rule.name), abi.Quadrature.EVALUATE),
+                ex.Member(ex.Name(rule.name), abi.Quadrature.EVALUATE),
                 (constant, space_object(context, space), size, dofs, array),
             ),
         )
     return array
 
 
-def at_nodes(context: LoweringContext, asked: BasisAtNodes) -> Name:
+def at_nodes(context: LoweringContext, asked: ops.BasisAtNodes) -> ex.Name:
     """Return such an array at the nodes of a target space, (dim, ndf, ndf_target)."""
     space, operation, target = asked.space, asked.operation, asked.target
     key = (operation, space.key, "at nodes", target.key)
@@ -100,7 +88,7 @@ def at_nodes(context: LoweringContext, asked: BasisAtNodes) -> Name:
         extents = (_dimension(context, asked), ndf(context, space), ndf(context, target))
         context.work.add(
             SetupSection.BASIS,
-            Allocate((Extents(array, extents),)),
+            Allocate((ex.Extents(array, extents),)),
             _evaluation(context, space, array, operation, target),
         )
     return array
@@ -108,16 +96,16 @@ def at_nodes(context: LoweringContext, asked: BasisAtNodes) -> Name:
 
 def _evaluation(
     context: LoweringContext,
-    space: SpaceRef,
-    array: Name,
+    space: ops.SpaceRef,
+    array: ex.Name,
     operation: BasisOperation,
-    target: SpaceRef,
+    target: ops.SpaceRef,
 ) -> Do:
     """Return the loops that evaluate each basis function of `space` at each node of `target`."""
     work = context.work
     node = work.variable(SetupSection.COUNTERS, "node", Declare("node", INTEGER))
     df = work.variable(SetupSection.COUNTERS, "basis df", Declare("df_basis", INTEGER))
-    position = ArraySection(nodes(context, target), (Range(), node))
+    position = ArraySection(nodes(context, target), (ex.Range(), node))
     value = bound(
         space_object(context, space),
         abi.SpaceProcedure.EVALUATE,
@@ -125,17 +113,17 @@ def _evaluation(
         df,
         position,
     )
-    values = ArraySection(array, (Range(), df, node))
+    values = ArraySection(array, (ex.Range(), df, node))
     inner = Do(
         df,
-        whole(1),
+        ex.whole(1),
         ndf(context, space),
         (Assign(values, value),),
     )
-    return Do(node, whole(1), ndf(context, target), (inner,))
+    return Do(node, ex.whole(1), ndf(context, target), (inner,))
 
 
-def _array(context: LoweringContext, key: object, wish: str, rank: int) -> tuple[Name, bool]:
+def _array(context: LoweringContext, key: object, wish: str, rank: int) -> tuple[ex.Name, bool]:
     known = Declare(wish, REAL, ("allocatable",), colons(rank))
     array = context.work.variable(SetupSection.BASIS, ("array", key), known)
     is_new = context.work.first(("computed", key))
@@ -144,24 +132,24 @@ def _array(context: LoweringContext, key: object, wish: str, rank: int) -> tuple
     return array, is_new
 
 
-def _dimension(context: LoweringContext, asked: BasisAtPoints | BasisAtNodes) -> Expr:
+def _dimension(context: LoweringContext, asked: ops.BasisAtPoints | ops.BasisAtNodes) -> ex.Expr:
     """Return the first extent of a basis array, which a wildcard space has to be asked for."""
     if asked.size is not None:
-        return whole(asked.size)
+        return ex.whole(asked.size)
     return dimension(context, asked.space, asked.operation is BasisOperation.DIFF_BASIS)
 
 
-def _constant(context: LoweringContext, operation: BasisOperation) -> Name:
+def _constant(context: LoweringContext, operation: BasisOperation) -> ex.Name:
     name = abi.EVALUATIONS[operation]
-    return Name(context.work.imports.local(abi.LFRicModule.FUNCTION_SPACE, name))
+    return ex.Name(context.work.imports.local(abi.LFRicModule.FUNCTION_SPACE, name))
 
 
-def _member(context: LoweringContext, rule: Datum, shape: BasisShape, name: str) -> Name:
+def _member(context: LoweringContext, rule: Datum, shape: BasisShape, name: str) -> ex.Name:
     work, known = context.work, QUADRATURE_TYPES[shape]
     wished = Declare(f"{rule.name}_proxy", known.proxy_type)
-    value = bound(Name(rule.name), abi.Quadrature.PROXY)
+    value = bound(ex.Name(rule.name), abi.Quadrature.PROXY)
     proxy = work.assigned(SetupSection.QUADRATURE, ("rule", rule.name), wished, value)
-    source = Member(proxy, name)
+    source = ex.Member(proxy, name)
     key, wish = (name, rule.name), f"{name}_{rule.name}"
     rank = _WEIGHT_RANKS.get(name)
     if rank is None:

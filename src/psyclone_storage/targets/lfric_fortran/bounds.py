@@ -8,14 +8,7 @@ from __future__ import annotations
 import re
 
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import (
-    Binary,
-    Element,
-    Expr,
-    Name,
-    intrinsic,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.loop_split import Peel, PeelSection
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import Depth
@@ -50,19 +43,19 @@ _IN_COLOUR = 2
 """The length of a position behind a colour; behind a tile of a colour it is longer."""
 
 
-def loop_start(context: LoweringContext, asked: LoopStart) -> Expr:
+def loop_start(context: LoweringContext, asked: LoopStart) -> ex.Expr:
     """Return the first index of a loop: a variable for loops over cells or dofs, else 1.
 
     The variables of bounds are called after the loop's place in the schedule.
     """
     loop = asked.loop
     if loop.over not in _IN_VARIABLES:
-        return whole(1)
+        return ex.whole(1)
     first = _start(context, loop, _space(context, loop))
     return _variable(context, loop, "start", first)
 
 
-def loop_end(context: LoweringContext, asked: LoopEnd) -> Expr:
+def loop_end(context: LoweringContext, asked: LoopEnd) -> ex.Expr:
     """Return the last index of a loop."""
     loop, space = asked.loop, _space(context, asked.loop)
     if loop.over in _IN_VARIABLES:
@@ -74,19 +67,19 @@ def loop_end(context: LoweringContext, asked: LoopEnd) -> Expr:
         raise InternalError(f"'{loop.uid}' counts {what}, which LFRic does not have.")
     match loop.extent.reach:
         case Reach.ALL | Reach.OWNED:
-            return Element(ends_of(context, space, _ENDS[loop.over], False), asked.within)
+            return ex.Element(ends_of(context, space, _ENDS[loop.over], False), asked.within)
         case Reach.HALO:
             depth = depth_value(context, loop.extent.depth)
             ends = ends_of(context, space, _ENDS[loop.over], True)
-            return Element(ends, (*asked.within, depth))
+            return ex.Element(ends, (*asked.within, depth))
     raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
 
 
-def cell_at(context: LoweringContext, asked: ColourMap) -> Expr:
+def cell_at(context: LoweringContext, asked: ColourMap) -> ex.Expr:
     """Return the cell at a position of a colour, or of a tile of a colour."""
     in_tiles = len(asked.position) > _IN_COLOUR
     cells = tiling_map(context, asked.space) if in_tiles else colour_map(context, asked.space)
-    return Element(cells, asked.position)
+    return ex.Element(cells, asked.position)
 
 
 def _space(context: LoweringContext, loop: Loop) -> SpaceRef:
@@ -94,21 +87,21 @@ def _space(context: LoweringContext, loop: Loop) -> SpaceRef:
     return space_of(context, kernel_calls(loop)[0], loop.bounds_from)
 
 
-def _variable(context: LoweringContext, loop: Loop, which: str, value: Expr) -> Name:
+def _variable(context: LoweringContext, loop: Loop, which: str, value: ex.Expr) -> ex.Name:
     key, stem = ("bounds", loop.uid, which), re.sub(r"\W+", "_", loop.uid)
     return number(context, SetupSection.BOUNDS, key, f"{stem}_{which}", value)
 
 
-def _start(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
+def _start(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
     if loop.peel is not None and loop.peel.section is PeelSection.RIM:
         inner = _last_inner_cell(context, loop.peel, space)
-        return Binary(Operator.PLUS, inner, whole(1))
+        return ex.Binary(Operator.PLUS, inner, ex.whole(1))
     if loop.extent.reach is not Reach.HALO_ONLY:
-        return whole(1)
-    return Binary(Operator.PLUS, bound(mesh_of(context, space), abi.Mesh.LAST_EDGE), whole(1))
+        return ex.whole(1)
+    return ex.Binary(Operator.PLUS, bound(mesh_of(context, space), abi.Mesh.LAST_EDGE), ex.whole(1))
 
 
-def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
+def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> ex.Expr:
     if loop.over is Over.DOFS:
         return last_dof(context, loop.computed, space)
     if loop.peel is not None and loop.peel.section is PeelSection.INTERIOR:
@@ -116,7 +109,7 @@ def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
     return _last_cell(context, loop.extent, space)
 
 
-def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> Expr:
+def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> ex.Expr:
     """Return the last cell of an interior, of which there is none where a mesh is too small.
 
     LFRic makes meshes without inner halos, too: all inner cells are at the deepest depth then, and
@@ -129,11 +122,13 @@ def _last_inner_cell(context: LoweringContext, peel: Peel, space: SpaceRef) -> E
     last = bound(mesh, abi.Mesh.LAST_INNER, depth_value(context, depth))
     if depth == Depth.of(1):
         return last
-    are_told_apart = Binary(Operator.GREATER, bound(mesh, abi.Mesh.NUM_INNER, whole(1)), whole(0))
-    return intrinsic("merge", last, of_index_kind(context, whole(0)), are_told_apart)
+    are_told_apart = ex.Binary(
+        Operator.GREATER, bound(mesh, abi.Mesh.NUM_INNER, ex.whole(1)), ex.whole(0)
+    )
+    return ex.intrinsic("merge", last, of_index_kind(context, ex.whole(0)), are_told_apart)
 
 
-def last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
+def last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> ex.Expr:
     """Return the last dof of a loop over the dofs of a space."""
     owner = space_object(context, space)
     match extent.reach:
@@ -149,7 +144,7 @@ def last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
     raise InternalError(f"Dofs have no extent '{extent.reach.value}'.")
 
 
-def _last_cell(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
+def _last_cell(context: LoweringContext, extent: Extent, space: SpaceRef) -> ex.Expr:
     match extent.reach:
         case Reach.ALL:
             return bound(space_object(context, space), abi.SpaceProcedure.NCELL)

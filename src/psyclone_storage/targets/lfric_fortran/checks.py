@@ -19,18 +19,9 @@ from enum import Enum
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import OPERATOR_DEPTH, SPACES, spaces_meant
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import parts_of
-from psyclone_storage.ir.expr import (
-    Binary,
-    Element,
-    Expr,
-    Member,
-    Name,
-    intrinsic,
-    spell,
-    whole,
-)
 from psyclone_storage.ir.halo_depths import depths_of_steps, fields_of_loop
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.operators import Operator
@@ -73,7 +64,7 @@ def check_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
 
 
 def _lines(
-    context: LoweringContext, found: Mapping[object, tuple[Expr, str]], level: abi.Log
+    context: LoweringContext, found: Mapping[object, tuple[ex.Expr, str]], level: abi.Log
 ) -> tuple[If, ...]:
     return tuple(
         If((Branch(condition, (log_call(context, words, level),)),))
@@ -84,7 +75,7 @@ def _lines(
 def _asked_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
     if level is CheckLevel.NONE:
         return ()
-    found: dict[object, tuple[Expr, str]] = {}
+    found: dict[object, tuple[ex.Expr, str]] = {}
     for call in kernel_calls(context.schedule):
         for position, arg in enumerate(call.kernel.args):
             if arg.kind is ArgKind.FIELD:
@@ -93,14 +84,14 @@ def _asked_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
     return _lines(context, found, _LEVELS[level])
 
 
-Check = tuple[object, tuple[Expr, str]]
+Check = tuple[object, tuple[ex.Expr, str]]
 
 
 def _field_checks(
     context: LoweringContext, call: KernelCall, position: int, arg: KernelArg
 ) -> Iterator[Check]:
     datum = context.datum(call, position)
-    name, text = context.schedule.name, spell(datum.actual)
+    name, text = context.schedule.name, ex.spell(datum.actual)
     allowed = tuple(SPACES[name].constant for name in spaces_meant(arg.space))
     if allowed:
         words = (
@@ -125,30 +116,30 @@ def _number_checks(
         (arg.data_per_dof, DataPerDof(space), "values at each dof"),
     ):
         if stated.isdecimal():
-            condition = Binary(Operator.NOT_EQUAL, context.value(asked), whole(int(stated)))
+            condition = ex.Binary(Operator.NOT_EQUAL, context.value(asked), ex.whole(int(stated)))
             words = (
-                f"{context.schedule.name}: field '{spell(datum.actual)}' does not have {stated}"
+                f"{context.schedule.name}: field '{ex.spell(datum.actual)}' does not have {stated}"
                 f" {what}, as kernel '{call.kernel.name}' requires."
             )
             yield (datum.name, what, stated), (condition, words)
 
 
-def _is_elsewhere(context: LoweringContext, datum: Datum, allowed: tuple[str, ...]) -> Expr:
-    item: Expr = Name(datum.name)
+def _is_elsewhere(context: LoweringContext, datum: Datum, allowed: tuple[str, ...]) -> ex.Expr:
+    item: ex.Expr = ex.Name(datum.name)
     if datum.vector > 1:
-        item = Element(item, (whole(1),))
+        item = ex.Element(item, (ex.whole(1),))
     actual = bound(item, abi.FieldMember.WHICH_SPACE)
     tests = [
-        Binary(
+        ex.Binary(
             Operator.NOT_EQUAL,
             actual,
-            Name(context.work.imports.local(abi.LFRicModule.CONTINUITY, name)),
+            ex.Name(context.work.imports.local(abi.LFRicModule.CONTINUITY, name)),
         )
         for name in allowed
     ]
-    condition: Expr = tests[0]
+    condition: ex.Expr = tests[0]
     for test in tests[1:]:
-        condition = Binary(Operator.AND, condition, test)
+        condition = ex.Binary(Operator.AND, condition, test)
     return condition
 
 
@@ -166,7 +157,9 @@ def _operator_checks(context: LoweringContext) -> Iterator[Check]:
             depth = item.computed.depth
             if Depth.of(OPERATOR_DEPTH).covers(depth) is Fresh.YES:
                 continue
-            condition = Binary(Operator.GREATER, depth_value(context, depth), whole(OPERATOR_DEPTH))
+            condition = ex.Binary(
+                Operator.GREATER, depth_value(context, depth), ex.whole(OPERATOR_DEPTH)
+            )
             words = (
                 f"{context.schedule.name}: {call.kernel.name} is called for halo cells to"
                 f" level {describe_depth(depth)}, but operators have values to level"
@@ -187,9 +180,9 @@ def _step_checks(context: LoweringContext) -> Iterator[Check]:
         least = depth_value(context, depth)
         if depth in (Depth.of(1), WHOLE):
             owner = proxy(context, context.schedule.datum(parts[0].datum), parts[0].component)
-            levels = bound(Member(owner, abi.FieldMember.SPACE), abi.SpaceProcedure.HALO_DEPTH)
-            least = intrinsic("min", of_index_kind(context, whole(1)), levels)
-        condition = Binary(Operator.LESS, least_depth(context, parts), least)
+            levels = bound(ex.Member(owner, abi.FieldMember.SPACE), abi.SpaceProcedure.HALO_DEPTH)
+            least = ex.intrinsic("min", of_index_kind(context, ex.whole(1)), levels)
+        condition = ex.Binary(Operator.LESS, least_depth(context, parts), least)
         words = (
             f"{context.schedule.name}: redundant computation needs {_levels(depth)} of halo, which"
             f" one of these fields does not have: {_names(context, parts)}."
@@ -206,13 +199,13 @@ def _assertion_checks(context: LoweringContext) -> Iterator[Check]:
             space = space_of(context, calls[part.call], part.bounds_from)
             ends = [last_dof(context, loop.computed, one) for one in (first, space)]
             words = (
-                f"{context.schedule.name}: '{spell(first.datum.actual)}' and"
-                f" '{spell(space.datum.actual)}' are not on the same function space, although their"
-                " loops were fused with 'same_space'."
+                f"{context.schedule.name}: '{ex.spell(first.datum.actual)}' and"
+                f" '{ex.spell(space.datum.actual)}' are not on the same function space, although"
+                " their loops were fused with 'same_space'."
             )
             yield (
                 ("same space", loop.uid, part.call),
-                (Binary(Operator.NOT_EQUAL, ends[0], ends[1]), words),
+                (ex.Binary(Operator.NOT_EQUAL, ends[0], ends[1]), words),
             )
 
 
@@ -222,7 +215,7 @@ def _depth_checks(context: LoweringContext) -> Iterator[Check]:
         if Depth.of(1).covers(depth) is Fresh.YES or depth == WHOLE:
             continue
         least = least_depth(context, parts)
-        condition = Binary(Operator.GREATER, depth_value(context, depth), least)
+        condition = ex.Binary(Operator.GREATER, depth_value(context, depth), least)
         words = (
             f"{context.schedule.name}: {what} needs {_levels(depth)} of halo, which"
             f" {owner} does not have."
@@ -264,4 +257,4 @@ def _levels(depth: Depth) -> str:
 
 def _names(context: LoweringContext, parts: Iterable[DatumPart]) -> str:
     data = (context.schedule.datum(part.datum) for part in parts)
-    return ", ".join(dict.fromkeys(spell(datum.actual) for datum in data))
+    return ", ".join(dict.fromkeys(ex.spell(datum.actual) for datum in data))

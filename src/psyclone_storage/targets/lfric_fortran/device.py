@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.devices import moved_data
 from psyclone_storage.ir.expr import Binary, Member, Name, Range, Section, walk, whole
 from psyclone_storage.ir.operators import Operator
@@ -17,16 +18,6 @@ from psyclone_storage.ir.rewrite import blocks_of, expressions_of
 from psyclone_storage.ir.runtime_ops import CopyTo, DataOf, EnterDevice
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.unit import (
-    Call,
-    Declare,
-    DeviceItem,
-    EnterDataLine,
-    ExitDataLine,
-    Line,
-    ScopedBlock,
-    UpdateLine,
-)
 from psyclone_storage.lowering.device_enter import enter_values
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
@@ -35,7 +26,7 @@ from psyclone_storage.targets.lfric_fortran.field_values import proxy
 from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 
-def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[Line, ...]:
+def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[un.Line, ...]:
     """Return what gives the device all that the regions of the routine take.
 
     What is not to stay is deleted at the end of the routine.
@@ -43,16 +34,16 @@ def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[Line, ..
     names = tuple(dict.fromkeys(arrays_in(context, enter.lines)))
     staying = tuple(array for name in names for array in _staying(context, name))
     known = {array.name for array in staying}
-    lines: list[Line] = [enter_values(context, array, enter.queue) for array in staying]
+    lines: list[un.Line] = [enter_values(context, array, enter.queue) for array in staying]
     if passing := tuple(Name(name) for name in names if name not in known):
-        lines.append(EnterDataLine(passing, enter.queue))
-        context.work.at_end(ExitDataLine(passing))
+        lines.append(un.EnterDataLine(passing, enter.queue))
+        context.work.at_end(un.ExitDataLine(passing))
     return tuple(lines)
 
 
 def region_items(
-    context: LoweringContext, calls: Iterable[KernelCall], lines: Iterable[Line]
-) -> tuple[DeviceItem, ...]:
+    context: LoweringContext, calls: Iterable[KernelCall], lines: Iterable[un.Line]
+) -> tuple[un.DeviceItem, ...]:
     """Return the arrays that a region takes, and whether it changes them."""
     written = {
         context.value(DataOf(context.schedule.datum(use.datum), use.component))
@@ -60,10 +51,10 @@ def region_items(
         if use.writes
     }
     names = map(Name, dict.fromkeys(arrays_in(context, lines)))
-    return tuple(DeviceItem(name, written=name in written) for name in names)
+    return tuple(un.DeviceItem(name, written=name in written) for name in names)
 
 
-def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:
+def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[un.Line, ...]:
     """Return the copy of a field, of one component of a field vector, or of an operator.
 
     The halo of a field lies together, behind the dofs of the rank. What is sent does not: a module
@@ -74,14 +65,14 @@ def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:
         space = Member(proxy(context, copy.datum, copy.component), abi.FieldMember.SPACE)
         if copy.side is Side.HOST:
             fetch_sent = Name(context.work.imports.local(abi.FETCH_MODULE, abi.FETCH_SENT))
-            return (Call(fetch_sent, (array, space, copy.halo_depth)),)
+            return (un.Call(fetch_sent, (array, space, copy.halo_depth)),)
         first = Binary(Operator.PLUS, bound(space, abi.SpaceProcedure.LAST_OWNED), whole(1))
         last = bound(space, abi.SpaceProcedure.LAST_HALO, copy.halo_depth)
         array = Section(array, (Range(first, last),))
-    return (UpdateLine(copy.side, array, if_present=copy.guarded),)
+    return (un.UpdateLine(copy.side, array, if_present=copy.guarded),)
 
 
-def arrays_in(context: LoweringContext, lines: Iterable[Line]) -> Iterator[str]:
+def arrays_in(context: LoweringContext, lines: Iterable[un.Line]) -> Iterator[str]:
     """Yield the names of all arrays in `lines`, in order."""
     arguments = {datum.name for datum in context.schedule.data if datum.rank}
     for name in _names(lines):
@@ -90,18 +81,18 @@ def arrays_in(context: LoweringContext, lines: Iterable[Line]) -> Iterator[str]:
             yield name
 
 
-def _names(lines: Iterable[Line]) -> Iterator[str]:
+def _names(lines: Iterable[un.Line]) -> Iterator[str]:
     """Yield the names in loop bounds, assignments, conditions and arguments, in order."""
     for line in lines:
-        if isinstance(line, ScopedBlock):
+        if isinstance(line, un.ScopedBlock):
             continue
-        parts = line.args if isinstance(line, Call) else expressions_of(line)
+        parts = line.args if isinstance(line, un.Call) else expressions_of(line)
         yield from (one.text for part in parts for one in walk(part) if isinstance(one, Name))
         for block in blocks_of(line):
             yield from _names(block)
 
 
-def _staying(context: LoweringContext, name: str) -> Iterator[Declare]:
+def _staying(context: LoweringContext, name: str) -> Iterator[un.Declare]:
     """Yield an array that outlives the routine, and whose values do not change on the host."""
     if found := context.work.found(name):
         section, declared = found

@@ -10,14 +10,7 @@ from collections.abc import Mapping
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, ObjectType
-from psyclone_storage.ir.expr import (
-    Element,
-    Expr,
-    Member,
-    Name,
-    intrinsic,
-    whole,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum
@@ -56,31 +49,31 @@ def value_type(datum: Datum) -> ScalarType:
     return object_type(datum).data
 
 
-def proxy(context: LoweringContext, datum: Datum, component: int | None = None) -> Expr:
+def proxy(context: LoweringContext, datum: Datum, component: int | None = None) -> ex.Expr:
     """Return the proxy of a field, of one component of a field vector, or of an operator."""
     work, known = context.work, object_type(datum)
-    shape = (whole(datum.vector),) if datum.vector > 1 else ()
+    shape = (ex.whole(datum.vector),) if datum.vector > 1 else ()
     declared = Declare(f"{datum.name}_proxy", known.proxy_type, (), shape)
-    whole_proxy: Expr = work.variable(SetupSection.DATA, ("proxy", datum.name), declared)
-    item: Expr = Name(datum.name)
+    whole_proxy: ex.Expr = work.variable(SetupSection.DATA, ("proxy", datum.name), declared)
+    item: ex.Expr = ex.Name(datum.name)
     if datum.vector > 1:
-        position = (whole(component or 1),)
-        whole_proxy, item = Element(whole_proxy, position), Element(item, position)
+        position = (ex.whole(component or 1),)
+        whole_proxy, item = ex.Element(whole_proxy, position), ex.Element(item, position)
     if work.first(("proxy set", datum.name, component or 1)):
         work.add(SetupSection.DATA, Assign(whole_proxy, bound(item, abi.FieldMember.PROXY)))
     return whole_proxy
 
 
-def field_data(context: LoweringContext, datum: Datum, component: int | None = None) -> Name:
+def field_data(context: LoweringContext, datum: Datum, component: int | None = None) -> ex.Name:
     """Return the pointer to all values of a field or of one component of a field vector."""
-    source = Member(proxy(context, datum, component), abi.FieldMember.DATA)
+    source = ex.Member(proxy(context, datum, component), abi.FieldMember.DATA)
     part = f"_{component or 1}" if datum.vector > 1 else ""
     declared = view(f"{datum.name}{part}_data", value_type(datum), 1)
     key = ("data", datum.name, component or 1)
     return context.work.pointer(SetupSection.DATA, key, declared, source)
 
 
-def data_array(context: LoweringContext, datum: Datum, component: int | None = None) -> Name:
+def data_array(context: LoweringContext, datum: Datum, component: int | None = None) -> ex.Name:
     """Return the pointer to the values of a field or one of its components, or of an operator."""
     match datum.kind:
         case ArgKind.OPERATOR:
@@ -90,36 +83,36 @@ def data_array(context: LoweringContext, datum: Datum, component: int | None = N
     return field_data(context, datum, component)
 
 
-def operator_stencil(context: LoweringContext, datum: Datum) -> Name:
+def operator_stencil(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the pointer to the matrices of an operator, (ncell_3d, ndf_to, ndf_from)."""
-    source = Member(proxy(context, datum), abi.OperatorMember.STENCIL)
+    source = ex.Member(proxy(context, datum), abi.OperatorMember.STENCIL)
     declared = view(f"{datum.name}_local_stencil", value_type(datum), 3)
     return context.work.pointer(SetupSection.DATA, ("stencil", datum.name), declared, source)
 
 
-def operator_ncell_3d(context: LoweringContext, datum: Datum) -> Name:
+def operator_ncell_3d(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the number of cells, in all layers, that an operator has a matrix for."""
-    source = Member(proxy(context, datum), abi.OperatorMember.NCELL_3D)
+    source = ex.Member(proxy(context, datum), abi.OperatorMember.NCELL_3D)
     key = ("ncell_3d", datum.name)
     return number(context, SetupSection.DATA, key, f"{datum.name}_ncell_3d", source)
 
 
-def columnwise_matrix(context: LoweringContext, datum: Datum) -> Name:
+def columnwise_matrix(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the pointer to the bands of a columnwise operator, (bandwidth, nrow, ncell_2d)."""
-    source = Member(proxy(context, datum), abi.Columnwise.MATRIX)
+    source = ex.Member(proxy(context, datum), abi.Columnwise.MATRIX)
     declared = view(f"{datum.name}_matrix", value_type(datum), 3)
     return context.work.pointer(SetupSection.COLUMNS, ("matrix", datum.name), declared, source)
 
 
-def columnwise_number(context: LoweringContext, datum: Datum, role: Role) -> Name:
+def columnwise_number(context: LoweringContext, datum: Datum, role: Role) -> ex.Name:
     """Return one of the numbers that describe the bands of a columnwise operator."""
     member = _COLUMNWISE_NUMBERS[role]
-    source = Member(proxy(context, datum), member)
+    source = ex.Member(proxy(context, datum), member)
     key = (member, datum.name)
     return number(context, SetupSection.COLUMNS, key, f"{datum.name}_{member}", source)
 
 
-def columnwise_map(context: LoweringContext, datum: Datum, role: Role, side: str) -> Name:
+def columnwise_map(context: LoweringContext, datum: Datum, role: Role, side: str) -> ex.Name:
     """Return how a columnwise operator numbers the dofs of its space on `side`, `to` or `from`.
 
     It is (ndf, nlayers) for the map to bands, and has one dimension for the indirection map.
@@ -131,12 +124,12 @@ def columnwise_map(context: LoweringContext, datum: Datum, role: Role, side: str
         member = abi.Columnwise.INDIRECTION_TO if side == "to" else abi.Columnwise.INDIRECTION_FROM
     wish = f"{datum.name}_{'banded' if banded else 'indirection'}_map_{side}"
     declared = view(wish, INTEGER, 2 if banded else 1)
-    source = Member(proxy(context, datum), member)
+    source = ex.Member(proxy(context, datum), member)
     return context.work.pointer(SetupSection.COLUMNS, (member, datum.name), declared, source)
 
 
-def extents(context: LoweringContext, datum: Datum) -> Name:
+def extents(context: LoweringContext, datum: Datum) -> ex.Name:
     """Return the integer array of the extents of a scalar array."""
-    wished = Declare(f"dims_{datum.name}", INTEGER, (), (whole(datum.rank),))
-    value = intrinsic("shape", Name(datum.name))
+    wished = Declare(f"dims_{datum.name}", INTEGER, (), (ex.whole(datum.rank),))
+    value = ex.intrinsic("shape", ex.Name(datum.name))
     return context.work.assigned(SetupSection.SHAPES, ("shape", datum.name), wished, value)

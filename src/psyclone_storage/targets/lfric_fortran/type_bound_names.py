@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from psyclone_storage.infrastructures.lfric import INTEGER
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Expr,
-    Member,
-    Name,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.types import DataType
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection, colons
 
 
-def bound(base: Expr, procedure: str, *args: Expr) -> Expr:
+def bound(base: ex.Expr, procedure: str, *args: ex.Expr) -> ex.Expr:
     """Return the reference `base%procedure(args)`."""
-    return CallFunction(Member(base, procedure), args)
+    return ex.CallFunction(ex.Member(base, procedure), args)
 
 
 def number(
-    context: LoweringContext, section: SetupSection, key: Hashable, wish: str, value: Expr
-) -> Name:
+    context: LoweringContext, section: SetupSection, key: Hashable, wish: str, value: ex.Expr
+) -> ex.Name:
     """Return the integer variable for `key`, which holds `value`."""
     return context.work.assigned(section, key, Declare(wish, INTEGER), value)
 

@@ -12,22 +12,9 @@ from typing import Any
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, OF_SIZE, SIZES
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.devices import parts_of
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    CallFunction,
-    Expr,
-    Keyword,
-    Literal,
-    Member,
-    Name,
-    Range,
-    Section,
-    integer_value,
-    whole,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import SpaceRef
@@ -156,42 +143,42 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
     return (HoldData(items, lines),) if items else lines
 
 
-def _extents(context: LoweringContext, asked: ops.ExtentsOf) -> Expr:
+def _extents(context: LoweringContext, asked: ops.ExtentsOf) -> ex.Expr:
     """Return the extents of an array of numbers, which each call has its own of."""
     datum = asked.datum
     marked = (f"{EXTENTS_OF}{datum.name}",)
-    wished = Declare(f"dims_{datum.name}", INTEGER, marked, (whole(datum.rank),))
+    wished = Declare(f"dims_{datum.name}", INTEGER, marked, (ex.whole(datum.rank),))
     return context.work.variable(SetupSection.COUNTERS, ("extents", datum.name), wished)
 
 
-def _band_number(context: LoweringContext, asked: ops.BandNumber) -> Expr:
+def _band_number(context: LoweringContext, asked: ops.BandNumber) -> ex.Expr:
     word, name = abi.BAND_NUMBERS[asked.role], asked.datum.name
-    value = Member(Name(name), word)
+    value = ex.Member(ex.Name(name), word)
     return number(context, SetupSection.COLUMNS, (word, name), f"{name}_{word}", value)
 
 
-def _column_map(context: LoweringContext, asked: ops.ColumnMap) -> Expr:
+def _column_map(context: LoweringContext, asked: ops.ColumnMap) -> ex.Expr:
     word, rank = abi.COLUMN_MAPS[asked.role]
     word, name = f"{word}_{asked.side}", asked.datum.name
-    wished, value = array_of(f"{name}_{word}", INTEGER, rank), Member(Name(name), word)
+    wished, value = array_of(f"{name}_{word}", INTEGER, rank), ex.Member(ex.Name(name), word)
     return table(context, SetupSection.COLUMNS, (word, name), wished, value)
 
 
-def _operator_cells(context: LoweringContext, asked: ops.OperatorCells) -> Expr:
-    value = Member(Name(asked.datum.name), abi.OPERATOR_CELLS)
+def _operator_cells(context: LoweringContext, asked: ops.OperatorCells) -> ex.Expr:
+    value = ex.Member(ex.Name(asked.datum.name), abi.OPERATOR_CELLS)
     key = ("operator cells", asked.datum.name)
     wished = Declare(f"{asked.datum.name}_{abi.OPERATOR_CELLS}", INTEGER)
     return context.work.assigned(SetupSection.DATA, key, wished, value)
 
 
-def _orientation(context: LoweringContext, asked: ops.Orientation) -> Expr:  # noqa: ARG001
+def _orientation(context: LoweringContext, asked: ops.Orientation) -> ex.Expr:  # noqa: ARG001
     raise no_form("the orientation of dofs", None)
 
 
 # ---------------------------------------------------------------------------- halos
 
 
-def _owner(datum: Datum, component: int | None) -> Expr:
+def _owner(datum: Datum, component: int | None) -> ex.Expr:
     return component_of(datum, component)
 
 
@@ -200,19 +187,21 @@ def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...
     look_at_depth(context, asked.datum, asked.component, asked.depth, 0)
     match asked.phase:
         case Phase.START:
-            return (Call(Member(owner, abi.FIELD_START), (_level(asked.depth),)),)
+            return (Call(ex.Member(owner, abi.FIELD_START), (_level(asked.depth),)),)
         case Phase.FINISH:
-            return (Call(Member(owner, abi.FIELD_FINISH), ()),)
-    return (Call(Member(owner, abi.FIELD_EXCHANGE), (_level(asked.depth),)),)
+            return (Call(ex.Member(owner, abi.FIELD_FINISH), ()),)
+    return (Call(ex.Member(owner, abi.FIELD_EXCHANGE), (_level(asked.depth),)),)
 
 
-def _level(depth: Expr) -> Expr:
+def _level(depth: ex.Expr) -> ex.Expr:
     """Return a depth that an exchange has: at least 1, which a variable need not be.
 
     The stencil of an extent of 0 is the cell itself, whose annexed dofs come with the first level.
     """
     return (
-        depth if integer_value(depth) is not None else CallFunction(Name("max"), (depth, whole(1)))
+        depth
+        if ex.integer_value(depth) is not None
+        else ex.CallFunction(ex.Name("max"), (depth, ex.whole(1)))
     )
 
 
@@ -221,32 +210,32 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
         datum = context.schedule.datum(asked.exchanges[0].datum)
         raise no_form("exchanges of several fields that begin and end apart", datum.span)
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
-    owners: list[Expr] = []
-    depths: list[Expr] = []
+    owners: list[ex.Expr] = []
+    depths: list[ex.Expr] = []
     for one, depth in zip(asked.exchanges, asked.depths, strict=True):
         datum = context.schedule.datum(one.datum)
         for part in parts_of(datum, one.component):
             look_at_depth(context, datum, part, depth, 0)
             owners.append(_owner(datum, part))
             depths.append(_level(depth))
-    flag = Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL))
-    args = (ArrayLiteral(tuple(owners)), ArrayLiteral(tuple(depths)))
-    call = Call(Name(abi.EXCHANGE), (*args, *((flag,) if asked.dirty_only else ())))
+    flag = ex.Keyword(abi.ONLY_DIRTY, ex.Literal(".true.", Intrinsic.LOGICAL))
+    args = (ex.ArrayLiteral(tuple(owners)), ex.ArrayLiteral(tuple(depths)))
+    call = Call(ex.Name(abi.EXCHANGE), (*args, *((flag,) if asked.dirty_only else ())))
     return (Comment(f"{what} in one message to each neighbour"), call)
 
 
-def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:
+def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> ex.Expr:
     owner = _owner(asked.datum, asked.component)
-    return CallFunction(Member(owner, abi.IS_DIRTY), (_level(asked.depth),))
+    return ex.CallFunction(ex.Member(owner, abi.IS_DIRTY), (_level(asked.depth),))
 
 
 def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:
-    return (Call(Member(_owner(asked.datum, asked.component), abi.SET_DIRTY), ()),)
+    return (Call(ex.Member(_owner(asked.datum, asked.component), abi.SET_DIRTY), ()),)
 
 
 def _marked_clean(context: LoweringContext, asked: ops.MarkClean) -> tuple[Line, ...]:
     look_at_depth(context, asked.datum, asked.component, asked.depth, 0)
-    return (Call(Member(_owner(asked.datum, asked.component), abi.SET_CLEAN), (asked.depth,)),)
+    return (Call(ex.Member(_owner(asked.datum, asked.component), abi.SET_CLEAN), (asked.depth,)),)
 
 
 def _filled(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
@@ -263,22 +252,22 @@ def _filled(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, ...]:
     else:
         last = spaces.end_of(context, space, abi.LAST_HALO, asked.depth)
     values = data_array(context, asked.datum, asked.component)
-    dofs = Range(Binary(Operator.PLUS, before, whole(1)), last)
-    return (Assign(Section(values, (dofs,)), whole(0)),)
+    dofs = ex.Range(ex.Binary(Operator.PLUS, before, ex.whole(1)), last)
+    return (Assign(ex.Section(values, (dofs,)), ex.whole(0)),)
 
 
 def _reduced(context: LoweringContext, asked: ops.Reduce) -> tuple[Line, ...]:
     """Return the combination of the values of all ranks."""
     ranks = ranks_of(context, asked.datum)
-    value = Member(Name(asked.datum.name), abi.VALUE)
-    return (Assign(value, CallFunction(Member(ranks, abi.REDUCTIONS[asked.op]), (value,))),)
+    value = ex.Member(ex.Name(asked.datum.name), abi.VALUE)
+    return (Assign(value, ex.CallFunction(ex.Member(ranks, abi.REDUCTIONS[asked.op]), (value,))),)
 
 
 def _nothing(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
     return ()
 
 
-_VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
+_VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], ex.Expr]] = {
     ops.DataOf: lambda context, op: data_array(context, op.datum, op.component),
     ops.ExtentsOf: _extents,
     ops.OperatorCells: _operator_cells,
@@ -305,7 +294,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.AdjacentFaces: lambda context, op: table(
         context, SetupSection.TOPOLOGY, ("adjacent", mesh.key_of_mesh(context, op.space)),
         array_of(abi.ADJACENT_FACE, INTEGER, 2),
-        Member(mesh.mesh_of(op.space), abi.ADJACENT_FACE),
+        ex.Member(mesh.mesh_of(op.space), abi.ADJACENT_FACE),
     ),
     ops.StencilMap: spaces.stencil_map,
     ops.StencilSizes: spaces.stencil_sizes,

@@ -9,16 +9,10 @@ from __future__ import annotations
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir import storage_access as sa
 from psyclone_storage.ir.expr import Expr, Keyword, Member, Name, logical
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, Phase
-from psyclone_storage.ir.storage_access import (
-    AcquireData,
-    PrefetchData,
-    ReleaseData,
-    StoragePolicy,
-    TouchData,
-)
 from psyclone_storage.ir.unit import Call, Line
 from psyclone_storage.lowering.emit_storage import (
     acquire_lines,
@@ -37,7 +31,7 @@ from psyclone_storage.targets.lfric_fortran.type_bound_names import view
 from psyclone_storage.targets.lfric_storage import abi
 from psyclone_storage.targets.lfric_storage.lookup_tables import with_tables
 
-CONTRACT = StoragePolicy(through_exchanges=False, at_once=False, directives_act=True)
+CONTRACT = sa.StoragePolicy(through_exchanges=False, at_once=False, directives_act=True)
 
 
 def lfric_storage(
@@ -66,19 +60,21 @@ def lfric_storage(
         holding=CONTRACT,
         beside=with_tables,
         storages={
-            AcquireData: _acquired,
-            TouchData: marks_itself,
-            ReleaseData: lambda context, asked: release_lines(
+            sa.AcquireData: _acquired,
+            sa.TouchData: marks_itself,
+            sa.ReleaseData: lambda context, asked: release_lines(
                 context, asked, _owner(context, asked)
             ),
-            PrefetchData: lambda context, asked: prefetch_lines(
+            sa.PrefetchData: lambda context, asked: prefetch_lines(
                 context, asked, _owner(context, asked)
             ),
         },
     )
 
 
-def _owner(context: LoweringContext, asked: AcquireData | ReleaseData | PrefetchData) -> Expr:
+def _owner(
+    context: LoweringContext, asked: sa.AcquireData | sa.ReleaseData | sa.PrefetchData
+) -> Expr:
     return proxy(context, context.schedule.datum(asked.datum), asked.component)
 
 
@@ -97,7 +93,7 @@ def window(context: LoweringContext, datum: Datum, component: int | None) -> Nam
     return context.work.variable(SetupSection.DATA, key, pointing)
 
 
-def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
+def _acquired(context: LoweringContext, asked: sa.AcquireData) -> tuple[Line, ...]:
     values = window(context, context.schedule.datum(asked.datum), asked.component)
     sharing = (Keyword(abi.MAY_SHARE, logical(value=True)),) if asked.may_be else ()
     return acquire_lines(context, asked, _owner(context, asked), values, *sharing)

@@ -11,31 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SINGLE
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode, KernelModule
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Name,
-    Origin,
-    Range,
-    Sort,
-    Star,
-    Symbol,
-    walk,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, rewritten, walk_lines
 from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Call,
-    Declare,
-    Do,
-    HoldData,
-    Line,
-    Routine,
-)
 from psyclone_storage.languages.c.helpers import RANDOM
 from psyclone_storage.targets.lfric_python import abi
 from psyclone_storage.targets.lfric_python.exact_sums import is_exact_sum
@@ -69,27 +52,28 @@ class ComputedPart:
 class PlannedRoutine:
     """A routine before it is printed: its set-up, what it holds, and its parts for C."""
 
-    routine: Routine
-    before: tuple[Line, ...]
-    held: HoldData | None
+    routine: un.Routine
+    before: tuple[un.Line, ...]
+    held: un.HoldData | None
     parts: tuple[ComputedPart, ...]
 
 
 ShareAmongThreads = Callable[
-    [tuple[Line, ...], Routine, Mapping[str, KernelCode]], tuple[tuple[Line, ...], Shared | None]
+    [tuple[un.Line, ...], un.Routine, Mapping[str, KernelCode]],
+    tuple[tuple[un.Line, ...], Shared | None],
 ]
 """Returns what one thread does of statements, and how threads share them; None for one alone."""
 
 
 def planned(
-    routine: Routine,
+    routine: un.Routine,
     codes: Mapping[str, KernelCode],
     intent_of: Callable[[Held], str],
     share: ShareAmongThreads | None = None,
 ) -> PlannedRoutine:
     """Return the parts of a routine, with the intents of data; on a device threads `share` them."""
-    before = tuple(line for line in routine.body if not isinstance(line, HoldData))
-    held = next((line for line in routine.body if isinstance(line, HoldData)), None)
+    before = tuple(line for line in routine.body if not isinstance(line, un.HoldData))
+    held = next((line for line in routine.body if isinstance(line, un.HoldData)), None)
     if held is None:
         return PlannedRoutine(routine, before, None, ())
     intents = {key_of(item.array): intent_of(item) for item in held.items}
@@ -105,8 +89,8 @@ def planned(
 
 def _part(
     name: str,
-    lines: tuple[Line, ...],
-    routine: Routine,
+    lines: tuple[un.Line, ...],
+    routine: un.Routine,
     about: tuple[Mapping[str, KernelCode], Mapping[str, str]],
     shared: Shared | None,
 ) -> ComputedPart:
@@ -131,14 +115,14 @@ def _part(
         declared += [_number(name.text) for name in shared.arguments]
     declared += [_plain(known[key]) for key in assigned]
     declared += [_result(known[key_of(one)]) for one in reduced]
-    lines += tuple(Assign(Name(found_name(one)), Name(one)) for one in reduced)
+    lines += tuple(un.Assign(ex.Name(found_name(one)), ex.Name(one)) for one in reduced)
     module = _module(routine.name, [about[0][key] for key in used if key in about[0]])
     dummies = tuple(item.name for item in declared if item.attributes)
     code = KernelCode(name, dummies, tuple(declared), lines, module)
     return ComputedPart(code, reduced, exact, shared)
 
 
-def reduced_names(assigned: Iterable[str], routine: Routine) -> Iterator[str]:
+def reduced_names(assigned: Iterable[str], routine: un.Routine) -> Iterator[str]:
     """Yield the arguments among what is assigned: numbers are added in the order of loops."""
     own = {item.key: item.name for item in routine.dummies}
     for key in assigned:
@@ -146,23 +130,23 @@ def reduced_names(assigned: Iterable[str], routine: Routine) -> Iterator[str]:
             yield own[key]
 
 
-def _number(name: str) -> Declare:
-    return Declare(name, ScalarType(Intrinsic.INTEGER), ("intent(in)",))
+def _number(name: str) -> un.Declare:
+    return un.Declare(name, ScalarType(Intrinsic.INTEGER), ("intent(in)",))
 
 
-def _with_function(line: Line) -> tuple[Line, ...]:
+def _with_function(line: un.Line) -> tuple[un.Line, ...]:
     """Return an assignment for the call that asks for a pseudo-random number."""
     match line:
-        case Call(Name(key="random_number"), (target,)):
-            return (Assign(target, CallFunction(Name(RANDOM), ())),)
+        case un.Call(ex.Name(key="random_number"), (target,)):
+            return (un.Assign(target, ex.CallFunction(ex.Name(RANDOM), ())),)
     return (line,)
 
 
 def _module(name: str, called: list[KernelCode]) -> KernelModule:
     """Return a module that imports kernels."""
     symbols = {
-        code.key: Symbol(
-            code.key, code.key, Origin.IMPORTED, Sort.PROCEDURE, module=code.module.name
+        code.key: ex.Symbol(
+            code.key, code.key, ex.Origin.IMPORTED, ex.Sort.PROCEDURE, module=code.module.name
         )
         for code in called
     }
@@ -170,54 +154,54 @@ def _module(name: str, called: list[KernelCode]) -> KernelModule:
     return KernelModule(name, place, place, symbols=SymbolTable(symbols))
 
 
-def names_in_order(lines: tuple[Line, ...]) -> dict[str, None]:
+def names_in_order(lines: tuple[un.Line, ...]) -> dict[str, None]:
     """Return the names in statements, in lower case, in the order of their appearance."""
     found: dict[str, None] = {}
     for line in walk_lines(lines):
         for expr in expressions_of(line):
-            for part in walk(expr):
-                if isinstance(part, Name):
+            for part in ex.walk(expr):
+                if isinstance(part, ex.Name):
                     found[part.key] = None
     return found
 
 
-def assigned_scalars(lines: Iterable[Line]) -> Iterator[str]:
+def assigned_scalars(lines: Iterable[un.Line]) -> Iterator[str]:
     """Yield the scalars that statements assign or count."""
     for line in walk_lines(tuple(lines)):
         match line:
-            case Do(variable=variable):
+            case un.Do(variable=variable):
                 yield variable.key
-            case Assign(target=Name(key=key)):
+            case un.Assign(target=ex.Name(key=key)):
                 yield key
 
 
-def _plain(item: Declare) -> Declare:
-    return Declare(item.name, item.type)
+def _plain(item: un.Declare) -> un.Declare:
+    return un.Declare(item.name, item.type)
 
 
-def _argument(item: Declare, passed: int, intent: str) -> Declare:
+def _argument(item: un.Declare, passed: int, intent: str) -> un.Declare:
     """Return the declaration of what a function is passed, the last extent open if it is not."""
     if not item.shape:
-        return Declare(item.name, item.type, ("intent(in)",))
+        return un.Declare(item.name, item.type, ("intent(in)",))
     shape = item.shape
     if not has_extents(item):
         passed = max(passed, len(shape) - 1)
-        shape = tuple(Name(extent_of(item, at)) for at in range(1, passed + 1))
-        shape += (Star(),) * (len(item.shape) - passed)
-    return Declare(item.name, item.type, (f"intent({intent})",), shape)
+        shape = tuple(ex.Name(extent_of(item, at)) for at in range(1, passed + 1))
+        shape += (ex.Star(),) * (len(item.shape) - passed)
+    return un.Declare(item.name, item.type, (f"intent({intent})",), shape)
 
 
-def has_extents(item: Declare) -> bool:
+def has_extents(item: un.Declare) -> bool:
     """Return whether the shape of an array is declared with its extents."""
-    return not any(isinstance(one, Range) for one in item.shape)
+    return not any(isinstance(one, ex.Range) for one in item.shape)
 
 
-def _extent_keys(item: Declare) -> Iterator[str]:
+def _extent_keys(item: un.Declare) -> Iterator[str]:
     """Yield the keys of the variables that are extents of an array."""
-    yield from (one.key for one in item.shape if isinstance(one, Name))
+    yield from (one.key for one in item.shape if isinstance(one, ex.Name))
 
 
-def _extents(item: Declare, passed: int) -> Iterator[Declare]:
+def _extents(item: un.Declare, passed: int) -> Iterator[un.Declare]:
     """Yield the arguments for extents that are not variables of the routine."""
     if has_extents(item):
         return
@@ -225,7 +209,7 @@ def _extents(item: Declare, passed: int) -> Iterator[Declare]:
         yield _number(extent_of(item, at))
 
 
-def extents_of_table(item: Declare) -> int:
+def extents_of_table(item: un.Declare) -> int:
     """Return how many extents of an array of the mesh are passed with it.
 
     The last one is open, but of basis functions: a kernel asks for the extents of those on a space
@@ -236,16 +220,16 @@ def extents_of_table(item: Declare) -> int:
     return rank if is_real and rank >= _OF_BASIS else max(rank - 1, 0)
 
 
-def extent_of(item: Declare, at: int) -> str:
+def extent_of(item: un.Declare, at: int) -> str:
     """Return what an extent of an array is called."""
     return f"{item.name}_n{at}"
 
 
-def _result(item: Declare) -> Declare:
-    return Declare(found_name(item.name), item.type, ("intent(inout)",))
+def _result(item: un.Declare) -> un.Declare:
+    return un.Declare(found_name(item.name), item.type, ("intent(inout)",))
 
 
-def made_ready(routine: Routine) -> Iterator[str]:
+def made_ready(routine: un.Routine) -> Iterator[str]:
     """Yield what makes arrays of numbers ready to be passed."""
     for item in routine.dummies:
         if item.shape and isinstance(item.type, ScalarType):
@@ -254,7 +238,7 @@ def made_ready(routine: Routine) -> Iterator[str]:
             yield f'{name} = {abi.SCALAR_ARRAY}({name}, "{type_}", {rank}, "{name}")'
 
 
-def dtype_of(item: Declare) -> str:
+def dtype_of(item: un.Declare) -> str:
     """Return the type of NumPy that values have which are declared so."""
     assert isinstance(item.type, ScalarType)
     if item.type.intrinsic is not Intrinsic.REAL:

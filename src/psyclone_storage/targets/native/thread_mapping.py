@@ -13,25 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive
 from psyclone_storage.ir.expr import Binary, Element, Expr, Name, integer_value, spell
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import rewritten
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Branch,
-    Call,
-    Comment,
-    DirectiveBlock,
-    Do,
-    If,
-    Line,
-    Routine,
-    TaskWaitLine,
-)
 from psyclone_storage.languages.c.entry_points import dependences
 from psyclone_storage.targets.numpy.expressions import plain
 from psyclone_storage.targets.python_host import expression_text
@@ -92,25 +80,25 @@ class SharedPoints:
         return {self.column.key: THREAD_INDEX, self.row.key: row}
 
 
-def shared(loop: Do) -> DirectiveBlock:
+def shared(loop: un.Do) -> un.DirectiveBlock:
     """Return a loop whose iterations have threads of their own."""
-    return DirectiveBlock(SHARED, NO_OPTIONS, (loop,))
+    return un.DirectiveBlock(SHARED, NO_OPTIONS, (loop,))
 
 
-def without_directives(lines: Iterable[Line]) -> tuple[Line, ...]:
+def without_directives(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
     """Return statements without what threads of a host, or compilers of devices, are told."""
     return rewritten(lines, _without_directive)
 
 
-def _without_directive(line: Line) -> tuple[Line, ...]:
-    if isinstance(line, TaskWaitLine):
+def _without_directive(line: un.Line) -> tuple[un.Line, ...]:
+    if isinstance(line, un.TaskWaitLine):
         return ()
-    return line.body if isinstance(line, DirectiveBlock) else (line,)
+    return line.body if isinstance(line, un.DirectiveBlock) else (line,)
 
 
 def in_threads(
-    lines: tuple[Line, ...], names: NameTable, most: int = MOST_THREADS
-) -> tuple[tuple[Line, ...], SharedLoop | None]:
+    lines: tuple[un.Line, ...], names: NameTable, most: int = MOST_THREADS
+) -> tuple[tuple[un.Line, ...], SharedLoop | None]:
     """Return what one thread does of statements, and how threads share them; None for one alone.
 
     There are `most` threads at most.
@@ -126,19 +114,21 @@ def in_threads(
         step=count,
         body=without_directives(loop.body),
     )
-    remarks = tuple(line for line in lines if isinstance(line, Comment))
+    remarks = tuple(line for line in lines if isinstance(line, un.Comment))
     how = SharedLoop(thread, count, loop.start, loop.stop, most)
     if colours is not None:
         how = replace(how, colour=colours.variable, colours=colours.stop)
     return (*remarks, own), how
 
 
-def _shared_loop(done: Sequence[Line]) -> tuple[Do | None, Do] | None:
+def _shared_loop(done: Sequence[un.Line]) -> tuple[un.Do | None, un.Do] | None:
     """Return the loop that threads share, if that is all there is, and the one over colours."""
     match done:
-        case [DirectiveBlock(directive=directive, body=(Do() as loop,))] if directive is SHARED:
+        case [un.DirectiveBlock(directive=directive, body=(un.Do() as loop,))] if (
+            directive is SHARED
+        ):
             return None, loop
-        case [Do(body=body) as colours]:
+        case [un.Do(body=body) as colours]:
             inner = _without_remarks(body)
             found = _shared_loop(inner) if len(inner) == 1 else None
             if found is not None and found[0] is None:
@@ -168,8 +158,8 @@ def _most(last: Expr) -> str:
 
 
 def points_in_threads(
-    lines: tuple[Line, ...], routine: Routine, codes: Mapping[str, KernelCode]
-) -> tuple[tuple[Line, ...], SharedPoints | None]:
+    lines: tuple[un.Line, ...], routine: un.Routine, codes: Mapping[str, KernelCode]
+) -> tuple[tuple[un.Line, ...], SharedPoints | None]:
     """Return what one thread does of loops over points, and how threads share them.
 
     Points have threads of their own in two loops around one call, by whose code no point sees what
@@ -180,7 +170,7 @@ def points_in_threads(
     outer = _without_tiles(done[0]) if len(done) == 1 else None
     inner = _only_statement(outer)
     call = _only_statement(inner)
-    if not (isinstance(outer, Do) and isinstance(inner, Do) and isinstance(call, Call)):
+    if not (isinstance(outer, un.Do) and isinstance(inner, un.Do) and isinstance(call, un.Call)):
         return plain_lines, None
     code = codes.get(key_of(spell(call.procedure)))
     loops = {loop.variable: loop for loop in (outer, inner)}
@@ -189,7 +179,7 @@ def points_in_threads(
     names = NameTable(one.name for one in (*routine.dummies, *routine.variables))
     points = SharedPoints(Name(names.fresh("column")), Name(names.fresh("row")))
     starts = (
-        Assign(
+        un.Assign(
             counter, Binary(Operator.PLUS, loop.start, points.arguments[call.args.index(counter)])
         )
         for counter, loop in loops.items()
@@ -200,30 +190,32 @@ def points_in_threads(
         if isinstance(index, Name)
     )
     inside = Binary(Operator.AND, in_columns, in_rows)
-    return (*starts, If((Branch(inside, inner.body),))), points
+    return (*starts, un.If((un.Branch(inside, inner.body),))), points
 
 
-def _without_remarks(lines: tuple[Line, ...]) -> list[Line]:
-    return [line for line in lines if not isinstance(line, Blank | Comment)]
+def _without_remarks(lines: tuple[un.Line, ...]) -> list[un.Line]:
+    return [line for line in lines if not isinstance(line, un.Blank | un.Comment)]
 
 
-def _without_tiles(line: Line) -> Line:
+def _without_tiles(line: un.Line) -> un.Line:
     """Return loops over tiles of columns, over rows and in a tile as loops over rows and columns.
 
     Others than these three loops stay as they are.
     """
-    if not isinstance(line, Do) or line.step is None:
+    if not isinstance(line, un.Do) or line.step is None:
         return line
     rows = _only_statement(replace(line, step=None))
     columns = _only_statement(rows)
-    if not (isinstance(rows, Do) and isinstance(columns, Do) and columns.start == line.variable):
+    if not (
+        isinstance(rows, un.Do) and isinstance(columns, un.Do) and columns.start == line.variable
+    ):
         return line
     return replace(rows, body=(replace(columns, start=line.start, stop=line.stop),))
 
 
-def _only_statement(line: Line | None) -> Line | None:
+def _only_statement(line: un.Line | None) -> un.Line | None:
     """Return the one statement in a loop that counts by one."""
-    if not isinstance(line, Do) or line.step is not None:
+    if not isinstance(line, un.Do) or line.step is not None:
         return None
     inner = _without_remarks(line.body)
     return inner[0] if len(inner) == 1 else None

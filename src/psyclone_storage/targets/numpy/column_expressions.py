@@ -9,23 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.infrastructures.lfric import SINGLE, SINGLE_KINDS, SOMETIMES_SINGLE
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Name,
-    Range,
-    Section,
-    Sort,
-    Unary,
-    integer_value,
-    walk,
-)
 from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
@@ -81,12 +66,12 @@ class ValueWriter:
 
     # ------------------------------------------------------------------ expressions
 
-    def kind(self, expr: Expr) -> Intrinsic | None:
+    def kind(self, expr: ex.Expr) -> Intrinsic | None:
         """Return of which type a value is, None where nobody knows."""
         found = self.typing.type_of(expr)
         return found.intrinsic if isinstance(found, ScalarType) else None
 
-    def name(self, name: Name) -> str:
+    def name(self, name: ex.Name) -> str:
         """Return a name as Python has it: that of its declaration, unless NumPy's words need it."""
         declared = self.code.declared(name.text)
         text = declared.name if declared is not None else name.text
@@ -94,29 +79,29 @@ class ValueWriter:
             return found_name(plain(text))
         return plain(text, abi.NUMPY_WORDS)
 
-    def _varies(self, expr: Expr) -> bool:
+    def _varies(self, expr: ex.Expr) -> bool:
         return bool(self.varying) and bool(names_in(expr) & self.varying)
 
-    def _may_be_array(self, expr: Expr) -> bool:
+    def _may_be_array(self, expr: ex.Expr) -> bool:
         return self._varies(expr) or self.typing.rank_of(expr) != 0
 
-    def is_short(self, expr: Expr) -> bool:
+    def is_short(self, expr: ex.Expr) -> bool:
         """Return whether a value has four bytes: in Python it says so, in Fortran it is refused."""
         if self.code.module.procedures:
             return False
         match expr:
-            case Literal(_, Intrinsic.REAL, kind):
+            case ex.Literal(_, Intrinsic.REAL, kind):
                 return kind is not None and key_of(kind) in SINGLE_KINDS
-            case Name(text) | Element(Name(text)) | Section(Name(text)):
+            case ex.Name(text) | ex.Element(ex.Name(text)) | ex.Section(ex.Name(text)):
                 declared = self.code.declared(text)
                 return declared is not None and self._has_singles(declared)
-            case CallFunction(Name(key="real"), items):
+            case ex.CallFunction(ex.Name(key="real"), items):
                 return len(items) == 1 or not self._is_double(items[1])
-            case CallFunction(Name(key=word), items):
+            case ex.CallFunction(ex.Name(key=word), items):
                 return self._are_short(items[:-1] if word == "merge" else items)
-            case Unary(_, operand):
+            case ex.Unary(_, operand):
                 return self.is_short(operand)
-            case Binary(_, left, right):
+            case ex.Binary(_, left, right):
                 return self._are_short((left, right))
         return False
 
@@ -128,24 +113,24 @@ class ValueWriter:
         declared = (one for one in self.code.declarations if isinstance(one, Declare))
         return any(map(self._has_singles, declared))
 
-    def _are_short(self, values: Iterable[Expr]) -> bool:
+    def _are_short(self, values: Iterable[ex.Expr]) -> bool:
         reals = [one for one in values if self.kind(one) is Intrinsic.REAL]
         return bool(reals) and all(map(self.is_short, reals))
 
-    def _met(self, expr: Binary) -> Binary:
+    def _met(self, expr: ex.Binary) -> ex.Binary:
         """Return an operation with whole numbers as what they are beside reals of four bytes."""
         sides = expr.left, expr.right
         if expr.op not in _MEET or not self._are_short(sides):
             return expr
         left, right = (
-            CallFunction(Name("real"), (one, Name(str(SINGLE.kind))))
-            if self.kind(one) is Intrinsic.INTEGER and not isinstance(one, Literal)
+            ex.CallFunction(ex.Name("real"), (one, ex.Name(str(SINGLE.kind))))
+            if self.kind(one) is Intrinsic.INTEGER and not isinstance(one, ex.Literal)
             else one
             for one in sides
         )
         return expr if (left, right) == sides else replace(expr, left=left, right=right)
 
-    def _is_whole(self, expr: Expr) -> bool:
+    def _is_whole(self, expr: ex.Expr) -> bool:
         """Return whether a value is an integer.
 
         Raises:
@@ -156,7 +141,7 @@ class ValueWriter:
             raise UnsupportedError("the type of a value is not known")
         return kind is Intrinsic.INTEGER
 
-    def _may_raise(self, expr: Binary) -> bool:
+    def _may_raise(self, expr: ex.Binary) -> bool:
         """Return whether both sides of a division may be numbers of Python."""
         if self.is_short(expr):
             return False
@@ -164,36 +149,36 @@ class ValueWriter:
             expr.right, self._is_stored
         )
 
-    def _is_stored(self, expr: Expr) -> bool:
+    def _is_stored(self, expr: ex.Expr) -> bool:
         """Return whether a value is an element of an array of NumPy."""
         match expr:
-            case Element(Name(text)):
+            case ex.Element(ex.Name(text)):
                 declared = self.code.declared(text)
                 return declared is not None and bool(declared.shape)
         return False
 
-    def _own(self, expr: Expr) -> str | None:
+    def _own(self, expr: ex.Expr) -> str | None:
         match expr:
-            case Name():
+            case ex.Name():
                 return self._named(expr)
-            case Literal(intrinsic=Intrinsic.REAL) if self._is_single(expr):
+            case ex.Literal(intrinsic=Intrinsic.REAL) if self._is_single(expr):
                 raise UnsupportedError("it computes in single precision")
-            case Literal() if self.is_short(expr):
+            case ex.Literal() if self.is_short(expr):
                 return f"{OF_FOUR}({literal(expr)})"
-            case Binary(Operator.POWER):
+            case ex.Binary(Operator.POWER):
                 return self._power(expr)
-            case Binary() if (met := self._met(expr)) is not expr:
+            case ex.Binary() if (met := self._met(expr)) is not expr:
                 return f"({self.spelling.of(met)})"
-            case CallFunction(Name(key=word), items):
+            case ex.CallFunction(ex.Name(key=word), items):
                 return self._function(word, items)
         return None
 
-    def _named(self, name: Name) -> str | None:
+    def _named(self, name: ex.Name) -> str | None:
         if name.key in self.counted:
             return f"({self.name(name)} + 1)"
         found = self.code.symbol(name.text)
-        if found.sort is Sort.CONSTANT and found.module and found.value is not None:
-            if isinstance(found.value, Literal):
+        if found.sort is ex.Sort.CONSTANT and found.module and found.value is not None:
+            if isinstance(found.value, ex.Literal):
                 return literal(found.value)
             raise UnsupportedError(f"the value of the constant '{name.text}' is no number")
         declared = self.code.declared(name.text)
@@ -209,7 +194,7 @@ class ValueWriter:
         in_fortran = bool(self.code.module.procedures) and kind in SOMETIMES_SINGLE
         return in_fortran or kind in SINGLE_KINDS
 
-    def _is_single(self, expr: Literal) -> bool:
+    def _is_single(self, expr: ex.Literal) -> bool:
         """Return whether a number of Fortran has no kind, and is not the same in double."""
         in_fortran = bool(self.code.module.procedures)
         if not in_fortran or expr.kind is not None or expr.is_double:
@@ -217,8 +202,8 @@ class ValueWriter:
         value = float(literal(expr))
         return abs(value) > _LARGEST_IN_BOTH or value * _FRACTIONS_IN_BOTH % 1.0 != 0.0
 
-    def _power(self, expr: Binary) -> str | None:
-        exponent = integer_value(expr.right)
+    def _power(self, expr: ex.Binary) -> str | None:
+        exponent = ex.integer_value(expr.right)
         base = self.spelling.of(expr.left)
         if self._is_whole(expr):
             if exponent is None or exponent < 0:
@@ -237,7 +222,7 @@ class ValueWriter:
             return f'{abi.OF_LIBRARY}("pow", {base}, {self.spelling.of(expr.right)})'
         return None
 
-    def _function(self, word: str, items: tuple[Expr, ...]) -> str | None:
+    def _function(self, word: str, items: tuple[ex.Expr, ...]) -> str | None:
         if word in _EXTREMES and not self._is_whole(items[0]):
             text = self.spelling.of(items[0])
             for item in items[1:]:
@@ -267,25 +252,25 @@ class ValueWriter:
         return None
 
     @staticmethod
-    def _is_double(kind: Expr) -> bool:
-        kind = kind.value if isinstance(kind, Keyword) else kind
-        return not (isinstance(kind, Name) and kind.key in SINGLE_KINDS | SOMETIMES_SINGLE)
+    def _is_double(kind: ex.Expr) -> bool:
+        kind = kind.value if isinstance(kind, ex.Keyword) else kind
+        return not (isinstance(kind, ex.Name) and kind.key in SINGLE_KINDS | SOMETIMES_SINGLE)
 
     # ------------------------------------------------------------------ elements
 
-    def lowers(self, expr: Index) -> list[int | None]:
+    def lowers(self, expr: ex.Index) -> list[int | None]:
         """Return where each index of an array begins, None where that is not known."""
-        declared = self.code.declared(expr.base.text) if isinstance(expr.base, Name) else None
+        declared = self.code.declared(expr.base.text) if isinstance(expr.base, ex.Name) else None
         if declared is None:
             return []
         return [
-            1 if not isinstance(one, Range) or one.lower is None else integer_value(one.lower)
+            1 if not isinstance(one, ex.Range) or one.lower is None else ex.integer_value(one.lower)
             for one in declared.shape
         ]
 
-    def _element(self, expr: Index) -> str | None:
+    def _element(self, expr: ex.Index) -> str | None:
         """Return the text of elements of an array, None if `expr` is none of its."""
-        if not isinstance(expr.base, Name) or not isinstance(expr, Element | Section):
+        if not isinstance(expr.base, ex.Name) or not isinstance(expr, ex.Element | ex.Section):
             return None
         declared = self.code.declared(expr.base.text)
         if declared is None or not declared.shape:
@@ -295,48 +280,54 @@ class ValueWriter:
         lowers = self.lowers(expr)
         if len(lowers) != len(expr.items):
             raise UnsupportedError(f"'{expr.base.text}' has another number of indices")
-        several = [one for one in expr.items if not isinstance(one, Range) and self._is_array(one)]
+        several = [
+            one for one in expr.items if not isinstance(one, ex.Range) and self._is_array(one)
+        ]
         if len(several) > 1 or (several and len(expr.items) > 1):
             raise UnsupportedError(f"'{expr.base.text}' is looked at by several arrays of indices")
         pairs = zip(lowers, expr.items, declared.shape, strict=True)
         items = ", ".join(self._index(lower, item, extent) for lower, item, extent in pairs)
         return f"{self.name(expr.base)}[{items}]"
 
-    def _is_array(self, expr: Expr) -> bool:
+    def _is_array(self, expr: ex.Expr) -> bool:
         """Return whether an index is an array of them, but for the turns of a loop."""
-        for part in walk(expr):
-            if isinstance(part, Section):
+        for part in ex.walk(expr):
+            if isinstance(part, ex.Section):
                 return True
-            if isinstance(part, Name):
+            if isinstance(part, ex.Name):
                 declared = self.code.declared(part.text)
-                inside = any(isinstance(one, Element) and one.base == part for one in walk(expr))
+                inside = any(
+                    isinstance(one, ex.Element) and one.base == part for one in ex.walk(expr)
+                )
                 if declared is not None and declared.shape and not inside:
                     return True
         return False
 
-    def _index(self, lower: int | None, item: Expr, extent: Expr) -> str:
+    def _index(self, lower: int | None, item: ex.Expr, extent: ex.Expr) -> str:
         if lower is None:
-            first = extent.lower if isinstance(extent, Range) else None
-            if isinstance(item, Range) or first is None:
+            first = extent.lower if isinstance(extent, ex.Range) else None
+            if isinstance(item, ex.Range) or first is None:
                 raise UnsupportedError("an array begins where the text does not tell")
-            return self.shifted(Binary(Operator.MINUS, item, first), 0)
-        if isinstance(item, Range):
+            return self.shifted(ex.Binary(Operator.MINUS, item, first), 0)
+        if isinstance(item, ex.Range):
             if item.step is not None:
                 raise UnsupportedError("elements with a step between them are looked at")
             start = "" if item.lower is None else self.shifted(item.lower, -lower)
             stop = "" if item.upper is None else self.shifted(item.upper, 1 - lower)
             return f"{'' if start == '0' else start}:{stop}"
-        if isinstance(item, Name) and item.key == self.ranged:
+        if isinstance(item, ex.Name) and item.key == self.ranged:
             return self.name(item)
         return self.shifted(item, -lower)
 
-    def shifted(self, expr: Expr, by: int) -> str:
+    def shifted(self, expr: ex.Expr, by: int) -> str:
         """Return a whole number that is `by` more, with all constants of its sum in one."""
         parts = list(_summands(expr, 1))
-        by += sum(sign for sign, one in parts if isinstance(one, Name) and one.key in self.counted)
+        by += sum(
+            sign for sign, one in parts if isinstance(one, ex.Name) and one.key in self.counted
+        )
         constant, rest = by, []
         for sign, one in parts:
-            value = integer_value(one)
+            value = ex.integer_value(one)
             if value is None:
                 rest.append((sign, one))
             else:
@@ -355,9 +346,9 @@ class ValueWriter:
             text += f" {'+' if constant > 0 else '-'} {abs(constant)}"
         return text
 
-    def _plainly(self, expr: Expr, outer: int = Precedence.SUM + 1) -> str:
+    def _plainly(self, expr: ex.Expr, outer: int = Precedence.SUM + 1) -> str:
         """Return a summand; a counter that counts from 0 is itself, as its 1 is added already."""
-        if isinstance(expr, Name) and expr.key in self.counted:
+        if isinstance(expr, ex.Name) and expr.key in self.counted:
             return self.name(expr)
         return self.spelling.of(expr, outer)
 
@@ -365,13 +356,13 @@ class ValueWriter:
 _LARGEST_IN_BOTH, _FRACTIONS_IN_BOTH = 2.0**20, 2.0**10
 
 
-def _summands(expr: Expr, sign: int) -> Iterator[tuple[int, Expr]]:
+def _summands(expr: ex.Expr, sign: int) -> Iterator[tuple[int, ex.Expr]]:
     match expr:
-        case Binary(Operator.PLUS, left, right):
+        case ex.Binary(Operator.PLUS, left, right):
             yield from (*_summands(left, sign), *_summands(right, sign))
-        case Binary(Operator.MINUS, left, right):
+        case ex.Binary(Operator.MINUS, left, right):
             yield from (*_summands(left, sign), *_summands(right, -sign))
-        case Unary(Operator.MINUS, operand):
+        case ex.Unary(Operator.MINUS, operand):
             yield from _summands(operand, -sign)
         case _:
             yield sign, expr

@@ -14,6 +14,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.infrastructures.lfric import SPACES_OF_LAYERS
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode, KernelModule
 from psyclone_storage.ir.expr import Expr, Member, Name, Range, Section
 from psyclone_storage.ir.keys import key_of
@@ -25,16 +26,6 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Call,
-    Comment,
-    HoldData,
-    Line,
-    Routine,
-    Unit,
-)
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.targets.lfric_python import abi
 from psyclone_storage.targets.lfric_python.runtime_values import EXTENTS_OF
@@ -77,7 +68,7 @@ _NOWHERE = SourceText("generated", "")
 _KINDS = {Intrinsic.REAL: "float", Intrinsic.INTEGER: "int", Intrinsic.LOGICAL: "bool"}
 
 
-def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
+def emit_unit(unit: un.Unit, inlined: InlinedProcedures) -> str:
     """Return the text of a module, ending in a newline.
 
     Raises:
@@ -117,13 +108,13 @@ class KernelCalled:
     ranks: tuple[int, ...]
 
 
-def _calls(routine: Routine, codes: Mapping[str, KernelCode]) -> Iterator[KernelCalled]:
-    held = next((line for line in routine.body if isinstance(line, HoldData)), None)
+def _calls(routine: un.Routine, codes: Mapping[str, KernelCode]) -> Iterator[KernelCalled]:
+    held = next((line for line in routine.body if isinstance(line, un.HoldData)), None)
     before = {line.target.key: line.value for line in routine.body
-              if isinstance(line, Assign) and isinstance(line.target, Name)}  # fmt: skip
+              if isinstance(line, un.Assign) and isinstance(line.target, Name)}  # fmt: skip
     ranks = {item.key: len(item.shape) for item in (*routine.dummies, *routine.variables)}
     for line in walk_lines(held.body if held else ()):
-        if held is None or not isinstance(line, Call) or not isinstance(line.procedure, Name):
+        if held is None or not isinstance(line, un.Call) or not isinstance(line.procedure, Name):
             continue
         if (code := codes.get(line.procedure.key)) is not None:
             yield KernelCalled(
@@ -143,7 +134,7 @@ def _rank(actual: Expr, ranks: Mapping[str, int]) -> int:
 
 
 def _facts(
-    code: KernelCode, call: Call, items: tuple[Held, ...], before: Mapping[str, Expr]
+    code: KernelCode, call: un.Call, items: tuple[Held, ...], before: Mapping[str, Expr]
 ) -> ColumnFacts:
     """Return what a kernel may know of its arguments where it is called."""
     owners = {key_of(item.array): item for item in items}
@@ -194,13 +185,13 @@ def emit_kernel(
     ):
         declared = code.declared(name)
         if declared is not None and set(ranks) != {len(declared.shape)}:
-            where = Comment("", place=code.place_of(name))
+            where = un.Comment("", place=code.place_of(name))
             writer.refuse(where, f"'{name}' is passed an array of another rank")
     opening: list[str] = []
     try:
         opening += local_arrays(writer)
     except UnsupportedError as error:
-        writer.refuse(Blank(), str(error))
+        writer.refuse(un.Blank(), str(error))
     body = [*reading_of(code, abi.NUMPY_WORDS), *opening, *writer.block(code.body)]
     body += [writer.ending()] if changed else []
     return [*laid_out(f"def {code.name}(", dummies, "):", ""), *indented_lines(body)]
@@ -213,15 +204,15 @@ def emit_kernel(
 class _RoutineText:
     """A routine, while it is printed."""
 
-    routine: Routine
+    routine: un.Routine
     codes: Mapping[str, KernelCode]
     problems: list[Diagnostic]
 
 
 def _function(text: _RoutineText) -> list[str]:
     routine = text.routine
-    held = next((line for line in routine.body if isinstance(line, HoldData)), None)
-    before = tuple(line for line in routine.body if not isinstance(line, HoldData))
+    held = next((line for line in routine.body if isinstance(line, un.HoldData)), None)
+    before = tuple(line for line in routine.body if not isinstance(line, un.HoldData))
     lines = [one for one in lines_of(before, {}) if one]
     if held is not None:
         lines = [
@@ -234,7 +225,7 @@ def _function(text: _RoutineText) -> list[str]:
     return emit_function(routine, lines)
 
 
-def _scalars(text: _RoutineText, held: HoldData) -> Iterator[str]:
+def _scalars(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
     """Yield what makes numbers of the scalars that loops are passed."""
     routine = text.routine
     own = {key for item in held.items for key in names_in(item.owner)}
@@ -255,7 +246,7 @@ def _scalars(text: _RoutineText, held: HoldData) -> Iterator[str]:
             yield f'{name} = {abi.SCALAR}({name}, "{kind}")'
 
 
-def _held_lines(text: _RoutineText, held: HoldData) -> Iterator[str]:
+def _held_lines(text: _RoutineText, held: un.HoldData) -> Iterator[str]:
     """Yield what is done while data are held: parts that compute, and statements between them."""
     is_set = set_between(held)
     for in_numpy, part in statement_groups(held.body):
@@ -272,7 +263,7 @@ def _held_lines(text: _RoutineText, held: HoldData) -> Iterator[str]:
             yield f"{name}.{abi.VALUE} = {found_name(name)}"
 
 
-def _reduced(lines: Iterable[Line], routine: Routine) -> tuple[str, ...]:
+def _reduced(lines: Iterable[un.Line], routine: un.Routine) -> tuple[str, ...]:
     """Return the arguments to which statements reduce, each once."""
     return tuple(dict.fromkeys(reduced_names(assigned_scalars(lines), routine)))
 
@@ -283,7 +274,7 @@ def _with_values(values: Mapping[str, Expr], expr: Expr) -> Expr:
     return with_parts(expr, partial(_with_values, values))
 
 
-def _computed(text: _RoutineText, part: tuple[Line, ...], found: set[str]) -> list[str]:
+def _computed(text: _RoutineText, part: tuple[un.Line, ...], found: set[str]) -> list[str]:
     """Return what a routine computes, with calls of kernels."""
     routine = text.routine
     place = _NOWHERE.whole()

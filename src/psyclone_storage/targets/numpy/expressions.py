@@ -12,21 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import reduce
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    Construct,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Member,
-    Name,
-    Parenthesised,
-    Unary,
-    integer_value,
-    walk,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import AnyOperator, Operator, Precedence, RankedText
 from psyclone_storage.ir.types import Intrinsic
@@ -44,12 +30,12 @@ class UnsupportedError(Exception):
     """Typed code has something that is not spelled in Python with NumPy; the text says what."""
 
 
-def _never(_expr: Expr) -> bool:
+def _never(_expr: ex.Expr) -> bool:
     """Return that nothing is."""
     return False
 
 
-def _as_here(_expr: Expr) -> None:
+def _as_here(_expr: ex.Expr) -> None:
     """Return that nothing is spelled otherwise."""
 
 
@@ -63,49 +49,49 @@ class Spelling:
     reals may be one of numbers of Python, which refuse to be divided by 0.
     """
 
-    varies: Callable[[Expr], bool]
-    element: Callable[[Index], str | None]
-    is_whole: Callable[[Expr], bool]
-    own: Callable[[Expr], str | None] = _as_here
-    raises: Callable[[Binary], bool] = _never
+    varies: Callable[[ex.Expr], bool]
+    element: Callable[[ex.Index], str | None]
+    is_whole: Callable[[ex.Expr], bool]
+    own: Callable[[ex.Expr], str | None] = _as_here
+    raises: Callable[[ex.Binary], bool] = _never
 
-    def of(self, expr: Expr, outer: int = 0) -> str:
+    def of(self, expr: ex.Expr, outer: int = 0) -> str:
         """Return the text of `expr` as an operand of an operator of rank `outer`."""
         return self._write(expr).within(outer)
 
-    def _write(self, expr: Expr) -> RankedText:
+    def _write(self, expr: ex.Expr) -> RankedText:
         if (found := self.own(expr)) is not None:
             return RankedText(found)
         match expr:
-            case Literal():
+            case ex.Literal():
                 return RankedText(literal(expr))
-            case Name(text):
+            case ex.Name(text):
                 return RankedText(plain(text))
-            case Member(base, name):
+            case ex.Member(base, name):
                 return RankedText(f"{self._base(base)}.{plain(name)}")
-            case Keyword(name, value):
+            case ex.Keyword(name, value):
                 return RankedText(f"{name}={self.of(value)}")
-            case ArrayLiteral(items):
+            case ex.ArrayLiteral(items):
                 return RankedText(f"[{self._list(items)}]")
-            case Parenthesised(operand):
+            case ex.Parenthesised(operand):
                 return self._write(operand)
-            case Unary(op, operand):
+            case ex.Unary(op, operand):
                 return self._unary(op, operand)
-            case Binary():
+            case ex.Binary():
                 return self._binary(expr)
-            case Construct(base, items):
+            case ex.Construct(base, items):
                 return RankedText(f"{self._base(base)}({self._list(items)})")
-            case Index():
+            case ex.Index():
                 return RankedText(self._reference(expr))
         raise UnsupportedError(f"{type(expr).__name__} is not spelled in Python")
 
-    def _base(self, expr: Expr) -> str:
+    def _base(self, expr: ex.Expr) -> str:
         return self.of(expr, Precedence.PRIMARY)
 
-    def _list(self, items: Iterable[Expr]) -> str:
+    def _list(self, items: Iterable[ex.Expr]) -> str:
         return ", ".join(map(self.of, items))
 
-    def _unary(self, op: AnyOperator, operand: Expr) -> RankedText:
+    def _unary(self, op: AnyOperator, operand: ex.Expr) -> RankedText:
         if op is Operator.NOT:
             if self.varies(operand):
                 return RankedText(f"np.logical_not({self.of(operand)})")
@@ -114,7 +100,7 @@ class Spelling:
             return NUMPY.unary(op, self._write(operand))
         raise UnsupportedError("an operator of the author's is not known")
 
-    def _binary(self, expr: Binary) -> RankedText:
+    def _binary(self, expr: ex.Binary) -> RankedText:
         op = expr.op
         if op not in NUMPY.infixes:
             raise UnsupportedError(f"the operator '{op.spelling}' is not spelled in Python")
@@ -129,36 +115,36 @@ class Spelling:
             left = RankedText(f"np.float64({left.text})")
         return table.binary(op, left, right)
 
-    def _quotient(self, expr: Binary) -> RankedText:
+    def _quotient(self, expr: ex.Binary) -> RankedText:
         """Return a division of whole numbers, `//` where it is made of a rounded-down one."""
         match expr.left:
-            case Binary(Operator.MINUS, first, Index(Name("modulo"), (again, by))) if (
+            case ex.Binary(Operator.MINUS, first, ex.Index(ex.Name("modulo"), (again, by))) if (
                 first == again and by == expr.right
             ):
                 text = FLOOR_QUOTIENT.join(self._write(first), self._write(by))
                 return RankedText(text, FLOOR_QUOTIENT.rank)
         return RankedText(f"{abi.QUOTIENT}({self.of(expr.left)}, {self.of(expr.right)})")
 
-    def _power(self, expr: Binary) -> RankedText:
-        exponent = integer_value(expr.right)
+    def _power(self, expr: ex.Binary) -> RankedText:
+        exponent = ex.integer_value(expr.right)
         if exponent is not None and exponent > _IN_PRODUCTS:
             # Compilers multiply, which rounds otherwise than a function of two reals does.
             return RankedText(f"{abi.POWER}({self.of(expr.left)}, {exponent})")
         return NUMPY.binary(expr.op, self._write(expr.left), self._write(expr.right))
 
-    def _reference(self, expr: Index) -> str:
+    def _reference(self, expr: ex.Index) -> str:
         found = self.element(expr)
         if found is not None:
             return found
         match expr.base:
-            case Name(text) if (row := INTRINSICS.get(key_of(text))) and row.numpy:
+            case ex.Name(text) if (row := INTRINSICS.get(key_of(text))) and row.numpy:
                 return self._function(key_of(text), row, expr.items)
-            case Member():
+            case ex.Member():
                 brackets = "()" if type(expr).__name__ == "CallFunction" else "[]"
                 return f"{self._base(expr.base)}{brackets[0]}{self._list(expr.items)}{brackets[1]}"
         raise UnsupportedError(f"'{self.of(expr.base)}' is not known to NumPy")
 
-    def _function(self, word: str, row: FunctionNames, items: tuple[Expr, ...]) -> str:
+    def _function(self, word: str, row: FunctionNames, items: tuple[ex.Expr, ...]) -> str:
         if word == "merge" and len(items) == 3:
             first, second, test = map(self._write, items)
             if not self.varies(items[2]):
@@ -180,7 +166,7 @@ class Spelling:
         return f"np.{row.numpy}({self._list(items)})"
 
 
-def literal(expr: Literal) -> str:
+def literal(expr: ex.Literal) -> str:
     """Return a constant as Python writes it."""
     text = expr.text
     match expr.intrinsic:
@@ -201,6 +187,6 @@ def plain(name: str, words: Collection[str] = ()) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name.rstrip("_") in words else name
 
 
-def names(expr: Expr) -> set[str]:
+def names(expr: ex.Expr) -> set[str]:
     """Return the names in an expression, in lower case."""
-    return {key_of(part.text) for part in walk(expr) if isinstance(part, Name)}
+    return {key_of(part.text) for part in ex.walk(expr) if isinstance(part, ex.Name)}

@@ -13,37 +13,14 @@ from collections.abc import Collection, Iterable, Iterator
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Literal,
-    Name,
-    Sort,
-    Symbol,
-    children,
-    integer_value,
-    walk,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Comment,
-    Continue,
-    Cycle,
-    Declare,
-    Do,
-    Exit,
-    If,
-    Line,
-    Return,
-)
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, names, plain
 
@@ -86,7 +63,7 @@ def reading_of(code: KernelCode, words: Collection[str] = ()) -> list[str]:
         for name in _constants(code)
     ]
     for one in code.module.symbols.symbols.values():
-        if one.module and one.sort is Sort.VARIABLE:
+        if one.module and one.sort is ex.Sort.VARIABLE:
             lines += _read(one, plain(one.key, words))
     return lines
 
@@ -102,7 +79,7 @@ def _constants(code: KernelCode) -> Iterator[str]:
         for name in names(one)
     }  # fmt: skip
     for item in code.declarations:
-        if isinstance(item, Declare):
+        if isinstance(item, un.Declare):
             used |= set[str]().union(*map(names, item.shape))
     for item in code.module.declarations:
         name = getattr(item, "name", "")
@@ -110,7 +87,7 @@ def _constants(code: KernelCode) -> Iterator[str]:
             yield name
 
 
-def _read(symbol: Symbol, here: str) -> tuple[str, str]:
+def _read(symbol: ex.Symbol, here: str) -> tuple[str, str]:
     """Return what imports a variable of another module, and reads it as what it is declared."""
     array, _, index = symbol.name.rstrip("]").partition("[")
     assert isinstance(symbol.type, ScalarType)
@@ -133,8 +110,8 @@ def _plain(name: str) -> str:
     return plain(name, _WORDS_HERE)
 
 
-def _named(expr: Expr) -> str | None:
-    return _plain(expr.text) if isinstance(expr, Name) else None
+def _named(expr: ex.Expr) -> str | None:
+    return _plain(expr.text) if isinstance(expr, ex.Name) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +154,7 @@ class _Writer:
         arrays = _Arrays(code)
         typing = Typing(code.symbol, code.structure, any_kind=True)
 
-        def is_whole(expr: Expr) -> bool:
+        def is_whole(expr: ex.Expr) -> bool:
             kind = typing.type_of(expr)
             return isinstance(kind, ScalarType) and kind.intrinsic is Intrinsic.INTEGER
 
@@ -187,10 +164,10 @@ class _Writer:
         written = {
             key_of(name)
             for line in walk_lines(code.body)
-            if isinstance(line, Assign) and isinstance(line.target, Index)
+            if isinstance(line, un.Assign) and isinstance(line.target, ex.Index)
             for name in names(line.target.base)
         }
-        leaves = any(isinstance(line, Return) for line in walk_lines(code.body))
+        leaves = any(isinstance(line, un.Return) for line in walk_lines(code.body))
         return cls(code, spelling, varying, written, taken, taken.fresh("alive"), leaves)
 
     def is_array(self, name: str) -> bool:
@@ -200,7 +177,7 @@ class _Writer:
 
     # ------------------------------------------------------------------ statements
 
-    def block(self, lines: Iterable[Line], mask: _Mask) -> list[str]:
+    def block(self, lines: Iterable[un.Line], mask: _Mask) -> list[str]:
         """Return the text of statements, for the points of `mask`."""
         found: list[str] = []
         for line in lines:
@@ -210,35 +187,35 @@ class _Writer:
                 self._refuse(line, str(error))
         return found or ["pass"]
 
-    def _line(self, line: Line, mask: _Mask) -> list[str]:
+    def _line(self, line: un.Line, mask: _Mask) -> list[str]:
         match line:
-            case Blank() | Continue():
+            case un.Blank() | un.Continue():
                 return []
-            case Comment(text):
+            case un.Comment(text):
                 return [f"# {part.strip()}".rstrip() for part in text.splitlines()]
-            case Assign():
+            case un.Assign():
                 return self._assign(line, self._with_alive(mask))
-            case If():
+            case un.If():
                 return self._if(line, mask)
-            case Do():
+            case un.Do():
                 return self._do(line, mask)
-            case Return(None):
+            case un.Return(None):
                 return self._return(mask)
-            case Exit("") | Cycle(""):
+            case un.Exit("") | un.Cycle(""):
                 if self._with_alive(mask).terms:
                     raise UnsupportedError("some points leave this loop before others do")
-                return ["break" if isinstance(line, Exit) else "continue"]
+                return ["break" if isinstance(line, un.Exit) else "continue"]
         raise UnsupportedError("NumPy has no words for this statement")
 
     def _with_alive(self, mask: _Mask) -> _Mask:
         return mask.narrowed(self.alive) if self.left else mask
 
-    def _assign(self, line: Assign, mask: _Mask) -> list[str]:
+    def _assign(self, line: un.Assign, mask: _Mask) -> list[str]:
         value = self.spelling.of(line.value)
         match line.target:
-            case Name(text):
+            case ex.Name(text):
                 return [self._local(text, line.value, value, mask)]
-            case Index():
+            case ex.Index():
                 target = self.spelling.element(line.target)
                 if target is None or self._looks_around(line.target):
                     raise UnsupportedError("only the own point of a field is written")
@@ -247,9 +224,9 @@ class _Writer:
                 return [f"{target} = {value}"]
         raise UnsupportedError("this cannot be assigned to")
 
-    def _local(self, text: str, expr: Expr, value: str, mask: _Mask) -> str:
+    def _local(self, text: str, expr: ex.Expr, value: str, mask: _Mask) -> str:
         key, name = key_of(text), _plain(text)
-        is_view = isinstance(expr, Index) and self.spelling.element(expr) is not None
+        is_view = isinstance(expr, ex.Index) and self.spelling.element(expr) is not None
         if is_view and names(expr.base) & self.written:  # type: ignore[union-attr]
             value = f"{value}.copy()"
         if mask.terms and key in self.assigned:
@@ -257,7 +234,7 @@ class _Writer:
         self.assigned.add(key)
         return f"{name} = {value}"
 
-    def _if(self, line: If, mask: _Mask) -> list[str]:
+    def _if(self, line: un.If, mask: _Mask) -> list[str]:
         if not any(self.spelling.varies(branch.condition) for branch in line.branches):
             return self._choice(line, mask)
         found: list[str] = []
@@ -274,10 +251,10 @@ class _Writer:
                 rest = rest.narrowed(other)
         return [*found, *self._lines(line.otherwise, rest)]
 
-    def _lines(self, lines: tuple[Line, ...], mask: _Mask) -> list[str]:
+    def _lines(self, lines: tuple[un.Line, ...], mask: _Mask) -> list[str]:
         return self.block(lines, mask) if lines else []
 
-    def _choice(self, line: If, mask: _Mask) -> list[str]:
+    def _choice(self, line: un.If, mask: _Mask) -> list[str]:
         """Return a choice that is the same for all points."""
         found: list[str] = []
         before = set(self.assigned)
@@ -295,20 +272,20 @@ class _Writer:
         self.assigned = set.intersection(*ways) if ways else before
         return found
 
-    def _do(self, line: Do, mask: _Mask) -> list[str]:
+    def _do(self, line: un.Do, mask: _Mask) -> list[str]:
         if line.name:
             raise UnsupportedError("a loop with a name may be left from inside of another")
         ends = [line.start, line.stop, *([line.step] if line.step is not None else [])]
         if any(map(self.spelling.varies, ends)):
             raise UnsupportedError("the number of turns differs from point to point")
-        step = 1 if line.step is None else integer_value(line.step)
+        step = 1 if line.step is None else ex.integer_value(line.step)
         if not step:
             raise UnsupportedError("the step of this loop is not known")
         start, stop = self.spelling.of(line.start), self.spelling.of(_behind(line.stop, step))
         bounds = [start, stop] if step == 1 else [start, stop, str(step)]
         if step == 1 and start == "0":
             bounds = [stop]
-        if any(isinstance(one, Return) for one in walk_lines(line.body)):
+        if any(isinstance(one, un.Return) for one in walk_lines(line.body)):
             self.left = True
         before = set(self.assigned)
         self.assigned.add(line.variable.key)
@@ -333,13 +310,13 @@ class _Writer:
         """Refuse a kernel in which the order of points shows, or that computes with indices."""
         for line in walk_lines(self.code.body):
             read = list(expressions_of(line))
-            if isinstance(line, Assign) and isinstance(line.target, Index):
+            if isinstance(line, un.Assign) and isinstance(line.target, ex.Index):
                 read = [line.value]
             for expr in read:
                 self._check(line, expr)
 
-    def _check(self, line: Line, expr: Expr) -> None:
-        if isinstance(expr, Index) and isinstance(expr.base, Name):
+    def _check(self, line: un.Line, expr: ex.Expr) -> None:
+        if isinstance(expr, ex.Index) and isinstance(expr.base, ex.Name):
             declared = self.code.declared(expr.base.text)
             if declared is not None and declared.shape:
                 own = key_of(expr.base.text) in map(key_of, self.code.dummies)
@@ -349,15 +326,15 @@ class _Writer:
                     why = f"it looks at neighbours of '{expr.base.text}', which it writes"
                     self._refuse(line, f"{why}, so that the order of points shows")
                 return
-        if isinstance(expr, Name) and key_of(expr.text) in map(key_of, self.code.dummies[:2]):
+        if isinstance(expr, ex.Name) and key_of(expr.text) in map(key_of, self.code.dummies[:2]):
             self._refuse(line, "it computes with the indices of its point")
-        for part in children(expr):
+        for part in ex.children(expr):
             self._check(line, part)
 
-    def _looks_around(self, element: Index) -> bool:
+    def _looks_around(self, element: ex.Index) -> bool:
         return offset_of(element, self.code) != _OWN
 
-    def _refuse(self, line: Line, why: str) -> None:
+    def _refuse(self, line: un.Line, why: str) -> None:
         place = place_of_line(line) or self.code.module.routine
         message = f"The kernel '{self.code.name}' cannot be printed for NumPy: {why}."
         self.problems.append(Diagnostic("G010", message, place, hint=_HINT))
@@ -369,10 +346,10 @@ class _Arrays:
 
     code: KernelCode
 
-    def element(self, expr: Index) -> str | None:
+    def element(self, expr: ex.Index) -> str | None:
         """Return the text of an element of an argument, None if `expr` is none."""
         match expr.base:
-            case Name(text):
+            case ex.Name(text):
                 declared = self.code.declared(text)
             case _:
                 return None
@@ -384,7 +361,7 @@ class _Arrays:
         return f"{_plain(text)}[at({offset[0]}, {offset[1]})]"
 
 
-def offset_of(expr: Index, code: KernelCode) -> tuple[int, int] | None:
+def offset_of(expr: ex.Index, code: KernelCode) -> tuple[int, int] | None:
     """Return how far from its point an element lies, None where that is not known."""
     if len(expr.items) != len(_OWN):
         return None
@@ -394,41 +371,41 @@ def offset_of(expr: Index, code: KernelCode) -> tuple[int, int] | None:
     return None if found[0] is None or found[1] is None else (found[0], found[1])
 
 
-def _distance(item: Expr, index: str) -> int | None:
+def _distance(item: ex.Expr, index: str) -> int | None:
     match item:
-        case Name(text) if key_of(text) == key_of(index):
+        case ex.Name(text) if key_of(text) == key_of(index):
             return 0
-        case Binary(Operator.PLUS | Operator.MINUS as op, Name(text), by) if key_of(text) == key_of(
-            index
-        ):
-            value = integer_value(by)
+        case ex.Binary(Operator.PLUS | Operator.MINUS as op, ex.Name(text), by) if key_of(
+            text
+        ) == key_of(index):
+            value = ex.integer_value(by)
             return value if value is None or op is Operator.PLUS else -value
-        case Binary(Operator.PLUS, by, Name(text)) if key_of(text) == key_of(index):
-            return integer_value(by)
+        case ex.Binary(Operator.PLUS, by, ex.Name(text)) if key_of(text) == key_of(index):
+            return ex.integer_value(by)
     return None
 
 
-def _behind(stop: Expr, step: int) -> Expr:
+def _behind(stop: ex.Expr, step: int) -> ex.Expr:
     """Return the first value that a loop does not reach, as `range` has it."""
-    value = integer_value(stop)
+    value = ex.integer_value(stop)
     if value is not None:
-        return Literal(str(value + 1 if step > 0 else value - 1), Intrinsic.INTEGER)
-    one = Literal("1", Intrinsic.INTEGER)
+        return ex.Literal(str(value + 1 if step > 0 else value - 1), Intrinsic.INTEGER)
+    one = ex.Literal("1", Intrinsic.INTEGER)
     op, back = Operator.PLUS, Operator.MINUS
     if step < 0:
         op, back = back, op
     match stop:
-        case Binary(found, inner, Literal("1")) if found is back:
+        case ex.Binary(found, inner, ex.Literal("1")) if found is back:
             return inner
-    return Binary(op, stop, one)
+    return ex.Binary(op, stop, one)
 
 
-def _certainly_done(line: Do, step: int) -> bool:
+def _certainly_done(line: un.Do, step: int) -> bool:
     """Return whether a loop has one turn at least, of which nothing is left out."""
-    ends = integer_value(line.start), integer_value(line.stop)
+    ends = ex.integer_value(line.start), ex.integer_value(line.stop)
     if ends[0] is None or ends[1] is None or (ends[1] - ends[0]) * step < 0:
         return False
-    return not any(isinstance(one, Exit | Cycle) for one in walk_lines(line.body))
+    return not any(isinstance(one, un.Exit | un.Cycle) for one in walk_lines(line.body))
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -448,31 +425,31 @@ def _varying(code: KernelCode) -> set[str]:
             return found
 
 
-def _spread(lines: Iterable[Line], code: KernelCode, found: set[str], *, masked: bool) -> bool:
+def _spread(lines: Iterable[un.Line], code: KernelCode, found: set[str], *, masked: bool) -> bool:
     """Add to `found` what differs in `lines`; return whether points have left before their end."""
     for line in lines:
         match line:
-            case Assign(Name(text), value):
+            case un.Assign(ex.Name(text), value):
                 if masked or _differs(value, found, code):
                     found.add(key_of(text))
-            case If(branches, otherwise):
+            case un.If(branches, otherwise):
                 inner = masked or any(_differs(one.condition, found, code) for one in branches)
                 parts = [*(one.body for one in branches), otherwise]
                 left = [_spread(part, code, found, masked=inner) for part in parts]
                 masked = masked or any(left)
-            case Do(body=body):
-                left_inside = any(isinstance(one, Return) for one in walk_lines(body))
+            case un.Do(body=body):
+                left_inside = any(isinstance(one, un.Return) for one in walk_lines(body))
                 _spread(body, code, found, masked=masked or left_inside)
                 masked = masked or left_inside
-            case Return():
+            case un.Return():
                 return masked
     return masked
 
 
-def _differs(expr: Expr, varying: set[str], code: KernelCode) -> bool:
+def _differs(expr: ex.Expr, varying: set[str], code: KernelCode) -> bool:
     """Return whether a value may differ from point to point."""
-    for part in walk(expr):
-        if isinstance(part, Name):
+    for part in ex.walk(expr):
+        if isinstance(part, ex.Name):
             declared = code.declared(part.text)
             if key_of(part.text) in varying or (declared is not None and declared.shape):
                 return True

@@ -13,37 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Index,
-    Name,
-    Parenthesised,
-    Unary,
-    canonical,
-    integer_value,
-    walk,
-)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Call,
-    Comment,
-    Continue,
-    Cycle,
-    Do,
-    Exit,
-    If,
-    Line,
-)
 from psyclone_storage.languages.c.exact_sums import ADD_EXACTLY
 
 Terms = Mapping[str, int]
@@ -67,26 +43,26 @@ class ColumnFacts:
 class Fold:
     """A statement that adds one value to a local in each turn, or keeps the extreme one."""
 
-    name: Name
+    name: ex.Name
     how: str
-    value: Expr
+    value: ex.Expr
 
 
-def terms_of(expr: Expr) -> dict[str, int]:
+def terms_of(expr: ex.Expr) -> dict[str, int]:
     """Return the terms of a whole number; what is no sum is a term of its own."""
-    value = integer_value(expr)
+    value = ex.integer_value(expr)
     if value is not None:
         return {"": value} if value else {}
     match expr:
-        case Binary(Operator.PLUS, left, right):
+        case ex.Binary(Operator.PLUS, left, right):
             return _sum(terms_of(left), terms_of(right), 1)
-        case Binary(Operator.MINUS, left, right):
+        case ex.Binary(Operator.MINUS, left, right):
             return _sum(terms_of(left), terms_of(right), -1)
-        case Unary(Operator.MINUS, operand):
+        case ex.Unary(Operator.MINUS, operand):
             return _sum({}, terms_of(operand), -1)
-        case Unary(Operator.PLUS, operand):
+        case ex.Unary(Operator.PLUS, operand):
             return terms_of(operand)
-    return {canonical(expr): 1}
+    return {ex.canonical(expr): 1}
 
 
 def _sum(first: Terms, second: Terms, sign: int) -> dict[str, int]:
@@ -96,31 +72,33 @@ def _sum(first: Terms, second: Terms, sign: int) -> dict[str, int]:
     return {term: count for term, count in found.items() if count}
 
 
-def fold_of(line: Line) -> Fold | None:
+def fold_of(line: un.Line) -> Fold | None:
     """Return what a statement adds to a local, None if it does something else."""
     match line:
-        case Assign(Name() as name, Binary(Operator.PLUS, Name() as again, value)) if (
+        case un.Assign(ex.Name() as name, ex.Binary(Operator.PLUS, ex.Name() as again, value)) if (
             again.key == name.key and name.key not in names_in(value)
         ):
             return Fold(name, "added", value)
-        case Assign(Name() as name, CallFunction(Name(key="min" | "max" as word), (first, value))):
+        case un.Assign(
+            ex.Name() as name, ex.CallFunction(ex.Name(key="min" | "max" as word), (first, value))
+        ):
             if first == name and name.key not in names_in(value):
                 return Fold(name, _FOLDS[word], value)
     return None
 
 
-def adds_exactly(line: Line) -> bool:
+def adds_exactly(line: un.Line) -> bool:
     """Return whether a statement adds a value to a sum that is not rounded, in any order."""
-    return isinstance(line, Call) and line.procedure == Name(ADD_EXACTLY)
+    return isinstance(line, un.Call) and line.procedure == ex.Name(ADD_EXACTLY)
 
 
 @dataclass(frozen=True, slots=True)
 class CountedLoop:
     """A loop, in which code it stands, and what is done behind it."""
 
-    loop: Do
+    loop: un.Do
     code: KernelCode
-    behind: tuple[Line, ...]
+    behind: tuple[un.Line, ...]
     facts: ColumnFacts
 
     @property
@@ -136,15 +114,18 @@ class CountedLoop:
             before = len(found)
             for line in walk_lines(self.loop.body):
                 match line:
-                    case Assign(Name(key=key), value) if names_in(value) & found:
+                    case un.Assign(ex.Name(key=key), value) if names_in(value) & found:
                         found.add(key)
         return frozenset(found)
 
     def is_done_at_once(self) -> bool:
         """Return whether all turns may be done at once."""
-        lines = [one for one in walk_lines(self.loop.body) if not isinstance(one, Blank | Comment)]
+        lines = [
+            one for one in walk_lines(self.loop.body) if not isinstance(one, un.Blank | un.Comment)
+        ]
         if not lines or not all(
-            isinstance(one, Assign | Do | If | Continue) or adds_exactly(one) for one in lines
+            isinstance(one, un.Assign | un.Do | un.If | un.Continue) or adds_exactly(one)
+            for one in lines
         ):
             return False
         varying = self.varying()
@@ -152,8 +133,8 @@ class CountedLoop:
         if any(self._is_apart(one, varying) for one in lines):
             return False
         locals_ = {one.target.key for one in lines
-                   if isinstance(one, Assign) and isinstance(one.target, Name)}  # fmt: skip
-        counters = {one.variable.key for one in lines if isinstance(one, Do)}
+                   if isinstance(one, un.Assign) and isinstance(one.target, ex.Name)}  # fmt: skip
+        counters = {one.variable.key for one in lines if isinstance(one, un.Do)}
         if self.key in locals_ | counters:
             return False
         own = (locals_ | counters | {self.key}) - set(folds)
@@ -170,15 +151,20 @@ class CountedLoop:
 
     def _folds(self, varying: frozenset[str]) -> dict[str, Fold]:
         found = {}
-        every = [key for line in walk_lines(self.loop.body) for expr in expressions_of(line)
-                 for key in (one.key for one in walk(expr) if isinstance(one, Name))]  # fmt: skip
+        every = [
+            one.key
+            for line in walk_lines(self.loop.body)
+            for expr in expressions_of(line)
+            for one in ex.walk(expr)
+            if isinstance(one, ex.Name)
+        ]
         for line in self.loop.body:
             fold = fold_of(line)
             if fold is None or every.count(fold.name.key) != len(("target", "value")):
                 continue
             if self._is_cut(fold):
                 continue
-            if any(self._varies(part, varying) for part in walk(fold.value)):
+            if any(self._varies(part, varying) for part in ex.walk(fold.value)):
                 found[fold.name.key] = fold
         return found
 
@@ -190,15 +176,15 @@ class CountedLoop:
         return kinds[0] is Intrinsic.INTEGER is not kinds[1]
 
     @staticmethod
-    def _varies(part: Expr, varying: frozenset[str]) -> bool:
-        return isinstance(part, Name) and part.key in varying
+    def _varies(part: ex.Expr, varying: frozenset[str]) -> bool:
+        return isinstance(part, ex.Name) and part.key in varying
 
-    def _is_apart(self, line: Line, varying: frozenset[str]) -> bool:
+    def _is_apart(self, line: un.Line, varying: frozenset[str]) -> bool:
         """Return whether a statement keeps a loop from being done at once."""
         match line:
-            case If(branches):
+            case un.If(branches):
                 heads = [one.condition for one in branches]
-            case Do(name=name):
+            case un.Do(name=name):
                 heads = [line.start, line.stop, *([line.step] if line.step is not None else [])]
                 if name:
                     return True
@@ -206,40 +192,40 @@ class CountedLoop:
                 heads = []
         if any(names_in(one) & varying for one in heads):
             return True
-        if isinstance(line, Call):
+        if isinstance(line, un.Call):
             return self._has_no_form(line.args[-1], varying)
         return any(self._has_no_form(one, varying) for one in expressions_of(line))
 
-    def _has_no_form(self, expr: Expr, varying: frozenset[str]) -> bool:
+    def _has_no_form(self, expr: ex.Expr, varying: frozenset[str]) -> bool:
         """Return whether a part of an expression means something else for all turns at once."""
         match expr:
-            case Name():
+            case ex.Name():
                 declared = self.code.declared(expr.text)
                 return declared is not None and bool(declared.shape)
-            case Element(Name(), items):
+            case ex.Element(ex.Name(), items):
                 return any(self._has_no_form(one, varying) for one in items)
-            case CallFunction(Name(key="merge"), items) if names_in(items[-1]) & varying:
-                if any(isinstance(part, Element) and names_in(part) & varying
-                       for one in items for part in walk(one)):  # fmt: skip
+            case ex.CallFunction(ex.Name(key="merge"), items) if names_in(items[-1]) & varying:
+                if any(isinstance(part, ex.Element) and names_in(part) & varying
+                       for one in items for part in ex.walk(one)):  # fmt: skip
                     return True
                 return any(self._has_no_form(one, varying) for one in items)
-            case CallFunction(Name(key="sum" | "dot_product"), _):
+            case ex.CallFunction(ex.Name(key="sum" | "dot_product"), _):
                 return True
-            case CallFunction(Name(), items):
+            case ex.CallFunction(ex.Name(), items):
                 return any(self._has_no_form(one, varying) for one in items)
-            case Index() | ArrayLiteral():
+            case ex.Index() | ex.ArrayLiteral():
                 return True
-            case Binary(Operator.AND | Operator.OR, left, right):
+            case ex.Binary(Operator.AND | Operator.OR, left, right):
                 return bool(names_in(left) & varying or names_in(right) & varying)
-            case Binary(_, left, right):
+            case ex.Binary(_, left, right):
                 return self._has_no_form(left, varying) or self._has_no_form(right, varying)
-            case Unary(_, operand) | Parenthesised(operand):
+            case ex.Unary(_, operand) | ex.Parenthesised(operand):
                 return self._has_no_form(operand, varying)
         return False
 
     def _outlive(self, own: set[str]) -> bool:
         """Return whether somebody behind the loop may ask for the last value of a local."""
-        jumps = any(isinstance(one, Exit | Cycle) for one in walk_lines(self.code.body))
+        jumps = any(isinstance(one, un.Exit | un.Cycle) for one in walk_lines(self.code.body))
         for key in own:
             asked, is_set = _flow(self.behind, key)
             if asked or (not is_set and key in self.code.dummy_keys):
@@ -287,7 +273,7 @@ class CountedLoop:
     def _counts_layers(self) -> bool:
         """Return whether the loop has no more turns than there are layers."""
         ends = [terms_of(self.loop.start), terms_of(self.loop.stop)]
-        if self.loop.step is not None and (integer_value(self.loop.step) or 0) < 0:
+        if self.loop.step is not None and (ex.integer_value(self.loop.step) or 0) < 0:
             ends.reverse()
         first, last = ends
         if set(first) - {""}:
@@ -298,17 +284,17 @@ class CountedLoop:
         return last.get("", 0) - first.get("", 0) < 0
 
 
-def is_surely(expr: Expr, what: Callable[[Expr], bool]) -> bool:
+def is_surely(expr: ex.Expr, what: Callable[[ex.Expr], bool]) -> bool:
     """Return whether an operand of a sum or of a product is surely `what`, so that all of it is."""
     match expr:
-        case Parenthesised(operand) | Unary(_, operand):
+        case ex.Parenthesised(operand) | ex.Unary(_, operand):
             return is_surely(operand, what)
-        case Binary(op, left, right) if op is not Operator.POWER:
+        case ex.Binary(op, left, right) if op is not Operator.POWER:
             return is_surely(left, what) or is_surely(right, what)
     return what(expr)
 
 
-def asked_first(lines: Iterable[Line], key: str) -> bool:
+def asked_first(lines: Iterable[un.Line], key: str) -> bool:
     """Return whether statements may ask for a local before they give it a value."""
     return _flow(lines, key)[0]
 
@@ -318,27 +304,27 @@ def _mentions(term: str, key: str) -> bool:
     return key in word.split()
 
 
-def _changed(lines: Iterable[Line]) -> set[str]:
+def _changed(lines: Iterable[un.Line]) -> set[str]:
     """Return the arrays of which statements change elements."""
     return {
         line.target.base.key
         for line in lines
-        if isinstance(line, Assign)
-        and isinstance(line.target, Element)
-        and isinstance(line.target.base, Name)
+        if isinstance(line, un.Assign)
+        and isinstance(line.target, ex.Element)
+        and isinstance(line.target.base, ex.Name)
     }
 
 
-def _elements(lines: Iterable[Line], array: str) -> Iterator[Element]:
+def _elements(lines: Iterable[un.Line], array: str) -> Iterator[ex.Element]:
     for line in walk_lines(tuple(lines)):
         for expr in expressions_of(line):
-            for part in walk(expr):
+            for part in ex.walk(expr):
                 match part:
-                    case Element(Name(key=key)) if key == array:
+                    case ex.Element(ex.Name(key=key)) if key == array:
                         yield part
 
 
-def _flow(lines: Iterable[Line], key: str) -> tuple[bool, bool]:
+def _flow(lines: Iterable[un.Line], key: str) -> tuple[bool, bool]:
     """Return whether a local may be asked for before it gets a value, and whether it gets one."""
     for line in lines:
         asked, is_set = _flow_of(line, key)
@@ -347,17 +333,17 @@ def _flow(lines: Iterable[Line], key: str) -> tuple[bool, bool]:
     return False, False
 
 
-def _flow_of(line: Line, key: str) -> tuple[bool, bool]:
+def _flow_of(line: un.Line, key: str) -> tuple[bool, bool]:
     match line:
-        case Blank() | Comment() | Continue():
+        case un.Blank() | un.Comment() | un.Continue():
             return False, False
-        case Assign(Name() as target, value) if target.key == key:
+        case un.Assign(ex.Name() as target, value) if target.key == key:
             return key in names_in(value), True
-        case Do():
+        case un.Do():
             if any(key in names_in(one) for one in expressions_of(line)[1:]):
                 return True, False
             return _flow(line.body, key)[0] and line.variable.key != key, line.variable.key == key
-        case If(branches, otherwise):
+        case un.If(branches, otherwise):
             if any(key in names_in(one.condition) for one in branches):
                 return True, False
             ways = [_flow(part, key) for part in (*(one.body for one in branches), otherwise)]

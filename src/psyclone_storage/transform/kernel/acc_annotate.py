@@ -14,19 +14,9 @@ from collections.abc import Iterator, Mapping
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
-from psyclone_storage.ir.expr import (
-    Expr,
-    Index,
-    Keyword,
-    Member,
-    Name,
-    Origin,
-    Range,
-    Symbol,
-    integer_value,
-    walk,
-)
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.parsed import ScopeKind
@@ -46,33 +36,8 @@ from psyclone_storage.ir.rewrite import (
     with_each_block,
 )
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import (
-    Assign,
-    Associate,
-    Call,
-    Conditional,
-    Cycle,
-    Declare,
-    DirectiveLine,
-    Do,
-    DoConcurrent,
-    Exit,
-    Forall,
-    Goto,
-    If,
-    Imported,
-    InputOutput,
-    Line,
-    Opaque,
-    PointerAssign,
-    Return,
-    ScopedBlock,
-    Select,
-    Use,
-    Where,
-)
 
-_ROUTINE = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
+_ROUTINE = un.DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 _END_OF_IF = regex(r"end\s*(?:if|where)\b[^\n]*\Z", re.IGNORECASE)
 _BEFORE_NAME = regex(r"\b(?:subroutine|function)\b", re.IGNORECASE)
 _REGION = regex(r"(?:omp|acc)\b(?!\s+(?:routine|declare))", re.IGNORECASE)
@@ -85,11 +50,11 @@ _KEPT = 53
 """How many letters of a constant's name its second name has: there are 63 at most."""
 _PURE = regex(r"(?=.*\b(?:pure|elemental)\b)(?!.*\bimpure\b)", re.IGNORECASE)
 _PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
-_NAMES_ANEW = (Associate, Select, ScopedBlock, Conditional)
+_NAMES_ANEW = (un.Associate, un.Select, un.ScopedBlock, un.Conditional)
 """Constructs that may give names other meanings, or that a preprocessor divides."""
-_AT_ONCE = (Where, Forall, DoConcurrent)
+_AT_ONCE = (un.Where, un.Forall, un.DoConcurrent)
 """Constructs that nothing leaves, and in which no statement may change anything outside."""
-_LEAVERS = (Call, Return, Goto, Exit, Cycle, Opaque)
+_LEAVERS = (un.Call, un.Return, un.Goto, un.Exit, un.Cycle, un.Opaque)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +69,7 @@ class ForDevice:
     procedures: frozenset[str]
     variables: frozenset[str]
     changes: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    tables: Mapping[str, tuple[Symbol, ...]] = field(default_factory=dict)
+    tables: Mapping[str, tuple[ex.Symbol, ...]] = field(default_factory=dict)
     taken: frozenset[str] = frozenset()
 
 
@@ -116,7 +81,7 @@ def annotated(module: ProgramUnit, wanted: ForDevice) -> ProgramUnit:
     """
     specification = module.specification
     every = [one for found in wanted.tables.values() for one in found]
-    own = {one.key: one for one in every if one.origin is Origin.HOST}
+    own = {one.key: one for one in every if one.origin is ex.Origin.HOST}
     free = NameTable(wanted.taken)
     keys = dict.fromkeys(one.key for one in every)
     aliases = {key: free.fresh(f"{key[:_KEPT]}_of_module") for key in keys}
@@ -126,7 +91,7 @@ def annotated(module: ProgramUnit, wanted: ForDevice) -> ProgramUnit:
     )
     if wanted.variables:
         # Copied at the start: a variable may have a value from its declaration.
-        line = DirectiveLine(f"acc declare copyin({', '.join(sorted(wanted.variables))})")
+        line = un.DirectiveLine(f"acc declare copyin({', '.join(sorted(wanted.variables))})")
         specification = (*specification, line)
     scope = _Scope(wanted.variables).of(module, hides=False)
     contained: list[ProgramUnit | Between] = []
@@ -143,13 +108,13 @@ def annotated(module: ProgramUnit, wanted: ForDevice) -> ProgramUnit:
 
 
 def _for_device(
-    unit: ProgramUnit, tables: tuple[Symbol, ...], aliases: Mapping[str, str]
+    unit: ProgramUnit, tables: tuple[ex.Symbol, ...], aliases: Mapping[str, str]
 ) -> ProgramUnit:
     """Return a procedure with `acc routine`, and with constant arrays of its own."""
-    imported = {one.key: one for one in tables if one.origin is Origin.IMPORTED}
+    imported = {one.key: one for one in tables if one.origin is ex.Origin.IMPORTED}
     items = [_without(item, imported, aliases) for item in unit.specification]
     uses = [
-        UseStatement(Use(one.module, (Imported(aliases[key], one.name),)))
+        UseStatement(un.Use(one.module, (un.Imported(aliases[key], one.name),)))
         for key, one in imported.items()
     ]
     own = (_table(key_of(one.key), aliases[one.key], one) for one in tables)
@@ -157,34 +122,34 @@ def _for_device(
 
 
 def _without(
-    item: SpecificationItem, imported: Mapping[str, Symbol], aliases: Mapping[str, str]
+    item: SpecificationItem, imported: Mapping[str, ex.Symbol], aliases: Mapping[str, str]
 ) -> SpecificationItem:
     """Return an import without the names that a procedure has as constants of its own."""
     if not isinstance(item, UseStatement):
         return item
     names = tuple(
-        Imported(aliases[one.key], one.original) if one.key in imported else one
+        un.Imported(aliases[one.key], one.original) if one.key in imported else one
         for one in item.use.names
     )
     if item.use.whole:
         hidden = {one.original_key for one in names}
         names += tuple(
-            Imported(aliases[one.key], one.name)
+            un.Imported(aliases[one.key], one.name)
             for one in imported.values()
             if one.module_key == item.use.module_key and key_of(one.name) not in hidden
         )
     return item if names == item.use.names else replace(item, use=replace(item.use, names=names))
 
 
-def lower_bounds(table: Symbol) -> tuple[int | None, ...]:
+def lower_bounds(table: ex.Symbol) -> tuple[int | None, ...]:
     """Return the number that each dimension of a constant array begins at, None if unknown."""
     return tuple(
-        integer_value(one.lower) if isinstance(one, Range) and one.lower is not None else 1
+        ex.integer_value(one.lower) if isinstance(one, ex.Range) and one.lower is not None else 1
         for one in table.shape
     )
 
 
-def _table(name: str, value: str, table: Symbol, words: str = "") -> Opaque:
+def _table(name: str, value: str, table: ex.Symbol, words: str = "") -> un.Opaque:
     """Return the declaration of a constant array with the kind, shape and values of another."""
     assert isinstance(table.type, ScalarType)
     # The compiler finds the upper bounds; the lower ones would be 1 if they were left to it.
@@ -194,7 +159,7 @@ def _table(name: str, value: str, table: Symbol, words: str = "") -> Opaque:
     if len(target) + len(value) > _LONG:
         sign = "= &\n     "
     text = f"{head}\n      {target} {sign} {value}"
-    return Opaque(text, frozenset({name, value}))
+    return un.Opaque(text, frozenset({name, value}))
 
 
 def _for_host(unit: ProgramUnit, scope: _Scope) -> ProgramUnit:
@@ -209,7 +174,7 @@ def _for_host(unit: ProgramUnit, scope: _Scope) -> ProgramUnit:
     return replace(unit, body=_Updates(inside).of(unit.body), contained=inner)
 
 
-def obstacles(module: ProgramUnit, wanted: ForDevice) -> Iterator[tuple[str, Line, str]]:
+def obstacles(module: ProgramUnit, wanted: ForDevice) -> Iterator[tuple[str, un.Line, str]]:
     """Yield the variables that change where no directive can follow, with the place and reason."""
     scope = _Scope(wanted.variables).of(module, hides=False)
     for unit in module.contained:
@@ -217,12 +182,14 @@ def obstacles(module: ProgramUnit, wanted: ForDevice) -> Iterator[tuple[str, Lin
             yield from _obstacles(unit, scope.narrowed(wanted.changes.get(key_of(unit.name))))
 
 
-def _obstacles(unit: ProgramUnit, scope: _Scope) -> Iterator[tuple[str, Line, str]]:
+def _obstacles(unit: ProgramUnit, scope: _Scope) -> Iterator[tuple[str, un.Line, str]]:
     inside = scope.of(unit)
     if not inside.variables or _is_pure_unit(unit):
         return
     updates, lines = _Updates(inside), list(walk_lines(unit.body))
-    has_regions = any(isinstance(one, DirectiveLine) and _REGION.match(one.text) for one in lines)
+    has_regions = any(
+        isinstance(one, un.DirectiveLine) and _REGION.match(one.text) for one in lines
+    )
     for line in lines:
         changed = sorted(updates.changed_by(line))
         for reason in _reasons_against(line, updates, has_regions):
@@ -234,32 +201,32 @@ def _obstacles(unit: ProgramUnit, scope: _Scope) -> Iterator[tuple[str, Line, st
             yield from _obstacles(item, inside)
 
 
-def _reasons_against(line: Line, updates: _Updates, has_regions: bool) -> Iterator[str]:
+def _reasons_against(line: un.Line, updates: _Updates, has_regions: bool) -> Iterator[str]:
     """Yield why no directive can stand behind the change that `line` may make."""
     if has_regions:
         yield "it is changed in a procedure with directives, between which none may stand"
-    goes_on = isinstance(line, InputOutput) and any(
-        isinstance(item, Keyword) and item.key in _JUMPS for item in line.controls
+    goes_on = isinstance(line, un.InputOutput) and any(
+        isinstance(item, ex.Keyword) and item.key in _JUMPS for item in line.controls
     )
-    if goes_on or (isinstance(line, Opaque) and _TO_LABEL.search(line.text)):
+    if goes_on or (isinstance(line, un.Opaque) and _TO_LABEL.search(line.text)):
         yield "the statement that may change it may go on at a label"
     behind = (one for block in blocks_of(line) for one in block)
-    if isinstance(line, If) and _is_one_line(line) and any(map(updates.may_need, behind)):
+    if isinstance(line, un.If) and _is_one_line(line) and any(map(updates.may_need, behind)):
         yield "a condition may change it in front of a statement that may need it"
 
 
-def _named_anew(line: Line) -> frozenset[str]:
+def _named_anew(line: un.Line) -> frozenset[str]:
     """Return the names that a construct gives to something of its own."""
     match line:
-        case Associate(pairs):
+        case un.Associate(pairs):
             return frozenset(name.key for name, _ in pairs)
-        case Select(alias=Name() as alias):
+        case un.Select(alias=ex.Name() as alias):
             return frozenset({alias.key})
-        case DoConcurrent(controls) | Forall(controls):
+        case un.DoConcurrent(controls) | un.Forall(controls):
             return frozenset(one.variable.key for one in controls)
-        case ScopedBlock():
-            own = {one.key for one in line.declarations if isinstance(one, Declare)}
-            stated = (one.names for one in line.declarations if isinstance(one, Opaque))
+        case un.ScopedBlock():
+            own = {one.key for one in line.declarations if isinstance(one, un.Declare)}
+            stated = (one.names for one in line.declarations if isinstance(one, un.Opaque))
             imported = {name.key for use in line.uses for name in use.names}
             return frozenset(own | imported).union(*stated)
     return frozenset()
@@ -274,7 +241,7 @@ def _names_given(unit: ProgramUnit) -> frozenset[str]:
             found.update(one.local for one in item.use.names)
             # A module that is imported as a whole may have any name of the language.
             stated |= PURE if item.use.whole else frozenset()
-        elif isinstance(item, Opaque) and _OF_PROCEDURES.match(item.text):
+        elif isinstance(item, un.Opaque) and _OF_PROCEDURES.match(item.text):
             stated |= item.names
     return keys_of(found) | stated
 
@@ -329,7 +296,7 @@ def _declared(unit: ProgramUnit) -> frozenset[str]:
 
 
 def _in_namelists(items: tuple[SpecificationItem, ...]) -> frozenset[str]:
-    found = (item for item in items if isinstance(item, Opaque) and "namelist" in item.names)
+    found = (item for item in items if isinstance(item, un.Opaque) and "namelist" in item.names)
     return frozenset[str]().union(*(item.names for item in found))
 
 
@@ -340,15 +307,15 @@ class _Updates:
         self._scope = scope
         self._variables = scope.variables
 
-    def of(self, block: tuple[Line, ...]) -> tuple[Line, ...]:
+    def of(self, block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
         """Return `block` with a directive behind whatever may change a variable."""
         return tuple(line for old in block for line in self._with_update(old))
 
-    def may_need(self, line: Line) -> bool:
+    def may_need(self, line: un.Line) -> bool:
         """Return whether what is in a construct may need a value, or go past what follows it."""
         return any(map(self._may_need, walk_lines((line,))))
 
-    def _with_update(self, line: Line) -> Iterator[Line]:
+    def _with_update(self, line: un.Line) -> Iterator[un.Line]:
         goes_in = blocks_of(line) and not _is_one_line(line) and not isinstance(line, _AT_ONCE)
         inside = goes_in and self.may_need(line)
         if not inside or isinstance(line, _NAMES_ANEW):
@@ -362,11 +329,11 @@ class _Updates:
         if changed:
             yield _update(changed)
 
-    def _with_each_leaver(self, line: Line, variables: frozenset[str]) -> Line:
+    def _with_each_leaver(self, line: un.Line, variables: frozenset[str]) -> un.Line:
         """Return a construct with an update in front of all that may need a value, or go past."""
 
-        def changed(block: tuple[Line, ...]) -> tuple[Line, ...]:
-            found: list[Line] = []
+        def changed(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+            found: list[un.Line] = []
             for old in block:
                 whole = _is_one_line(old) or isinstance(old, _AT_ONCE)
                 here = self.may_need(old) if whole else self._may_need(old)
@@ -376,31 +343,31 @@ class _Updates:
 
         return with_each_block(line, changed)
 
-    def _may_need(self, line: Line) -> bool:
+    def _may_need(self, line: un.Line) -> bool:
         """Return whether a statement may go elsewhere, or call what needs a value on the device."""
-        parts = (part for expr in expressions_of(line) for part in walk(expr))
+        parts = (part for expr in expressions_of(line) for part in ex.walk(expr))
         return isinstance(line, _LEAVERS) or any(map(self._may_call, parts))
 
-    def _may_call(self, part: Expr) -> bool:
+    def _may_call(self, part: ex.Expr) -> bool:
         """Return whether a part of an expression may call a function that is not the language's."""
-        if not isinstance(part, Index) or any(isinstance(item, Range) for item in part.items):
+        if not isinstance(part, ex.Index) or any(isinstance(item, ex.Range) for item in part.items):
             return False
         known = self._scope.arrays | (PURE - self._scope.given)
-        return not (isinstance(part.base, Name) and part.base.key in known)
+        return not (isinstance(part.base, ex.Name) and part.base.key in known)
 
-    def _changed_in(self, line: Line) -> frozenset[str]:
+    def _changed_in(self, line: un.Line) -> frozenset[str]:
         return frozenset[str]().union(*(self.changed_by(one) for one in walk_lines((line,))))
 
-    def changed_by(self, line: Line) -> frozenset[str]:
+    def changed_by(self, line: un.Line) -> frozenset[str]:
         """Return the variables that `line` itself may change, those inside of it left out."""
         match line:
-            case Assign(target, value) | PointerAssign(target, value):
+            case un.Assign(target, value) | un.PointerAssign(target, value):
                 found = {_root(target)} | self._passed_in(value) | self._passed_in(target)
-            case Do():
+            case un.Do():
                 found = {line.variable.key}.union(*map(self._passed_in, expressions_of(line)))
-            case If() | Where():
+            case un.If() | un.Where():
                 found = set[str]().union(*map(self._passed_in, expressions_of(line)))
-            case DirectiveLine():
+            case un.DirectiveLine():
                 found = set()
             case _:
                 found = set(names_of_line(line))
@@ -408,33 +375,33 @@ class _Updates:
                     found |= self._scope.listed
         return frozenset(found & self._variables)
 
-    def _passed_in(self, expr: Expr) -> set[str]:
+    def _passed_in(self, expr: ex.Expr) -> set[str]:
         """Return the variables that functions in `expr` are passed."""
         found: set[str] = set()
-        for part in walk(expr):
-            if isinstance(part, Index) and self._may_call(part):
+        for part in ex.walk(expr):
+            if isinstance(part, ex.Index) and self._may_call(part):
                 found.update(*(names_in(item) for item in part.items))
         return found & self._variables
 
 
-def _update(variables: frozenset[str]) -> DirectiveLine:
-    return DirectiveLine(f"acc update device({', '.join(sorted(variables))})")
+def _update(variables: frozenset[str]) -> un.DirectiveLine:
+    return un.DirectiveLine(f"acc update device({', '.join(sorted(variables))})")
 
 
-def _reads_namelists(line: Line) -> bool:
+def _reads_namelists(line: un.Line) -> bool:
     """Return whether a statement may read a namelist."""
-    return getattr(line, "word", "") == "read" or isinstance(line, Opaque)
+    return getattr(line, "word", "") == "read" or isinstance(line, un.Opaque)
 
 
-def _root(target: Expr) -> str:
-    while isinstance(target, Index | Member | Keyword):
-        target = target.value if isinstance(target, Keyword) else target.base
-    return target.key if isinstance(target, Name) else ""
+def _root(target: ex.Expr) -> str:
+    while isinstance(target, ex.Index | ex.Member | ex.Keyword):
+        target = target.value if isinstance(target, ex.Keyword) else target.base
+    return target.key if isinstance(target, ex.Name) else ""
 
 
-def _is_one_line(line: Line) -> bool:
+def _is_one_line(line: un.Line) -> bool:
     """Return whether a statement stands behind a condition, in its line."""
     extent = getattr(line, "extent", None)
-    if not isinstance(line, If | Where) or extent is None:
+    if not isinstance(line, un.If | un.Where) or extent is None:
         return False
     return _END_OF_IF.search(extent.text) is None

@@ -24,25 +24,8 @@ from psyclone_storage.analysis.bodies.nests import CodeFootprint, footprints_of
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.analysis.footprints import check_fuse
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Literal,
-    Name,
-    Parenthesised,
-    Sort,
-    Symbol,
-    Unary,
-    canonical,
-    children,
-    integer_value,
-    intrinsic_called,
-    walk,
-    whole_number,
-)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.intrinsics import EXACT
 from psyclone_storage.ir.kernel import StencilShape
@@ -103,12 +86,12 @@ def _reach(call: KernelCall, dummy: Dummy, schedule: Schedule) -> int | str | No
     extent = None if dummy.arg is None else call.args[dummy.arg].extent
     if extent is None:
         return None
-    known = next((one.actual for one in schedule.data if one.name == canonical(extent)), extent)
+    known = next((one.actual for one in schedule.data if one.name == ex.canonical(extent)), extent)
     match known:
-        case Name(symbol=Symbol(value=value, sort=Sort.CONSTANT)) if value is not None:
+        case ex.Name(symbol=ex.Symbol(value=value, sort=ex.Sort.CONSTANT)) if value is not None:
             known = value
-    number = integer_value(known)
-    return canonical(extent) if number is None else number
+    number = ex.integer_value(known)
+    return ex.canonical(extent) if number is None else number
 
 
 def _columns(call: KernelCall, dummy: Dummy, reach: int | str | None) -> int:
@@ -155,14 +138,14 @@ def _may_have_versions(code: KernelCode, sizes: Collection[str]) -> bool:
         return False
     if not written_names(code.body, RoutineNames(code)).isdisjoint(sizes):
         return False
-    parts = [part for line in lines for expr in expressions_of(line) for part in walk(expr)]
+    parts = [part for line in lines for expr in expressions_of(line) for part in ex.walk(expr)]
     return all(map(_is_exact, parts))
 
 
-def _is_exact(part: Expr) -> bool:
-    if isinstance(part, CallFunction):
-        return intrinsic_called(part) in EXACT
-    return not (isinstance(part, Binary) and part.op is Operator.POWER)
+def _is_exact(part: ex.Expr) -> bool:
+    if isinstance(part, ex.CallFunction):
+        return ex.intrinsic_called(part) in EXACT
+    return not (isinstance(part, ex.Binary) and part.op is Operator.POWER)
 
 
 def _version(
@@ -212,7 +195,7 @@ def _only_address(code: KernelCode, sizes: Sizes, counters: Collection[str]) -> 
     return True
 
 
-def _addresses(expr: Expr, sizes: Sizes, counters: Collection[str], code: KernelCode) -> bool:
+def _addresses(expr: ex.Expr, sizes: Sizes, counters: Collection[str], code: KernelCode) -> bool:
     """Return whether sizes and counters are only in subscripts of arguments in `expr`.
 
     Sizes may be divisors as well: those of full stencils are odd, so that no compiler multiplies.
@@ -222,53 +205,53 @@ def _addresses(expr: Expr, sizes: Sizes, counters: Collection[str], code: Kernel
     if names_in(expr).isdisjoint((*sizes, *counters)):
         return True
     match expr:
-        case Element(Name() as base, items):
-            parts = [part for item in items for part in walk(item)]
+        case ex.Element(ex.Name() as base, items):
+            parts = [part for item in items for part in ex.walk(item)]
             return base.key in code.dummy_keys and all(map(_is_of_index, parts))
-        case Binary(Operator.DIVIDE, left, right) if _is_size(right, sizes):
+        case ex.Binary(Operator.DIVIDE, left, right) if _is_size(right, sizes):
             return _addresses(left, sizes, counters, code)
-        case Binary() | Unary() | Parenthesised() | CallFunction():
-            return all(_addresses(part, sizes, counters, code) for part in children(expr))
+        case ex.Binary() | ex.Unary() | ex.Parenthesised() | ex.CallFunction():
+            return all(_addresses(part, sizes, counters, code) for part in ex.children(expr))
     return False
 
 
-def _is_of_index(part: Expr) -> bool:
-    if isinstance(part, Binary):
+def _is_of_index(part: ex.Expr) -> bool:
+    if isinstance(part, ex.Binary):
         return part.op in (Operator.PLUS, Operator.MINUS, Operator.TIMES)
-    return isinstance(part, Name | Element | Literal | Parenthesised)
+    return isinstance(part, ex.Name | ex.Element | ex.Literal | ex.Parenthesised)
 
 
-def _is_size(expr: Expr, sizes: Sizes) -> bool:
+def _is_size(expr: ex.Expr, sizes: Sizes) -> bool:
     """Return whether `expr` is a size, as it is or as a real number."""
     match expr:
-        case Name():
+        case ex.Name():
             return expr.key in sizes
-        case CallFunction(items=(Name() as name, *_)) if intrinsic_called(expr) == "real":
+        case ex.CallFunction(items=(ex.Name() as name, *_)) if ex.intrinsic_called(expr) == "real":
             return name.key in sizes
     return False
 
 
-def _number(value: int, name: str, code: KernelCode) -> Expr:
-    return constant(value, type_of(Name(name), code) or INTEGER)
+def _number(value: int, name: str, code: KernelCode) -> ex.Expr:
+    return constant(value, type_of(ex.Name(name), code) or INTEGER)
 
 
-def _is_full(code: KernelCode, sizes: Sizes) -> Expr:
+def _is_full(code: KernelCode, sizes: Sizes) -> ex.Expr:
     """Return the condition that stencils have `sizes`."""
     names = {key_of(name): name for name in code.dummies}
-    tests: list[Expr] = [
-        Binary(Operator.EQUAL, Name(names[key]), _number(count, key, code))
+    tests: list[ex.Expr] = [
+        ex.Binary(Operator.EQUAL, ex.Name(names[key]), _number(count, key, code))
         for key, count in sizes.items()
     ]
     condition = tests[0]
     for test in tests[1:]:
-        condition = Binary(Operator.AND, condition, test)
+        condition = ex.Binary(Operator.AND, condition, test)
     return condition
 
 
 def _count(loop: Do) -> int | None:
     """Return how many iterations a loop has that counts by one, if they are known and few."""
-    start, stop = whole_number(loop.start), integer_value(loop.stop)
-    if start is None or stop is None or (loop.step and whole_number(loop.step) != 1):
+    start, stop = ex.whole_number(loop.start), ex.integer_value(loop.stop)
+    if start is None or stop is None or (loop.step and ex.whole_number(loop.step) != 1):
         return None
     return stop - start + 1 if 1 <= stop - start + 1 <= _MOST_COLUMNS else None
 
@@ -280,7 +263,7 @@ def with_unrolled(code: KernelCode, number: int) -> KernelCode:
     """
 
     def unrolled(loop: Do) -> tuple[Line, ...]:
-        inner, first = inner_of(loop), whole_number(loop.start)
+        inner, first = inner_of(loop), ex.whole_number(loop.start)
         assert first is not None
         copies: list[Line] = []
         for value in range(first, first + (_count(loop) or 0)):
@@ -338,6 +321,6 @@ def _targets(loop: Do) -> frozenset[str]:
     return frozenset(name for line in lines for name in _base(line.target))
 
 
-def _base(target: Expr) -> frozenset[str]:
+def _base(target: ex.Expr) -> frozenset[str]:
     base = getattr(target, "base", None)
-    return frozenset({base.key}) if isinstance(base, Name) else frozenset()
+    return frozenset({base.key}) if isinstance(base, ex.Name) else frozenset()

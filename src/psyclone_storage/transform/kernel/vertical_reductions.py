@@ -20,23 +20,9 @@ from psyclone_storage.analysis.bodies.shapes import (
     type_of,
 )
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.code import KernelCode, Specified
-from psyclone_storage.ir.expr import (
-    Binary,
-    Element,
-    Expr,
-    Index,
-    Literal,
-    Name,
-    Parenthesised,
-    Section,
-    canonical,
-    intrinsic_called,
-    walk,
-    whole,
-    whole_number,
-)
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
@@ -49,14 +35,14 @@ from psyclone_storage.passes.element_loops import ElementLoops
 from psyclone_storage.passes.scalarise import check_assignment
 from psyclone_storage.passes.scratch import Scratch, names_of
 
-_OF_INDEX = (Name, Element, Literal, Binary, Parenthesised)
+_OF_INDEX = (ex.Name, ex.Element, ex.Literal, ex.Binary, ex.Parenthesised)
 """What an index is made of that has the same value wherever its names have."""
 
 
 def changes_target(line: Assign) -> bool:
     """Return whether the new value of what a statement assigns to depends on the one before."""
-    target = canonical(line.target)
-    return any(canonical(part) == target for part in walk(line.value))
+    target = ex.canonical(line.target)
+    return any(ex.canonical(part) == target for part in ex.walk(line.value))
 
 
 def over_levels(code: KernelCode) -> KernelCode:
@@ -86,19 +72,19 @@ def _levels(line: Line, scratch: Scratch) -> tuple[Line, ...]:
         return (line,)
     match dimensions_of(line.target, code):
         case (Triplet(start, stop, None),) if not check_assignment(line, code):
-            top = simplified(Binary(Operator.MINUS, stop, start))
-            driver = (Triplet(whole(0), top),)
+            top = simplified(ex.Binary(Operator.MINUS, stop, start))
+            driver = (Triplet(ex.whole(0), top),)
             loops = ElementLoops(driver, (scratch.counter("level"),))
             sides = map(loops.position(code).element, (line.target, line.value))
             return loops.around((Assign(*sides),))
     return (line,)
 
 
-def _is_by_level(value: Expr) -> bool:
+def _is_by_level(value: ex.Expr) -> bool:
     return all(
-        intrinsic_called(part) in ELEMENTAL
-        for part in walk(value)
-        if isinstance(part, Index) and not isinstance(part, Element | Section)
+        ex.intrinsic_called(part) in ELEMENTAL
+        for part in ex.walk(value)
+        if isinstance(part, ex.Index) and not isinstance(part, ex.Element | ex.Section)
     )
 
 
@@ -114,7 +100,7 @@ def heads_and_last(loop: Do) -> tuple[tuple[Assign, ...], Line] | None:
     heads = tuple(line for line in lines[:-1] if isinstance(line, Assign))
     if not lines or len(heads) < len(lines) - 1:
         return None
-    return (heads, lines[-1]) if all(isinstance(one.target, Name) for one in heads) else None
+    return (heads, lines[-1]) if all(isinstance(one.target, ex.Name) for one in heads) else None
 
 
 def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
@@ -135,23 +121,23 @@ def _with_loop_alone(code: KernelCode, number: int) -> KernelCode:
     return linked(_without_declarations(changed, frozenset(values)))
 
 
-def _indices(heads: Iterable[Assign], number: int, code: KernelCode) -> dict[str, Expr]:
+def _indices(heads: Iterable[Assign], number: int, code: KernelCode) -> dict[str, ex.Expr]:
     """Return what the variables hold that begin the body of loop `number`, by their keys.
 
     Nothing if one of them does not hold an index in all of the rest of the loop, and no longer.
     """
     flow = flow_of(code)
     node = flow.loops[number - 1]
-    values: dict[str, Expr] = {}
+    values: dict[str, ex.Expr] = {}
     for line in heads:
         value = substituted(line.value, values)
-        if not isinstance(line.target, Name) or not _holds_index(line.target, value, node, flow):
+        if not isinstance(line.target, ex.Name) or not _holds_index(line.target, value, node, flow):
             return {}
         values[line.target.key] = value
     return values
 
 
-def _holds_index(name: Name, value: Expr, loop: FlowNode, flow: Flow) -> bool:
+def _holds_index(name: ex.Name, value: ex.Expr, loop: FlowNode, flow: Flow) -> bool:
     """Return whether a variable has `value` in all of the rest of a loop, and is not used later."""
     key, code = name.key, flow.code
     kind = type_of(name, code)
@@ -166,21 +152,21 @@ def _holds_index(name: Name, value: Expr, loop: FlowNode, flow: Flow) -> bool:
     )
 
 
-def _is_of(kind: ScalarType, value: Expr, code: KernelCode) -> bool:
+def _is_of(kind: ScalarType, value: ex.Expr, code: KernelCode) -> bool:
     """Return whether variables and elements of `kind`, and literals with them, make up a value.
 
     One of another kind may be too narrow for what is computed with the variable that holds it.
     """
     match value:
-        case Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:
-            sides = [side for side in (left, right) if whole_number(side) is None]
+        case ex.Binary(op, left, right) if op.kind is OperatorKind.ARITHMETIC:
+            sides = [side for side in (left, right) if ex.whole_number(side) is None]
             return bool(sides) and all(_is_of(kind, side, code) for side in sides)
-        case Parenthesised(operand):
+        case ex.Parenthesised(operand):
             return _is_of(kind, operand, code)
-        case Element(items=items):
-            plain = all(isinstance(part, _OF_INDEX) for item in items for part in walk(item))
+        case ex.Element(items=items):
+            plain = all(isinstance(part, _OF_INDEX) for item in items for part in ex.walk(item))
             return plain and type_of(value, code) == kind
-    return isinstance(value, Name) and type_of(value, code) == kind
+    return isinstance(value, ex.Name) and type_of(value, code) == kind
 
 
 def _without_declarations(code: KernelCode, keys: frozenset[str]) -> KernelCode:

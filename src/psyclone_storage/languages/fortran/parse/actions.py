@@ -10,23 +10,8 @@ import re
 from collections.abc import Callable
 
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, ImpliedDo, Keyword, Name, Star
-from psyclone_storage.ir.unit import (
-    Allocate,
-    Assign,
-    Call,
-    Continue,
-    Cycle,
-    Deallocate,
-    Exit,
-    Goto,
-    Include,
-    InputOutput,
-    Nullify,
-    PointerAssign,
-    Return,
-    Stop,
-)
 from psyclone_storage.languages.fortran.parse.brackets import closing, first_outside, list_items
 from psyclone_storage.languages.fortran.parse.executable import expression, read_action
 from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
@@ -43,8 +28,8 @@ _END_FILE = regex(r"end\s*file\b\s*", re.IGNORECASE)
 _INCLUDE = regex(r"include\s*(?P<file>'[^']*'|\"[^\"]*\")$", re.IGNORECASE)
 
 Action = (
-    Assign | PointerAssign | Call | Allocate | Deallocate | Nullify | InputOutput | Return | Exit
-    | Cycle | Continue | Goto | Stop | Include
+    un.Assign | un.PointerAssign | un.Call | un.Allocate | un.Deallocate | un.Nullify
+    | un.InputOutput | un.Return | un.Exit | un.Cycle | un.Continue | un.Goto | un.Stop | un.Include
 )  # fmt: skip
 """A statement without statements in it."""
 
@@ -67,31 +52,31 @@ def read_simple(text: str) -> Action | None:
 
 
 def _return(_: str, rest: str) -> Action:
-    return Return(expression(rest) if rest else None)
+    return un.Return(expression(rest) if rest else None)
 
 
 def _exit(_: str, rest: str) -> Action | None:
-    return Exit(rest) if not rest or _NAME.match(rest) else None
+    return un.Exit(rest) if not rest or _NAME.match(rest) else None
 
 
 def _cycle(_: str, rest: str) -> Action | None:
-    return Cycle(rest) if not rest or _NAME.match(rest) else None
+    return un.Cycle(rest) if not rest or _NAME.match(rest) else None
 
 
 def _continue(_: str, rest: str) -> Action | None:
-    return None if rest else Continue()
+    return None if rest else un.Continue()
 
 
 def _goto(text: str, _: str) -> Action | None:
     found = _GOTO.match(text)
     rest = found["rest"].strip() if found else ""
     if rest.isdigit():
-        return Goto((rest,))
+        return un.Goto((rest,))
     chosen = _LABELS.match(rest)
     if chosen is None:
         return None
     labels = tuple(label.strip() for label in chosen["labels"].split(","))
-    return Goto(labels, expression(chosen["selector"]))
+    return un.Goto(labels, expression(chosen["selector"]))
 
 
 def _stop(_: str, rest: str) -> Action:
@@ -111,12 +96,12 @@ def _stopping(rest: str, *, error: bool) -> Action:
             quiet = expression(rest[named.end() : stop])
         elif start < stop:
             code = expression(rest[start:stop])
-    return Stop(code, error, quiet)
+    return un.Stop(code, error, quiet)
 
 
 def _include(text: str, _: str) -> Action | None:
     found = _INCLUDE.match(text)
-    return Include(found["file"]) if found else None
+    return un.Include(found["file"]) if found else None
 
 
 # ---------------------------------------------------------------------------- memory
@@ -129,17 +114,17 @@ def _allocate(_: str, rest: str) -> Action | None:
     colons = first_outside(inside, "::")
     kind = inside[:colons].strip() if colons >= 0 else ""
     items = _listed(inside[colons + 2 :] if colons >= 0 else inside, _argument)
-    return Allocate(items, kind)
+    return un.Allocate(items, kind)
 
 
 def _deallocate(_: str, rest: str) -> Action | None:
     inside = _only_brackets(rest)
-    return None if inside is None else Deallocate(_listed(inside, _argument))
+    return None if inside is None else un.Deallocate(_listed(inside, _argument))
 
 
 def _nullify(_: str, rest: str) -> Action | None:
     inside = _only_brackets(rest)
-    return None if inside is None else Nullify(_listed(inside, expression))
+    return None if inside is None else un.Nullify(_listed(inside, expression))
 
 
 def _only_brackets(rest: str) -> str | None:
@@ -156,7 +141,7 @@ def _print(_: str, rest: str) -> Action | None:
     items = [rest[start:stop] for start, stop in list_items(rest, 0, len(rest))]
     if not items or rest.startswith("="):
         return None
-    return InputOutput("print", (_value(items[0]),), tuple(map(_item, items[1:])))
+    return un.InputOutput("print", (_value(items[0]),), tuple(map(_item, items[1:])))
 
 
 def _read(_: str, rest: str) -> Action | None:
@@ -165,7 +150,7 @@ def _read(_: str, rest: str) -> Action | None:
     items = [rest[start:stop] for start, stop in list_items(rest, 0, len(rest))]
     if not items:
         return None
-    return InputOutput("read", (Star(), _value(items[0])), tuple(map(_item, items[1:])))
+    return un.InputOutput("read", (Star(), _value(items[0])), tuple(map(_item, items[1:])))
 
 
 def _write(_: str, rest: str) -> Action | None:
@@ -181,7 +166,7 @@ def _transfer(word: str, rest: str) -> Action | None:
     if close < 0:
         return None
     behind = rest[close + 1 :].strip().removeprefix(",")
-    return InputOutput(word, _listed(rest[1:close], _argument), _listed(behind, _item))
+    return un.InputOutput(word, _listed(rest[1:close], _argument), _listed(behind, _item))
 
 
 def _on_file(text: str, rest: str) -> Action | None:
@@ -190,8 +175,8 @@ def _on_file(text: str, rest: str) -> Action | None:
     word = found.group().lower() if found else ""
     inside = _only_brackets(rest)
     if inside is not None:
-        return InputOutput(word, _listed(inside, _argument))
-    return InputOutput(word, (expression(rest),)) if rest and rest[0] != "=" else None
+        return un.InputOutput(word, _listed(inside, _argument))
+    return un.InputOutput(word, (expression(rest),)) if rest and rest[0] != "=" else None
 
 
 def _end(text: str, _: str) -> Action | None:

@@ -13,12 +13,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.code import (
-    STATEMENT_FUNCTION,
-    KernelCode,
-    KernelModule,
-    Structure,
-)
+from psyclone_storage.ir import code as kc
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.scopes import local_names
@@ -50,7 +45,7 @@ from psyclone_storage.languages.fortran.parse.trivia import (
 _NOT_NESTED = ("P005", "P006")
 
 
-def read_code(source: SourceText, name: str) -> KernelCode:
+def read_code(source: SourceText, name: str) -> kc.KernelCode:
     """Return the subroutine `name` of a module.
 
     Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
@@ -66,7 +61,7 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
 
 
-def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> KernelCode:
+def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> kc.KernelCode:
     """Return the procedure of `scope`, which is in `module`, its parent if none is given."""
     around = module or scope.parent
     assert around is not None
@@ -74,7 +69,7 @@ def code_of(scope: ScopeNode, module: ScopeNode | None = None) -> KernelCode:
     return _code(scope, own)
 
 
-def _with_helpers(code: KernelCode, scope: ScopeNode) -> KernelCode:
+def _with_helpers(code: kc.KernelCode, scope: ScopeNode) -> kc.KernelCode:
     """Return `code` with the procedures of its module that it may call, directly or not."""
     around = scope.parent
     assert around is not None
@@ -105,20 +100,20 @@ def _is_wanted(scope: ScopeNode, name: str) -> bool:
     return is_of_module and scope.kind is ScopeKind.SUBROUTINE and scope.key == name
 
 
-def _module(around: ScopeNode) -> KernelModule:
+def _module(around: ScopeNode) -> kc.KernelModule:
     """Return what a module offers to its procedures; it is read once for all of them."""
     if around.module is None:
         around.module = _read_module(around)
     return around.module
 
 
-def _read_module(around: ScopeNode) -> KernelModule:
+def _read_module(around: ScopeNode) -> kc.KernelModule:
     first = around.opening.whole().stop
     inside = around.statements[1:]
     last = _contains(inside[:-1])
     place = Span(around.opening.source, first, inside[last].offset(0))
     specification = read_specification(list(elements(inside[:last], place)))
-    return KernelModule(
+    return kc.KernelModule(
         around.name,
         Span(around.opening.source, _end_before(around), around.stop),
         around.place,
@@ -130,7 +125,7 @@ def _read_module(around: ScopeNode) -> KernelModule:
     )
 
 
-def _structures(around: ScopeNode) -> tuple[Structure, ...]:
+def _structures(around: ScopeNode) -> tuple[kc.Structure, ...]:
     """Return the derived types of a module, by their plain names and as those of the module."""
     own = tuple(structures_in(around))
     return (*(replace(item, module="") for item in own), *own)
@@ -152,7 +147,7 @@ def _procedure(scope: ScopeNode) -> Procedure:
     return Procedure(scope.key, names, scope.place, is_function, pure, dummies, scalars)
 
 
-def _code(scope: ScopeNode, module: KernelModule) -> KernelCode:
+def _code(scope: ScopeNode, module: kc.KernelModule) -> kc.KernelCode:
     head = scope.head
     run = _elements(scope)
     contains = _contains(run)
@@ -161,7 +156,7 @@ def _code(scope: ScopeNode, module: KernelModule) -> KernelCode:
     if functions := end_of_functions(run[body:contains], specification):
         body += functions
         specification = read_specification(run[:body])
-    code = KernelCode(
+    code = kc.KernelCode(
         scope.name,
         scope.dummies,
         specification.declarations,
@@ -202,7 +197,7 @@ def end_of_functions(run: Sequence[Element], specification: Specification) -> in
     for place, item in enumerate(run, 1):
         if isinstance(item, Remark):
             continue
-        found = STATEMENT_FUNCTION.match(item.text)
+        found = kc.STATEMENT_FUNCTION.match(item.text)
         if found is None or found["name"].lower() not in scalars - unclear:
             break
         end = place

@@ -10,19 +10,8 @@ import re
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Name, Range, Verbatim
-from psyclone_storage.ir.unit import (
-    Associate,
-    Case,
-    Control,
-    Critical,
-    Do,
-    DoConcurrent,
-    Forall,
-    ScopedBlock,
-    Select,
-    While,
-)
 from psyclone_storage.languages.fortran.parse.brackets import closing, first_outside, list_items
 from psyclone_storage.languages.fortran.parse.executable import argument, expression
 from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
@@ -51,7 +40,16 @@ _END = regex(
 )
 _NAME_ALONE = regex(r"[a-z]\w*$", re.IGNORECASE)
 
-Head = Do | While | DoConcurrent | Select | Associate | Forall | ScopedBlock | Critical
+Head = (
+    un.Do
+    | un.While
+    | un.DoConcurrent
+    | un.Select
+    | un.Associate
+    | un.Forall
+    | un.ScopedBlock
+    | un.Critical
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +148,11 @@ def read_head(text: str) -> Head | None:
         return _associate(_inside(text, found.end()))
     if found := _FORALL.match(text):
         controls, mask, kind = _controls(_inside(text, found.end()))
-        return Forall(controls, (), mask, kind)
+        return un.Forall(controls, (), mask, kind)
     if text.lower() == "block":
-        return ScopedBlock((), (), ())
+        return un.ScopedBlock((), (), ())
     if "".join(text.lower().split()) in ("critical", "critical()"):
-        return Critical(())
+        return un.Critical(())
     if found := LABELLED_DO.match(text) or _DO.match(text):
         return _loop(text[found.end() :].strip().removeprefix(",").strip())
     return None
@@ -162,20 +160,20 @@ def read_head(text: str) -> Head | None:
 
 def _loop(rest: str) -> Head | None:
     if not rest:
-        return While(None, ())
+        return un.While(None, ())
     if counted := _COUNTED.match(rest):
         bounds = [rest[first:last] for first, last in list_items(rest, counted.end(), len(rest))]
         if len(bounds) not in (2, 3):
             return None
         start, stop, *step = map(expression, bounds)
-        return Do(Name(counted["variable"]), start, stop, (), *step)
+        return un.Do(Name(counted["variable"]), start, stop, (), *step)
     if found := _WHILE.match(rest):
         mask = read_mask(rest[found.end() :])
-        return None if mask.rest else While(mask.condition, ())
+        return None if mask.rest else un.While(mask.condition, ())
     if found := _CONCURRENT.match(rest):
         close = closing(rest, found.end())
         controls, condition, kind = _controls(rest[found.end() + 1 : close])
-        return DoConcurrent(controls, (), condition, kind, rest[close + 1 :].strip())
+        return un.DoConcurrent(controls, (), condition, kind, rest[close + 1 :].strip())
     return None
 
 
@@ -186,20 +184,20 @@ def _inside(text: str, opening: int) -> str:
     return text[opening + 1 : -1].strip()
 
 
-def _controls(text: str) -> tuple[tuple[Control, ...], Expr | None, str]:
+def _controls(text: str) -> tuple[tuple[un.Control, ...], Expr | None, str]:
     """Return the counters of a head, its mask and the type that it gives the counters."""
     colons = first_outside(text, "::")
     kind = text[:colons].strip() if colons >= 0 else ""
     start = colons + 2 if colons >= 0 else 0
     items = [text[first:last] for first, last in list_items(text, start, len(text))]
-    found: list[Control] = []
+    found: list[un.Control] = []
     mask: Expr | None = None
     for item in items:
         named = _COUNTED.match(item)
         parts = _parts(item[named.end() :]) if named and mask is None else []
         if named and len(parts) in (2, 3):
             first, last, *step = map(expression, parts)
-            found.append(Control(Name(named["variable"]), first, last, *step))
+            found.append(un.Control(Name(named["variable"]), first, last, *step))
         elif item is items[-1]:
             mask = expression(item)
         else:
@@ -227,38 +225,38 @@ def _parts(text: str) -> list[str]:
     return [*found, text[start:].strip()]
 
 
-def _select(word: str, inside: str) -> Select:
+def _select(word: str, inside: str) -> un.Select:
     alias = _ALIAS.match(inside) if word != "case" else None
     selector = expression(inside[alias.end() :] if alias else inside)
-    return Select(selector, (), word, Name(alias["name"]) if alias else None)
+    return un.Select(selector, (), word, Name(alias["name"]) if alias else None)
 
 
-def _associate(inside: str) -> Associate:
+def _associate(inside: str) -> un.Associate:
     pairs = []
     for first, last in list_items(inside, 0, len(inside)):
         alias = _ALIAS.match(inside, first, last)
         if alias is None:
             raise UnreadableError(inside)
         pairs.append((Name(alias["name"]), argument(inside[alias.end() : last])))
-    return Associate(tuple(pairs), ())
+    return un.Associate(tuple(pairs), ())
 
 
-def read_case(text: str) -> Case:
+def read_case(text: str) -> un.Case:
     """Return a case without its statements."""
     found = _CASE.match(text)
     if found is None:
         raise UnreadableError(text)
     if found["other"]:
-        return Case((), (), found["other"].lower())
+        return un.Case((), (), found["other"].lower())
     close = closing(text, found.end())
     word = {"typeis": "type is", "classis": "class is"}.get(
         "".join(found["word"].lower().split()), found["word"].lower()
     )
     inside = text[found.end() + 1 : close].strip()
     if word != "case":
-        return Case((Name(inside) if _NAME_ALONE.match(inside) else Verbatim(inside),), (), word)
+        return un.Case((Name(inside) if _NAME_ALONE.match(inside) else Verbatim(inside),), (), word)
     items = [inside[first:last] for first, last in list_items(inside, 0, len(inside))]
-    return Case(tuple(map(_guard, items)), (), word)
+    return un.Case(tuple(map(_guard, items)), (), word)
 
 
 def _guard(text: str) -> Expr:

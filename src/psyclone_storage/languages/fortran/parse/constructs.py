@@ -15,23 +15,7 @@ from itertools import pairwise
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.unit import (
-    Associate,
-    Branch,
-    Case,
-    Conditional,
-    ConditionalBranch,
-    Critical,
-    Forall,
-    Format,
-    If,
-    Label,
-    Line,
-    Opaque,
-    ScopedBlock,
-    Select,
-    Where,
-)
+from psyclone_storage.ir import unit as un
 from psyclone_storage.languages.fortran.parse.actions import read_simple
 from psyclone_storage.languages.fortran.parse.brackets import closing
 from psyclone_storage.languages.fortran.parse.comments import (
@@ -80,11 +64,11 @@ _FORALL = regex(r"forall\s*\(", re.IGNORECASE)
 _FORMAT = regex(r"format\s*(?P<text>\(.*\))$", re.IGNORECASE)
 _THEN = regex(r"then(?:\s+\w+)?$", re.IGNORECASE)
 _END_WORDS = {
-    Select: "select", Associate: "associate", Forall: "forall", Critical: "critical",
+    un.Select: "select", un.Associate: "associate", un.Forall: "forall", un.Critical: "critical",
 }  # fmt: skip
 
 
-def read_lines(body: Sequence[Element]) -> tuple[Line, ...]:
+def read_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
     """Return the statements of a kernel that `body` is; a comment behind one comes before it."""
     try:
         return tuple(_ElementCursor(body, whole=False).everything())
@@ -92,11 +76,11 @@ def read_lines(body: Sequence[Element]) -> tuple[Line, ...]:
         return (opaque(body),)
 
 
-def read_whole_lines(body: Sequence[Element]) -> tuple[Line, ...]:
+def read_whole_lines(body: Sequence[Element]) -> tuple[un.Line, ...]:
     """Return all statements that `body` is in their order, with what stands between them."""
     run = tuple(_outside_of_statements(body))
     reading = _ElementCursor(run, whole=True)
-    found: list[Line] = []
+    found: list[un.Line] = []
     while not reading.at_end():
         start = reading.position
         try:
@@ -144,12 +128,12 @@ class _ElementCursor:
         """Return whether everything has been read."""
         return self._at >= len(self._run)
 
-    def everything(self) -> Iterator[Line]:
+    def everything(self) -> Iterator[un.Line]:
         """Yield all lines; raise `NestingError` if a construct ends that has not begun."""
         while not self.at_end():
             yield from self.step()
 
-    def step(self, until: str = "") -> Sequence[Line]:
+    def step(self, until: str = "") -> Sequence[un.Line]:
         """Return the lines that the next element, or the construct there, is."""
         element = self._run[self._at]
         if isinstance(element, Remark):
@@ -160,7 +144,7 @@ class _ElementCursor:
             raise NestingError
         return (*self._trailing(), self._statement(element))
 
-    def _block(self, until: str = "") -> Iterator[Line]:
+    def _block(self, until: str = "") -> Iterator[un.Line]:
         """Yield lines up to the statement that ends the construct or branch, which is left.
 
         A loop with the label `until` ends behind the statement that has it.
@@ -175,7 +159,7 @@ class _ElementCursor:
 
     # ------------------------------------------------------------------------ between statements
 
-    def _remark(self, remark: Remark) -> Line:
+    def _remark(self, remark: Remark) -> un.Line:
         if not is_conditional(remark):
             self._at += 1
             return remark_line(remark)
@@ -187,24 +171,24 @@ class _ElementCursor:
         _check_balance(self._run[self._at : stop])
         return self._opaque(stop)
 
-    def _conditional(self) -> Line:
+    def _conditional(self) -> un.Line:
         """Return what the preprocessor chooses from, opaque if a branch cuts through something."""
         start = self._at
         places = conditional_branches(self._run, start)
-        parts: list[ConditionalBranch] = []
+        parts: list[un.ConditionalBranch] = []
         try:
             for first, last in pairwise(places):
                 inner = self._run[first + 1 : last]
                 body = tuple(_ElementCursor(inner, whole=True, labels=self._labels).everything())
                 head = self._run[first]
                 assert isinstance(head, Remark)
-                parts.append(ConditionalBranch(head.text, body, place=head.place))
+                parts.append(un.ConditionalBranch(head.text, body, place=head.place))
         except NestingError:
             return self._opaque(self._end_of(start))
         self._at = places[-1] + 1
-        return Conditional(tuple(parts), extent=self._extent(start))
+        return un.Conditional(tuple(parts), extent=self._extent(start))
 
-    def _trailing(self) -> Iterator[Line]:
+    def _trailing(self) -> Iterator[un.Line]:
         """Yield the comment behind the statement here, and take it out of the run, in a kernel."""
         following = self._at + 1
         if not self._whole and following < len(self._run):
@@ -215,15 +199,15 @@ class _ElementCursor:
 
     # ------------------------------------------------------------------------ statements
 
-    def _labelled(self, statement: SourceStatement, until: str) -> Sequence[Line]:
+    def _labelled(self, statement: SourceStatement, until: str) -> Sequence[un.Line]:
         form = _FORMAT.match(statement.text)
         if form:
             self._at += 1
             place = Span(statement.source, start_of(statement), stop_of(statement))
-            return (Format(statement.label, form["text"], place=place),)
+            return (un.Format(statement.label, form["text"], place=place),)
         first = start_of(statement)
         place = Span(statement.source, first, first + len(statement.label))
-        label = Label(statement.label, place=place)
+        label = un.Label(statement.label, place=place)
         before = tuple(self._trailing())
         if statement.label not in self._labels:
             if _divides(statement):
@@ -239,7 +223,7 @@ class _ElementCursor:
             raise NestingError
         return (*before, label, self._action(statement))
 
-    def _statement(self, statement: SourceStatement) -> Line:
+    def _statement(self, statement: SourceStatement) -> un.Line:
         if statement.split:
             return self._opaque(self._end_of(self._at))
         if not opens(statement.text):
@@ -249,14 +233,14 @@ class _ElementCursor:
             line = self._construct(statement)
         except (NestingError, UnreadableError):
             line = None
-        is_kept_whole = isinstance(line, Associate) and not self._whole
+        is_kept_whole = isinstance(line, un.Associate) and not self._whole
         if line is not None and not is_kept_whole:
             return line
         self._at, self._labels, self._ended = start, labels, ""
         found = self._opaque(self._end_of(start))
-        return replace(found, associate=line) if isinstance(line, Associate) else found
+        return replace(found, associate=line) if isinstance(line, un.Associate) else found
 
-    def _action(self, statement: SourceStatement) -> Line:
+    def _action(self, statement: SourceStatement) -> un.Line:
         text = statement.text
         line = self._under_mask(statement) if _IF.match(text) else _simple(text, statement, 0)
         if line is None:
@@ -264,7 +248,7 @@ class _ElementCursor:
         self._at += 1
         return line
 
-    def _under_mask(self, statement: SourceStatement) -> Line | None:
+    def _under_mask(self, statement: SourceStatement) -> un.Line | None:
         """Return an `if` with one statement behind it."""
         try:
             mask = read_mask(statement.text)
@@ -272,17 +256,17 @@ class _ElementCursor:
             return None
         if not mask.rest or mask.rest[0].isdigit() or mask.rest[0] in "=%":
             return _simple(statement.text, statement, 0)
-        action = _simple(mask.rest, statement, mask.rest_at) or Opaque(
+        action = _simple(mask.rest, statement, mask.rest_at) or un.Opaque(
             mask.rest,
             names_in(mask.rest),
             place=statement.span(mask.rest_at, len(statement.text)),
         )
         whole = statement.whole()
-        return If((Branch(mask.condition, (action,), place=whole),), extent=whole)
+        return un.If((un.Branch(mask.condition, (action,), place=whole),), extent=whole)
 
     # ------------------------------------------------------------------------ constructs
 
-    def _construct(self, statement: SourceStatement) -> Line | None:
+    def _construct(self, statement: SourceStatement) -> un.Line | None:
         """Return the construct that starts here, None if its head is not understood."""
         text = unnamed_text(statement.text)
         name = construct_of(statement.text)
@@ -294,13 +278,13 @@ class _ElementCursor:
         match head:
             case None:
                 return None
-            case ScopedBlock() if not self._whole:
+            case un.ScopedBlock() if not self._whole:
                 return None
-            case Select():
+            case un.Select():
                 if not self._whole and head.word != "case":
                     return None
                 return self._selection(statement, head, name)
-            case ScopedBlock():
+            case un.ScopedBlock():
                 return self._scope(name)
         start = self._at
         self._at += 1
@@ -310,11 +294,11 @@ class _ElementCursor:
             body = tuple(self._block())
             self._close(_END_WORDS.get(type(head), "do"), name)
         extent = self._extent(start)
-        if isinstance(head, Critical):
+        if isinstance(head, un.Critical):
             return replace(head, body=body, name=name, extent=extent)
         return replace(head, body=body, name=name, place=statement.whole(), extent=extent)
 
-    def _labelled_body(self, label: str) -> tuple[Line, ...]:
+    def _labelled_body(self, label: str) -> tuple[un.Line, ...]:
         """Return the statements up to the one with `label`, which may end loops around, too."""
         self._labels.append(label)
         body = tuple(self._block(label))
@@ -325,10 +309,10 @@ class _ElementCursor:
             self._ended = ""
         return body
 
-    def _choice(self, statement: SourceStatement, text: str, name: str) -> Line:
+    def _choice(self, statement: SourceStatement, text: str, name: str) -> un.Line:
         start = self._at
-        branches: list[Branch] = []
-        otherwise: tuple[Line, ...] | None = None
+        branches: list[un.Branch] = []
+        otherwise: tuple[un.Line, ...] | None = None
         current: SourceStatement | None = statement
         while current is not None:
             word = other_branch(current.text) if branches else "elseif"
@@ -340,17 +324,17 @@ class _ElementCursor:
             if mask is None:
                 otherwise = body
             elif _THEN.match(mask.rest):
-                branches.append(Branch(mask.condition, body, place=current.whole()))
+                branches.append(un.Branch(mask.condition, body, place=current.whole()))
             else:
                 raise NestingError
             current = self._next_branch()
         self._close("if", name)
-        return If(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
+        return un.If(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
 
-    def _masks(self, statement: SourceStatement, text: str, name: str) -> Line:
+    def _masks(self, statement: SourceStatement, text: str, name: str) -> un.Line:
         start = self._at
-        branches: list[Branch] = []
-        otherwise: tuple[Line, ...] | None = None
+        branches: list[un.Branch] = []
+        otherwise: tuple[un.Line, ...] | None = None
         current: SourceStatement | None = statement
         while current is not None:
             if otherwise is not None or (branches and other_branch(current.text) != "elsewhere"):
@@ -362,10 +346,10 @@ class _ElementCursor:
             if mask is None:
                 otherwise = body
             else:
-                branches.append(Branch(mask.condition, body, place=current.whole()))
+                branches.append(un.Branch(mask.condition, body, place=current.whole()))
             current = self._next_branch()
         self._close("where", name)
-        return Where(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
+        return un.Where(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
 
     def _next_branch(self) -> SourceStatement | None:
         element = None if self.at_end() else self._run[self._at]
@@ -373,11 +357,11 @@ class _ElementCursor:
             return element
         return None
 
-    def _selection(self, statement: SourceStatement, head: Select, name: str) -> Line:
+    def _selection(self, statement: SourceStatement, head: un.Select, name: str) -> un.Line:
         start = self._at
         self._at += 1
         before = tuple(self._block())
-        cases: list[Case] = []
+        cases: list[un.Case] = []
         while not self.at_end():
             element = self._run[self._at]
             if not isinstance(element, SourceStatement) or not is_case(element.text):
@@ -390,7 +374,7 @@ class _ElementCursor:
         found = replace(head, cases=tuple(cases), before=before, name=name)
         return replace(found, place=place, extent=extent)
 
-    def _scope(self, name: str) -> Line | None:
+    def _scope(self, name: str) -> un.Line | None:
         """Return a block with what it declares."""
         start = self._at
         stop = self._end_of(start)
@@ -404,7 +388,7 @@ class _ElementCursor:
         self._at = stop - 1
         self._close("block", name)
         parts = (specification.uses, specification.declarations, body)
-        return ScopedBlock(*parts, name=name, extent=self._extent(start))
+        return un.ScopedBlock(*parts, name=name, extent=self._extent(start))
 
     def _close(self, word: str, name: str) -> None:
         element = None if self.at_end() else self._run[self._at]
@@ -421,7 +405,7 @@ class _ElementCursor:
         begin = first.offset(0) if isinstance(first, SourceStatement) else start_of(first)
         return Span(source_of(first), begin, stop_of(last))
 
-    def _opaque(self, stop: int) -> Opaque:
+    def _opaque(self, stop: int) -> un.Opaque:
         run = self._run[self._at : stop]
         self._at = stop
         found = opaque(run)
@@ -499,21 +483,21 @@ def _directives_in(statement: SourceStatement) -> Iterator[str]:
         yield from _DIRECTIVE.findall(statement.whole().text)
 
 
-def _simple(text: str, statement: SourceStatement, at: int) -> Line | None:
+def _simple(text: str, statement: SourceStatement, at: int) -> un.Line | None:
     """Return the statement without statements in it that `text` is, from position `at` on."""
     place = statement.span(at, len(statement.text))
     try:
         if _WHERE.match(text) and not is_assigned(text):
             mask = read_mask(text)
             inner = _simple(mask.rest, statement, at + mask.rest_at)
-            branch = () if inner is None else (Branch(mask.condition, (inner,), place=place),)
-            return Where(branch, extent=place) if branch else None
+            branch = () if inner is None else (un.Branch(mask.condition, (inner,), place=place),)
+            return un.Where(branch, extent=place) if branch else None
         if _FORALL.match(text) and not is_assigned(text):
             mask_end = closing(text, text.index("(")) + 1
             head = read_head(text[:mask_end].strip())
             rest = text[mask_end:].lstrip()
             inner = _simple(rest, statement, at + len(text) - len(rest))
-            if not isinstance(head, Forall) or inner is None:
+            if not isinstance(head, un.Forall) or inner is None:
                 return None
             return replace(head, body=(inner,), place=place, extent=place)
     except UnreadableError:
@@ -537,7 +521,7 @@ def _check_balance(run: Sequence[Element]) -> None:
         raise NestingError
 
 
-def _without_label(found: Opaque, statement: SourceStatement) -> Opaque:
+def _without_label(found: un.Opaque, statement: SourceStatement) -> un.Opaque:
     """Return opaque text without the label in front of it, which is a line of its own."""
     assert found.place is not None
     first = statement.offset(0)

@@ -9,23 +9,7 @@ the position of the first token that cannot stand there. An image selector is no
 from __future__ import annotations
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    ComplexLiteral,
-    Expr,
-    ImpliedDo,
-    Index,
-    Keyword,
-    Literal,
-    Member,
-    Name,
-    Parenthesised,
-    Range,
-    Star,
-    Unary,
-    Verbatim,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.operators import (
     SPELLINGS,
@@ -91,7 +75,7 @@ class ExpressionParser:
 
     # ------------------------------------------------------------------------ operations
 
-    def expression(self, least: int = _DEFINED) -> Expr:
+    def expression(self, least: int = _DEFINED) -> ex.Expr:
         """Return the expression here, with operators of rank `least` and above."""
         left = self._operand(least)
         compared = False
@@ -107,7 +91,7 @@ class ExpressionParser:
                 compared = False
             self.at += 1
             # Powers are computed from the right, all others from the left.
-            left = Binary(op, left, self.expression(rank if rank == _POWER else rank + 1))
+            left = ex.Binary(op, left, self.expression(rank if rank == _POWER else rank + 1))
         return left
 
     def _operator(self) -> AnyOperator | None:
@@ -122,7 +106,7 @@ class ExpressionParser:
             return None if found is Operator.NOT else found or DefinedOperator(word)
         return None
 
-    def _operand(self, least: int) -> Expr:
+    def _operand(self, least: int) -> ex.Expr:
         text, kind = self.texts[self.at], self.kinds[self.at]
         if kind == TokenKind.NAME:
             return self._designator()
@@ -133,18 +117,18 @@ class ExpressionParser:
                 raise self.fail()
             self.at += 1
             if op is not None:
-                return Unary(op, self.expression(_NOT + 1))
-            return Unary(DefinedOperator(word), self._primary())
+                return ex.Unary(op, self.expression(_NOT + 1))
+            return ex.Unary(DefinedOperator(word), self._primary())
         if kind == TokenKind.MARK and text in ("-", "+"):
             if least > _SIGN:
                 raise self.fail()
             self.at += 1
-            return Unary(SPELLINGS[text], self.expression(_SIGN + 1))
+            return ex.Unary(SPELLINGS[text], self.expression(_SIGN + 1))
         return self._primary()
 
     # ------------------------------------------------------------------------ primaries
 
-    def _primary(self) -> Expr:
+    def _primary(self) -> ex.Expr:
         text, kind = self.texts[self.at], self.kinds[self.at]
         match kind:
             case TokenKind.NAME:
@@ -152,41 +136,41 @@ class ExpressionParser:
             case TokenKind.INTEGER | TokenKind.REAL | TokenKind.LOGICAL:
                 self.at += 1
                 value, mark, kind_name = text.partition("_")
-                return Literal(value.lower() + mark + kind_name, _NUMBERS[TokenKind(kind)],
+                return ex.Literal(value.lower() + mark + kind_name, _NUMBERS[TokenKind(kind)],
                                kind_name or None)  # fmt: skip
             case TokenKind.STRING:
                 return self._string()
             case TokenKind.BOZ:
                 self.at += 1
-                return Verbatim(text.upper())
+                return ex.Verbatim(text.upper())
         if text == "(":
             return self._in_brackets()
         if kind == TokenKind.MARK and text in _CLOSING:
             return self._constructor()
         raise self.fail()
 
-    def _string(self) -> Expr:
+    def _string(self) -> ex.Expr:
         text = self.texts[self.at]
         self.at += 1
         prefix = text[: text.index(text[-1])]
-        literal = Literal(text, Intrinsic.CHARACTER, prefix[:-1] or None)
-        return Index(literal, self._items()) if self.texts[self.at] == "(" else literal
+        literal = ex.Literal(text, Intrinsic.CHARACTER, prefix[:-1] or None)
+        return ex.Index(literal, self._items()) if self.texts[self.at] == "(" else literal
 
-    def _in_brackets(self) -> Expr:
+    def _in_brackets(self) -> ex.Expr:
         """Return what stands in brackets: an operand, or the two parts of a complex constant."""
         self.at += 1
         inner = self.expression()
         if self.skip(","):
-            inner = ComplexLiteral(inner, self.expression())
+            inner = ex.ComplexLiteral(inner, self.expression())
             self.expect(")")
             return inner
         self.expect(")")
         # Brackets count where they tell the order of a computation.
-        if isinstance(inner, Binary) and inner.op.kind is OperatorKind.ARITHMETIC:
+        if isinstance(inner, ex.Binary) and inner.op.kind is OperatorKind.ARITHMETIC:
             return replace(inner, bracketed=True)
         return inner
 
-    def _constructor(self) -> Expr:
+    def _constructor(self) -> ex.Expr:
         """Return the array constructor here; one with a type is carried along as text."""
         first = self.at
         closing = _CLOSING[self.texts[first]]
@@ -197,12 +181,12 @@ class ExpressionParser:
                 self._constructor_item()
                 if self.texts[self.at] != closing:
                     self.expect(",")
-            return Verbatim(self.tokens.source[start : self.tokens.stops[self.at - 1]])
+            return ex.Verbatim(self.tokens.source[start : self.tokens.stops[self.at - 1]])
         items = [self._constructor_item()]
         while self.skip(","):
             items.append(self._constructor_item())
         self.expect(closing)
-        return ArrayLiteral(tuple(items))
+        return ex.ArrayLiteral(tuple(items))
 
     def _skip_type(self) -> bool:
         """Go behind a type and its `::` at the start of a constructor, if there is one."""
@@ -220,14 +204,14 @@ class ExpressionParser:
                 return True
         return False
 
-    def _constructor_item(self) -> Expr:
+    def _constructor_item(self) -> ex.Expr:
         """Return an item of an array constructor, which may be an implied loop."""
         if self.texts[self.at] != "(":
             return self.expression()
         loop = self._implied_do()
         return loop if loop is not None else self.expression()
 
-    def _implied_do(self) -> ImpliedDo | None:
+    def _implied_do(self) -> ex.ImpliedDo | None:
         """Return the implied loop `(items, i = first, last)` that stands here, or None."""
         head = self._head_of_implied_do()
         if head is None:
@@ -247,7 +231,7 @@ class ExpressionParser:
             raise self.fail()
         self.expect(")")
         step = bounds[2] if len(bounds) == 3 else None
-        return ImpliedDo(tuple(items), Name(variable), bounds[0], bounds[1], step)
+        return ex.ImpliedDo(tuple(items), ex.Name(variable), bounds[0], bounds[1], step)
 
     def _head_of_implied_do(self) -> int | None:
         """Return where `i =` stands in the brackets that open here, None if it does not."""
@@ -266,22 +250,22 @@ class ExpressionParser:
 
     # ------------------------------------------------------------------------ designators
 
-    def _designator(self) -> Expr:
+    def _designator(self) -> ex.Expr:
         """Return a name with all subscripts, arguments and components that follow it."""
         name = self.name()
         opened = self.texts[self.at] == "("
         if opened and name.lower() in PROCEDURES:
             name = name.lower()
-        found: Expr = Name(name)
+        found: ex.Expr = ex.Name(name)
         while True:
             if self.texts[self.at] == "(":
-                found = Index(found, self._items())
+                found = ex.Index(found, self._items())
             elif self.skip("%"):
-                found = Member(found, self.name())
+                found = ex.Member(found, self.name())
             else:
                 return found
 
-    def _items(self) -> tuple[Expr, ...]:
+    def _items(self) -> tuple[ex.Expr, ...]:
         """Return the subscripts or arguments in the brackets that open here."""
         self.at += 1
         if self.skip(")"):
@@ -292,34 +276,34 @@ class ExpressionParser:
         self.expect(")")
         return tuple(items)
 
-    def _item(self) -> Expr:
+    def _item(self) -> ex.Expr:
         text = self.texts[self.at]
         if self.kinds[self.at] == TokenKind.NAME and self.texts[self.at + 1] == "=":
             self.at += 2
-            return Keyword(text, self._argument())
+            return ex.Keyword(text, self._argument())
         if text == ":":
             return self._triplet(None)
         found = self._argument()
         return self._triplet(found) if self.texts[self.at] == ":" else found
 
-    def _argument(self) -> Expr:
+    def _argument(self) -> ex.Expr:
         """Return a whole argument: a variable in brackets is passed by its value."""
         opened = self.texts[self.at] == "("
         found = self.expression()
-        if opened and isinstance(found, Name | Index | Member):
-            return Parenthesised(found)
+        if opened and isinstance(found, ex.Name | ex.Index | ex.Member):
+            return ex.Parenthesised(found)
         return found
 
-    def _triplet(self, lower: Expr | None) -> Range:
+    def _triplet(self, lower: ex.Expr | None) -> ex.Range:
         """Return the subscript triplet whose first `:` stands here."""
         self.at += 1
         upper = None if self.texts[self.at] in (":", ",", ")") else self.expression()
         step = self.expression() if self.skip(":") else None
-        return Range(lower, upper, step)
+        return ex.Range(lower, upper, step)
 
     # ------------------------------------------------------------------------ shapes
 
-    def shape(self) -> tuple[Expr, ...]:
+    def shape(self) -> tuple[ex.Expr, ...]:
         """Return the dimensions in the brackets that open here."""
         self.expect("(")
         dimensions = [self._dimension()]
@@ -328,14 +312,14 @@ class ExpressionParser:
         self.expect(")")
         return tuple(dimensions)
 
-    def _dimension(self) -> Expr:
+    def _dimension(self) -> ex.Expr:
         if self.texts[self.at] in ("*", ".."):
             self.at += 1
-            return Star() if self.texts[self.at - 1] == "*" else Verbatim("..")
+            return ex.Star() if self.texts[self.at - 1] == "*" else ex.Verbatim("..")
         lower = None if self.texts[self.at] == ":" else self.expression()
         if not self.skip(":"):
             assert lower is not None
             return lower
         if self.skip("*"):
-            return Range(lower, Star())
-        return Range(lower, None if self.texts[self.at] in (",", ")") else self.expression())
+            return ex.Range(lower, ex.Star())
+        return ex.Range(lower, None if self.texts[self.at] in (",", ")") else self.expression())

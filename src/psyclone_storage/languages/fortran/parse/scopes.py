@@ -14,15 +14,8 @@ from collections.abc import Iterator, Sequence
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir import parsed
 from psyclone_storage.ir.code import KernelModule
-from psyclone_storage.ir.parsed import (
-    Association,
-    Declaration,
-    ParsedStructure,
-    ParsedUse,
-    Scope,
-    ScopeKind,
-)
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.languages.fortran.parse.spec_statements import ProcedureHead, TypeDefinition
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement, scan
@@ -64,7 +57,7 @@ class ScopeNode:
     `module` is what a module offers to its procedures, once that is read.
     """
 
-    kind: ScopeKind
+    kind: parsed.ScopeKind
     name: str
     opening: SourceStatement
     parent: ScopeNode | None
@@ -74,9 +67,9 @@ class ScopeNode:
     stop: int = -1
     head: ProcedureHead | None = None
     children: list[ScopeNode] = field(default_factory=list)
-    uses: list[ParsedUse] = field(default_factory=list)
-    declarations: list[Declaration] = field(default_factory=list)
-    associations: list[Association] = field(default_factory=list)
+    uses: list[parsed.ParsedUse] = field(default_factory=list)
+    declarations: list[parsed.Declaration] = field(default_factory=list)
+    associations: list[parsed.Association] = field(default_factory=list)
     definitions: list[TypeDefinition] = field(default_factory=list)
     implicit: str = ""
     others: set[str] = field(default_factory=set)
@@ -85,7 +78,7 @@ class ScopeNode:
     generics: list[InterfaceBlock] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
     module: KernelModule | None = field(default=None, repr=False)
-    _parsed: Scope | None = None
+    _parsed: parsed.Scope | None = None
 
     @property
     def key(self) -> str:
@@ -105,7 +98,7 @@ class ScopeNode:
     @property
     def is_procedure(self) -> bool:
         """True for a subroutine or a function."""
-        return self.kind in (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
+        return self.kind in (parsed.ScopeKind.SUBROUTINE, parsed.ScopeKind.FUNCTION)
 
     @property
     def procedures(self) -> list[ScopeNode]:
@@ -143,7 +136,7 @@ class ScopeNode:
         return self
 
     @property
-    def parsed(self) -> Scope:
+    def parsed(self) -> parsed.Scope:
         """Its declarations as a record; derived types have the modules that they come from."""
         if self._parsed is None:
             self._parsed = _frozen(self)
@@ -172,14 +165,14 @@ class FileScopes:
     @property
     def modules(self) -> list[ScopeNode]:
         """The modules."""
-        return [scope for scope in self.scopes if scope.kind is ScopeKind.MODULE]
+        return [scope for scope in self.scopes if scope.kind is parsed.ScopeKind.MODULE]
 
     def statements_between(self, start: int, stop: int) -> Sequence[SourceStatement]:
         """Return the statements that begin between two offsets."""
         first = bisect_left(self.statements, start, key=_begin)
         return self.statements[first : bisect_left(self.statements, stop, lo=first, key=_begin)]
 
-    def structures(self) -> tuple[ParsedStructure, ...]:
+    def structures(self) -> tuple[parsed.ParsedStructure, ...]:
         """Return the derived types of the file, with what they inherit from one another."""
         own = [(definition, scope) for scope in self.scopes for definition in scope.definitions]
         by_name = {definition.structure.name: definition for definition, _ in own}
@@ -199,8 +192,8 @@ def _begin(statement: SourceStatement) -> int:
 # ---------------------------------------------------------------------------- parsed forms
 
 
-def _frozen(opened: ScopeNode) -> Scope:
-    return Scope(
+def _frozen(opened: ScopeNode) -> parsed.Scope:
+    return parsed.Scope(
         opened.kind,
         opened.name,
         tuple(opened.uses),
@@ -217,16 +210,16 @@ def _frozen(opened: ScopeNode) -> Scope:
 
 
 def _with_origins(
-    declarations: tuple[Declaration, ...], scope: ScopeNode
-) -> tuple[Declaration, ...]:
+    declarations: tuple[parsed.Declaration, ...], scope: ScopeNode
+) -> tuple[parsed.Declaration, ...]:
     """Return the declarations with the derived types named as in the modules they come from."""
     origins: dict[str, DerivedType] = {}
     return tuple(_with_origin(declaration, scope, origins) for declaration in declarations)
 
 
 def _with_origin(
-    declaration: Declaration, scope: ScopeNode, origins: dict[str, DerivedType]
-) -> Declaration:
+    declaration: parsed.Declaration, scope: ScopeNode, origins: dict[str, DerivedType]
+) -> parsed.Declaration:
     if not isinstance(declaration.type, DerivedType):
         return declaration
     name = declaration.type.name
@@ -240,7 +233,7 @@ def _origin(name: str, scope: ScopeNode) -> DerivedType:
     """Return where the type called `name` in `scope` comes from, as far as the file tells."""
     for inner in scope.outwards():
         if any(definition.structure.name == name for definition in inner.definitions):
-            return DerivedType(name, inner.key if inner.kind is ScopeKind.MODULE else None)
+            return DerivedType(name, inner.key if inner.kind is parsed.ScopeKind.MODULE else None)
         for use in inner.uses:
             for used in (*(use.only or ()), *use.renames):
                 if used.local.lower() == name:
@@ -250,7 +243,7 @@ def _origin(name: str, scope: ScopeNode) -> DerivedType:
 
 def _inherited(
     definition: TypeDefinition, by_name: dict[str, TypeDefinition]
-) -> tuple[Declaration, ...]:
+) -> tuple[parsed.Declaration, ...]:
     """Return the components of a type behind those of the types it extends, of the same file."""
     components = definition.structure.components
     seen = {definition.structure.name}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import (
     AccLoopDirective,
     AccRoutineDirective,
@@ -20,19 +21,14 @@ from psyclone_storage.ir.directive import (
 from psyclone_storage.ir.expr import Expr, spell
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.unit import (
-    DeviceItem,
-    DirectiveBlock,
-    EnterDataLine,
-    ExitDataLine,
-    QueueWaitLine,
-    ReductionLine,
-    TaskWaitLine,
-    UpdateLine,
-)
 
 StandAlone = (
-    EnterDataLine | ExitDataLine | UpdateLine | QueueWaitLine | TaskWaitLine | ReductionLine
+    un.EnterDataLine
+    | un.ExitDataLine
+    | un.UpdateLine
+    | un.QueueWaitLine
+    | un.TaskWaitLine
+    | un.ReductionLine
 )
 
 _WORDS = {
@@ -66,7 +62,7 @@ _PRIVATE = (*_ALL_SHARED, Directive.OMP_TASK, Directive.OMP_TASKLOOP, Directive.
 _REGIONS_WITH_COPIES = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
 
 
-def spell_block(block: DirectiveBlock) -> tuple[list[str], list[str]]:
+def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
     """Return the directives before a block, and those behind it."""
     kind = block.directive
     if kind is Directive.ACC_DATA:
@@ -83,19 +79,19 @@ def spell_block(block: DirectiveBlock) -> tuple[list[str], list[str]]:
 def spell_directive(line: StandAlone) -> str:
     """Return a directive that stands for itself."""
     match line:
-        case EnterDataLine(items, queue, values):
+        case un.EnterDataLine(items, queue, values):
             how = "copyin" if values else "create"
             return " ".join((f"acc enter data {how}({_listed(items)})", *_queue(queue)))
-        case ExitDataLine(items):
+        case un.ExitDataLine(items):
             return f"acc exit data delete({_listed(items)})"
-        case UpdateLine(to, item, if_present):
+        case un.UpdateLine(to, item, if_present):
             condition = " if_present" if if_present else ""
             return f"acc update {_SIDES[to]}({spell(item)}){condition}"
-        case QueueWaitLine(queue):
+        case un.QueueWaitLine(queue):
             return f"acc wait({queue})"
-        case TaskWaitLine():
+        case un.TaskWaitLine():
             return "omp taskwait"
-        case ReductionLine(name):
+        case un.ReductionLine(name):
             combine = f"omp declare reduction(+ : {name} : omp_out = omp_out + omp_in)"
             return f"{combine} initializer(omp_priv = {name}())"
 
@@ -147,7 +143,7 @@ def _queue(queue: int) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------- data
 
 
-def _about_data(block: DirectiveBlock) -> Iterator[str]:
+def _about_data(block: un.DirectiveBlock) -> Iterator[str]:
     kind, shared = block.directive, not block.options.sequential
     if kind in _ALL_SHARED:
         yield "default(shared)"
@@ -170,7 +166,7 @@ def _reductions(reductions: Iterable[tuple[str, ReductionOp]]) -> Iterator[str]:
         yield f"reduction({_OPERATORS[op]}:{', '.join(names)})"
 
 
-def _maps(items: Iterable[DeviceItem], scalars: Iterable[str]) -> Iterator[str]:
+def _maps(items: Iterable[un.DeviceItem], scalars: Iterable[str]) -> Iterator[str]:
     """Yield what is copied to the device, and what is copied back, too.
 
     Where nothing is said a compiler copies all of it both ways.
@@ -182,9 +178,9 @@ def _maps(items: Iterable[DeviceItem], scalars: Iterable[str]) -> Iterator[str]:
             yield f"map({how}: {', '.join(names)})"
 
 
-def _data_region(items: Iterable[DeviceItem]) -> tuple[list[str], list[str]]:
+def _data_region(items: Iterable[un.DeviceItem]) -> tuple[list[str], list[str]]:
     """Return nested regions, one for each level: a compiler wants objects before their parts."""
-    levels: dict[int, list[DeviceItem]] = {}
+    levels: dict[int, list[un.DeviceItem]] = {}
     for item in dict.fromkeys(items):
         levels.setdefault(item.level, []).append(item)
     word = _WORDS[Directive.ACC_DATA]
@@ -192,7 +188,7 @@ def _data_region(items: Iterable[DeviceItem]) -> tuple[list[str], list[str]]:
     return heads, [_end(word)] * len(heads)
 
 
-def _copies(level: Iterable[DeviceItem]) -> Iterator[str]:
+def _copies(level: Iterable[un.DeviceItem]) -> Iterator[str]:
     for how, written in (("copyin", False), ("copy", True)):
         if names := ", ".join(spell(item.what) for item in level if item.written is written):
             yield f"{how}({names})"

@@ -15,6 +15,7 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import spell_as_written
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
@@ -24,22 +25,6 @@ from psyclone_storage.ir.program_units import (
     UseStatement,
 )
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_each_block
-from psyclone_storage.ir.unit import (
-    Blank,
-    Comment,
-    Conditional,
-    Critical,
-    DirectiveLine,
-    Format,
-    Generated,
-    If,
-    Label,
-    Line,
-    Opaque,
-    ScopedBlock,
-    Select,
-    Where,
-)
 from psyclone_storage.languages.fortran.print.line_breaks import (
     LineBreaks,
     TextEdit,
@@ -54,7 +39,7 @@ from psyclone_storage.languages.fortran.print.printer import (
 )
 from psyclone_storage.languages.fortran.print.wrap import GOAL, wrapped
 
-Node = Line | SpecificationItem | ProgramUnit
+Node = un.Line | SpecificationItem | ProgramUnit
 _Insertion = Callable[[Sequence[str], int], Iterator[TextEdit]]
 _BLANK_OR_COMMENT = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _SIGN = "\0"
@@ -84,9 +69,9 @@ def emit_changed(before: SourceFile, after: SourceFile) -> str:
 
 def node_extent(node: Node) -> Span | None:
     """Return the characters that a node is, None if no author wrote it."""
-    if isinstance(node, Generated):
+    if isinstance(node, un.Generated):
         return None
-    if isinstance(node, If | Where | Critical | ScopedBlock | Conditional):
+    if isinstance(node, un.If | un.Where | un.Critical | un.ScopedBlock | un.Conditional):
         return node.extent
     extent = getattr(node, "extent", None)
     return extent if isinstance(extent, Span) else node.place
@@ -159,7 +144,7 @@ class _Difference:
             edits = self._construct(old, new)
         yield from self._replaced([old], [new], (), None) if edits is None else edits
 
-    def _construct(self, old: Line, new: Line) -> list[TextEdit] | None:
+    def _construct(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
         """Return the edits inside of a construct, None if it has to be written anew."""
         blocks = list(zip(blocks_of(old), blocks_of(new), strict=False))
         place = node_extent(old)
@@ -181,10 +166,13 @@ class _Difference:
             return None
         return [*heads, *edits]
 
-    def _action_behind(self, old: Line, new: Line) -> list[TextEdit] | None:
+    def _action_behind(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
         """Return the exchange of the statement behind a condition, None if more is different."""
         match (old, new):
-            case (If((mine,)), If((other,), ())) | (Where((mine,)), Where((other,), ())):
+            case (un.If((mine,)), un.If((other,), ())) | (
+                un.Where((mine,)),
+                un.Where((other,), ()),
+            ):
                 if mine.condition != other.condition or len(other.body) != 1:
                     return None
                 place = node_extent(mine.body[0])
@@ -194,14 +182,14 @@ class _Difference:
                 return [TextEdit(place.start, place.stop, "\n".join(lines).lstrip())]
         return None
 
-    def _heads(self, old: Line, new: Line) -> list[TextEdit] | None:
+    def _heads(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
         """Return the edits of the heads of a construct, None if more than they are different."""
         if with_each_block(old, _no_lines) == with_each_block(new, _no_lines):
             return []
-        if isinstance(old, If | Where) and isinstance(new, If | Where):
+        if isinstance(old, un.If | un.Where) and isinstance(new, un.If | un.Where):
             if old.name != new.name:
                 return None
-            word, then, other = ("if", " then", "else if") if isinstance(new, If) else (
+            word, then, other = ("if", " then", "else if") if isinstance(new, un.If) else (
                 "where", "", "elsewhere"
             )  # fmt: skip
             pairs = list(zip(old.branches, new.branches, strict=True))
@@ -215,10 +203,12 @@ class _Difference:
                 if first.condition != second.condition
             ]
             return self._head_edits(heads)
-        if isinstance(old, Select) and isinstance(new, Select):
+        if isinstance(old, un.Select) and isinstance(new, un.Select):
             return self._head_edits(_cases(old, new))
         place = place_of_line(old)
-        if place is None or isinstance(old, If | Where | ScopedBlock | Conditional | Critical):
+        if place is None or isinstance(
+            old, un.If | un.Where | un.ScopedBlock | un.Conditional | un.Critical
+        ):
             return None
         if getattr(old, "name", "") != getattr(new, "name", ""):
             return None
@@ -272,7 +262,9 @@ class _Difference:
         """Yield the exchange of neighbours for others, of which there may be none."""
         places = [place for node in gone if (place := node_extent(node)) is not None]
         start, stop = places[0].start, places[-1].stop
-        labelled = bool(before) and isinstance(before[-1], Label) and not isinstance(gone[0], Label)
+        labelled = (
+            bool(before) and isinstance(before[-1], un.Label) and not isinstance(gone[0], un.Label)
+        )
         if not new:
             yield from self._removed(start, stop, "continue" if labelled else "")
             return
@@ -326,7 +318,7 @@ class _Difference:
     ) -> Iterator[TextEdit]:
         """Yield the insertion of nodes between two others, or at the head of an empty block."""
         before, after = (None if node is None else node_extent(node) for node in neighbours)
-        if before is not None and isinstance(neighbours[0], Label):
+        if before is not None and isinstance(neighbours[0], un.Label):
             column = before.stop - start_of_line(self._text, before.stop)
             lines = (" continue", *self._lines(new, self._indent_at(before.start)), " " * column)
             yield TextEdit(before.stop, before.stop, "\n".join(lines))
@@ -364,7 +356,7 @@ class _Difference:
 
     def _marked_lines(self, nodes: Sequence[Node], indent: int, runs: list[_Run]) -> list[str]:
         found: list[str] = []
-        lines: list[Line] = []
+        lines: list[un.Line] = []
         for node in nodes:
             if not isinstance(node, _NotLines) and (not _is_one_line(node) or self._as_read(node)):
                 lines.append(node)
@@ -374,7 +366,7 @@ class _Difference:
             lines = []
         return [*found, *emit_lines(self._marked(lines, runs), indent)]
 
-    def _marked(self, block: Sequence[Line], runs: list[_Run]) -> Iterator[Line]:
+    def _marked(self, block: Sequence[un.Line], runs: list[_Run]) -> Iterator[un.Line]:
         """Yield statements with marks for those that the author wrote, which go to `runs`."""
         at = 0
         while at < len(block):
@@ -384,16 +376,16 @@ class _Difference:
                 yield with_each_block(block[at], lambda inner: tuple(self._marked(inner, runs)))
                 at += 1
             else:
-                yield Comment(f"{_SIGN}{len(runs)}", as_written=True)
+                yield un.Comment(f"{_SIGN}{len(runs)}", as_written=True)
                 runs.append(run)
                 at = stop
 
-    def _end_of_run(self, block: Sequence[Line], at: int) -> int:
+    def _end_of_run(self, block: Sequence[un.Line], at: int) -> int:
         """Return how far statements from `at` on follow each other as in the author's text."""
         last = self._as_read(block[at])
         stop = at + 1
         for number in range(at + 1, len(block)):
-            if isinstance(block[number], Blank):
+            if isinstance(block[number], un.Blank):
                 continue
             node = self._as_read(block[number])
             if last is None or node is None or (node.block, node.at) != (last.block, last.at + 1):
@@ -403,28 +395,28 @@ class _Difference:
             stop -= 1
         return stop
 
-    def _is_no_end(self, line: Line) -> bool:
+    def _is_no_end(self, line: un.Line) -> bool:
         """Return whether the author's text cannot be cut at a statement or remark.
 
         A label needs its statement, and a remark in a line that is continued is not alone.
         """
         place = node_extent(line)
-        if isinstance(line, Label | Blank) or place is None:
+        if isinstance(line, un.Label | un.Blank) or place is None:
             return True
         return isinstance(line, _Remark) and self._is_in_joint(place)
 
     def _is_in_joint(self, place: Span) -> bool:
         return any(self._breaks.joints_after(place.start))
 
-    def _as_read(self, line: Line) -> _Written | None:
+    def _as_read(self, line: un.Line) -> _Written | None:
         """Return where a statement was read that is the same as then, None for any other one."""
         found = None if node_extent(line) is None else self._written.get(self._key(line))
         return found if found is not None and found.node == line else None
 
-    def _run_of(self, lines: Sequence[Line]) -> _Run | None:
+    def _run_of(self, lines: Sequence[un.Line]) -> _Run | None:
         """Return the text of neighbours, None if they are changed or a label without statement."""
         first, last = self._as_read(lines[0]), self._as_read(lines[-1])
-        if first is None or last is None or isinstance(last.node, Label):
+        if first is None or last is None or isinstance(last.node, un.Label):
             return None
         start, stop = node_extent(first.node), node_extent(last.node)
         assert start is not None
@@ -466,7 +458,7 @@ def _unmarked(lines: Sequence[str], runs: Sequence[_Run]) -> list[str]:
     return found
 
 
-_Remark = Comment | DirectiveLine | Blank
+_Remark = un.Comment | un.DirectiveLine | un.Blank
 _NotLines = DeclarationStatement | UseStatement | ProgramUnit
 
 
@@ -474,12 +466,12 @@ _NotLines = DeclarationStatement | UseStatement | ProgramUnit
 class _Written:
     """A statement as it was read: the `at`-th of those with a place in its block."""
 
-    node: Line
+    node: un.Line
     block: int
     at: int
 
 
-def _placed(bodies: Sequence[tuple[Line, ...]]) -> Iterator[_Written]:
+def _placed(bodies: Sequence[tuple[un.Line, ...]]) -> Iterator[_Written]:
     """Yield all statements of some bodies that have a place, block by block."""
     blocks = [*bodies]
     for number, block in enumerate(blocks):
@@ -489,7 +481,7 @@ def _placed(bodies: Sequence[tuple[Line, ...]]) -> Iterator[_Written]:
         blocks += [inner for line in block for inner in blocks_of(line)]
 
 
-def _end_in_body(line: Line) -> tuple[int, int] | None:
+def _end_in_body(line: un.Line) -> tuple[int, int] | None:
     """Return the place of the last statement of a construct if that ends in its body.
 
     It is the statement of a `forall`, or that at whose label a loop ends, label included.
@@ -499,13 +491,13 @@ def _end_in_body(line: Line) -> tuple[int, int] | None:
     last = node_extent(placed[-1]) if placed else None
     if last is None or whole is None:
         return None
-    if isinstance(placed[-1], Label):
+    if isinstance(placed[-1], un.Label):
         return last.start, last.start
     if last.stop != whole.stop:
         return None
     inner = _end_in_body(placed[-1]) if blocks_of(placed[-1]) else None
     labels = [
-        one for one in map(node_extent, placed[-2:-1]) if isinstance(placed[-2], Label) and one
+        one for one in map(node_extent, placed[-2:-1]) if isinstance(placed[-2], un.Label) and one
     ]
     return inner or (labels[0].start if labels else last.start, last.stop)
 
@@ -517,33 +509,36 @@ def _moves_end(edit: TextEdit, end: tuple[int, int]) -> bool:
     )
 
 
-def _no_lines(_: tuple[Line, ...]) -> tuple[Line, ...]:
+def _no_lines(_: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
     return ()
 
 
 def _is_one_line(node: Node) -> bool:
     """Return whether a choice is an `if` or a `where` with one statement behind it."""
     return (
-        isinstance(node, If | Where)
+        isinstance(node, un.If | un.Where)
         and len(node.branches) == 1
         and node.branches[0].place is not None
         and node.branches[0].place == node.extent
     )
 
 
-def _is_simple(line: Line) -> bool:
+def _is_simple(line: un.Line) -> bool:
     """Return whether a statement may stand behind a condition on one line."""
-    return not (blocks_of(line) or _needs_a_line(line) or isinstance(line, Label | Blank | Format))
+    return not (
+        blocks_of(line) or _needs_a_line(line) or isinstance(line, un.Label | un.Blank | un.Format)
+    )
 
 
 def _needs_a_line(node: Node) -> bool:
     """Return whether nothing may stand in front of a node, or behind it, on its line."""
     return isinstance(
-        node, Comment | DirectiveLine | Opaque | Conditional | ProgramUnit | Generated
+        node,
+        un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | ProgramUnit | un.Generated,
     )
 
 
-def _cases(old: Select, new: Select) -> list[tuple[Span | None, str]]:
+def _cases(old: un.Select, new: un.Select) -> list[tuple[Span | None, str]]:
     heads: list[tuple[Span | None, str]] = []
     bare = replace(new, cases=(), before=())
     if replace(old, cases=(), before=()) != bare:
@@ -563,9 +558,9 @@ def _emitted(node: Node, indent: int) -> Iterator[str]:
             yield from wrapped(emit_use(use), indent)
         case ProgramUnit():
             yield from _emitted_unit(node, indent)
-        case If((branch,), ()) | Where((branch,), ()) if len(branch.body) == 1:
+        case un.If((branch,), ()) | un.Where((branch,), ()) if len(branch.body) == 1:
             (inner,) = branch.body
-            word = "if" if isinstance(node, If) else "where"
+            word = "if" if isinstance(node, un.If) else "where"
             simple = _is_simple(inner)
             head = f"{word} ({spell_as_written(branch.condition)}) "
             text = head + emit_action(inner) if simple else ""

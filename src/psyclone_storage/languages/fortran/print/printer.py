@@ -12,50 +12,10 @@ from itertools import groupby
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, spell_as_written, walk
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
-from psyclone_storage.ir.unit import (
-    Allocate,
-    Assign,
-    Associate,
-    Blank,
-    Call,
-    Comment,
-    Conditional,
-    Continue,
-    Critical,
-    Cycle,
-    Deallocate,
-    Declare,
-    DirectiveBlock,
-    DirectiveLine,
-    Do,
-    DoConcurrent,
-    Exit,
-    Forall,
-    Format,
-    Generated,
-    Goto,
-    HoldData,
-    If,
-    Include,
-    InputOutput,
-    Label,
-    Line,
-    Nullify,
-    Opaque,
-    PointerAssign,
-    Return,
-    Routine,
-    ScopedBlock,
-    Select,
-    Stop,
-    Unit,
-    Use,
-    Where,
-    While,
-)
 from psyclone_storage.languages.fortran.print.directives import (
     spell_block,
     spell_directive,
@@ -84,7 +44,7 @@ class InlinedProcedures:
 _NOTHING_INLINED = InlinedProcedures()
 
 
-def emit_unit(unit: Unit, inlined: InlinedProcedures = _NOTHING_INLINED) -> str:
+def emit_unit(unit: un.Unit, inlined: InlinedProcedures = _NOTHING_INLINED) -> str:
     """Return the text of a module, ending in a newline."""
     lines = commented(unit.comment, 0) if unit.comment else []
     lines.append(f"module {unit.name}")
@@ -104,7 +64,7 @@ def emit_unit(unit: Unit, inlined: InlinedProcedures = _NOTHING_INLINED) -> str:
     return "\n".join(lines) + "\n"
 
 
-def emit_use(use: Use) -> str:
+def emit_use(use: un.Use) -> str:
     """Return a `use` statement."""
     names = ", ".join(
         name.local if name.local == name.original else f"{name.local} => {name.original}"
@@ -116,7 +76,7 @@ def emit_use(use: Use) -> str:
     return f"use{nature} {use.module}, only: {names}"
 
 
-def _routine(routine: Routine) -> Iterator[str]:
+def _routine(routine: un.Routine) -> Iterator[str]:
     if routine.comment:
         yield from commented(routine.comment, _STEP)
     dummies = ", ".join(dummy.name for dummy in routine.dummies)
@@ -125,7 +85,7 @@ def _routine(routine: Routine) -> Iterator[str]:
         yield from wrapped(_declaration(dummy, _entity(dummy)), 2 * _STEP)
     if routine.variables:
         yield ""
-    groups: dict[str, list[Declare]] = {}
+    groups: dict[str, list[un.Declare]] = {}
     for variable in routine.variables:
         groups.setdefault(_declaration(variable, ""), []).append(variable)
     for alike in groups.values():
@@ -137,23 +97,23 @@ def _routine(routine: Routine) -> Iterator[str]:
     yield f"  end subroutine {routine.name}"
 
 
-def emit_declarations(declares: Iterable[Declare], indent: int) -> Iterator[str]:
+def emit_declarations(declares: Iterable[un.Declare], indent: int) -> Iterator[str]:
     """Yield declarations in their order; neighbours that differ in the entity alone are one."""
     for head, alike in groupby(declares, key=lambda item: _declaration(item, "")):
         yield from wrapped(head + ", ".join(map(_entity, alike)), indent)
 
 
-def _needs_others(declare: Declare) -> bool:
+def _needs_others(declare: un.Declare) -> bool:
     """Return whether an extent is given by another variable, which must be declared before."""
     return any(isinstance(part, Name) for extent in declare.shape for part in walk(extent))
 
 
-def _declaration(declare: Declare, entities: str) -> str:
+def _declaration(declare: un.Declare, entities: str) -> str:
     head = ", ".join((_type(declare.type, declare.polymorphic), *declare.attributes))
     return f"{head} :: {entities}"
 
 
-def _entity(declare: Declare) -> str:
+def _entity(declare: un.Declare) -> str:
     name = f"{declare.name}({_listed(declare.shape)})" if declare.shape else declare.name
     return name if declare.value is None else f"{name} = {spell_as_written(declare.value)}"
 
@@ -168,14 +128,14 @@ def _type(data_type: DataType, polymorphic: bool) -> str:
             return f"{intrinsic.value}(kind={kind})"
 
 
-def emit_lines(lines: Iterable[Line], indent: int) -> Iterator[str]:
+def emit_lines(lines: Iterable[un.Line], indent: int) -> Iterator[str]:
     """Yield statements, the outermost behind `indent` blanks."""
     label = ""
     for line in lines:
-        if isinstance(line, Label):
+        if isinstance(line, un.Label):
             yield from _labelled(label, "continue", indent) if label else ()
             label = line.number
-        elif not label or isinstance(line, Blank):
+        elif not label or isinstance(line, un.Blank):
             yield from _line(line, indent)
         else:
             yield from _behind_label(label, line, indent)
@@ -184,9 +144,12 @@ def emit_lines(lines: Iterable[Line], indent: int) -> Iterator[str]:
         yield from _labelled(label, "continue", indent)
 
 
-def _behind_label(label: str, line: Line, indent: int) -> Iterator[str]:
+def _behind_label(label: str, line: un.Line, indent: int) -> Iterator[str]:
     """Yield a statement with its label: on a line of its own where a comment would stand there."""
-    if isinstance(line, Comment | DirectiveLine | Opaque | Conditional | ScopedBlock | Format):
+    if isinstance(
+        line,
+        un.Comment | un.DirectiveLine | un.Opaque | un.Conditional | un.ScopedBlock | un.Format,
+    ):
         yield from _labelled(label, "continue", indent)
         yield from _line(line, indent)
         return
@@ -199,46 +162,48 @@ def _labelled(label: str, text: str, indent: int) -> Iterator[str]:
     yield f"{label} ".ljust(indent) + text
 
 
-def _line(line: Line, indent: int) -> Iterator[str]:
+def _line(line: un.Line, indent: int) -> Iterator[str]:
     match line:
-        case Blank() | Comment() | DirectiveLine() | Opaque():
+        case un.Blank() | un.Comment() | un.DirectiveLine() | un.Opaque():
             yield from _carried(line, indent)
-        case Do() | While() | DoConcurrent():
+        case un.Do() | un.While() | un.DoConcurrent():
             yield from _loop(line, indent)
-        case ScopedBlock() | Critical() | Associate() | Forall():
+        case un.ScopedBlock() | un.Critical() | un.Associate() | un.Forall():
             yield from _scope(line, indent)
-        case If() | Where():
+        case un.If() | un.Where():
             yield from _choice(line, indent)
-        case Select():
+        case un.Select():
             yield from _selection(line, indent)
-        case Conditional(parts):
+        case un.Conditional(parts):
             for part in parts:
                 yield part.text
                 yield from emit_lines(part.body, indent)
             yield "#endif"
-        case _ if isinstance(line, Generated):
+        case _ if isinstance(line, un.Generated):
             yield from _directed(line, indent)
         case _:
             yield from wrapped(emit_action(line), indent)
 
 
-def _carried(line: Blank | Comment | DirectiveLine | Opaque, indent: int) -> Iterator[str]:
+def _carried(
+    line: un.Blank | un.Comment | un.DirectiveLine | un.Opaque, indent: int
+) -> Iterator[str]:
     match line:
-        case Blank():
+        case un.Blank():
             yield ""
-        case Comment(text, as_written):
+        case un.Comment(text, as_written):
             yield from [f"{' ' * indent}!{text}"] if as_written else commented(text, indent)
-        case DirectiveLine(text, meaning):
+        case un.DirectiveLine(text, meaning):
             yield from _directive(text or spell_meaning(meaning), indent)
-        case Opaque(text):
+        case un.Opaque(text):
             yield from _verbatim(text, indent)
 
 
-def _directed(line: Generated, indent: int) -> Iterator[str]:
+def _directed(line: un.Generated, indent: int) -> Iterator[str]:
     """Yield a directive, or statements between directives."""
-    if isinstance(line, HoldData):
+    if isinstance(line, un.HoldData):
         raise InternalError("Data are not held by a program in Fortran.")
-    if not isinstance(line, DirectiveBlock):
+    if not isinstance(line, un.DirectiveBlock):
         yield from _directive(spell_directive(line), indent)
         return
     heads, feet = spell_block(line)
@@ -249,51 +214,51 @@ def _directed(line: Generated, indent: int) -> Iterator[str]:
         yield from _directive(text, indent)
 
 
-def emit_action(line: Line) -> str:
+def emit_action(line: un.Line) -> str:
     """Return the text of a statement that holds no other, on one line however long."""
     match line:
-        case Assign(target, value):
+        case un.Assign(target, value):
             return f"{spell_as_written(target)} = {spell_as_written(value)}"
-        case PointerAssign(target, value):
+        case un.PointerAssign(target, value):
             return f"{spell_as_written(target)} => {spell_as_written(value)}"
-        case Call(procedure, args):
+        case un.Call(procedure, args):
             return f"call {spell_as_written(procedure)}({_listed(args)})"
-        case Allocate(arrays, kind):
+        case un.Allocate(arrays, kind):
             return (
                 f"allocate({kind} :: {_listed(arrays)})"
                 if kind
                 else (f"allocate({_listed(arrays)})")
             )
-        case Deallocate(arrays):
+        case un.Deallocate(arrays):
             return f"deallocate({_listed(arrays)})"
-        case Nullify(pointers):
+        case un.Nullify(pointers):
             return f"nullify({_listed(pointers)})"
-        case InputOutput(word, controls, items):
+        case un.InputOutput(word, controls, items):
             return _transfer(word, controls, items)
-        case Format(label, text):
+        case un.Format(label, text):
             return f"{label} format{text}"
-        case Include(file):
+        case un.Include(file):
             return f"include {file}"
     return _jump(line)
 
 
-def _jump(line: Line) -> str:
+def _jump(line: un.Line) -> str:
     match line:
-        case Return(value):
+        case un.Return(value):
             return "return" if value is None else f"return {spell_as_written(value)}"
-        case Exit(name):
+        case un.Exit(name):
             return f"exit {name}".rstrip()
-        case Cycle(name):
+        case un.Cycle(name):
             return f"cycle {name}".rstrip()
-        case Stop(code, error, quiet):
+        case un.Stop(code, error, quiet):
             word = "error stop" if error else "stop"
             text = word if code is None else f"{word} {spell_as_written(code)}"
             return text if quiet is None else f"{text}, quiet={spell_as_written(quiet)}"
-        case Continue():
+        case un.Continue():
             return "continue"
-        case Goto((label,), None):
+        case un.Goto((label,), None):
             return f"go to {label}"
-        case Goto(labels, selector) if selector is not None:
+        case un.Goto(labels, selector) if selector is not None:
             return f"go to ({', '.join(labels)}), {spell_as_written(selector)}"
     raise InternalError(f"Statement of class {type(line).__name__} has no spelling.")
 
@@ -307,57 +272,63 @@ def _transfer(word: str, controls: tuple[Expr, ...], items: tuple[Expr, ...]) ->
     return f"{word}({_listed(controls)}) {_listed(items)}".rstrip()
 
 
-def _loop(line: Do | While | DoConcurrent, indent: int) -> Iterator[str]:
+def _loop(line: un.Do | un.While | un.DoConcurrent, indent: int) -> Iterator[str]:
     match line:
-        case Do(variable, start, stop, _, step):
+        case un.Do(variable, start, stop, _, step):
             bounds = _listed((start, stop) if step is None else (start, stop, step))
             head = f"do {variable.text} = {bounds}"
-        case While(condition):
+        case un.While(condition):
             head = "do" if condition is None else f"do while ({spell_as_written(condition)})"
-        case DoConcurrent():
+        case un.DoConcurrent():
             head = f"do concurrent {_counted(line)} {line.locality}".rstrip()
     yield from _construct(head, "end do", line.name, line.body, indent)
 
 
-def _scope(line: ScopedBlock | Critical | Associate | Forall, indent: int) -> Iterator[str]:
+def _scope(
+    line: un.ScopedBlock | un.Critical | un.Associate | un.Forall, indent: int
+) -> Iterator[str]:
     match line:
-        case ScopedBlock(uses, declarations, body):
+        case un.ScopedBlock(uses, declarations, body):
             yield from wrapped(f"{line.name}: block" if line.name else "block", indent)
             for use in uses:
                 yield from wrapped(emit_use(use), indent + _STEP)
             yield from _specified(declarations, indent + _STEP)
             yield from emit_lines(body, indent + _STEP)
             yield " " * indent + f"end block {line.name}".rstrip()
-        case Critical(body):
+        case un.Critical(body):
             yield from _construct("critical", "end critical", line.name, body, indent)
-        case Associate(pairs, body):
+        case un.Associate(pairs, body):
             listed = ", ".join(f"{name.text} => {spell_as_written(value)}" for name, value in pairs)
             head = f"associate ({listed})"
             yield from _construct(head, "end associate", line.name, body, indent)
-        case Forall():
+        case un.Forall():
             head = f"forall {_counted(line)}"
             yield from _construct(head, "end forall", line.name, line.body, indent)
 
 
-def _specified(items: tuple[Declare | Comment | Blank | Opaque, ...], indent: int) -> Iterator[str]:
+def _specified(
+    items: tuple[un.Declare | un.Comment | un.Blank | un.Opaque, ...], indent: int
+) -> Iterator[str]:
     """Yield the declarations of a block in their order, with what stands between them."""
-    for declares, group in groupby(items, key=lambda item: isinstance(item, Declare)):
+    for declares, group in groupby(items, key=lambda item: isinstance(item, un.Declare)):
         if declares:
-            found = (item for item in group if isinstance(item, Declare))
+            found = (item for item in group if isinstance(item, un.Declare))
             yield from emit_declarations(found, indent)
         else:
-            yield from emit_lines((item for item in group if not isinstance(item, Declare)), indent)
+            yield from emit_lines(
+                (item for item in group if not isinstance(item, un.Declare)), indent
+            )
 
 
 def _construct(
-    head: str, end: str, name: str, body: tuple[Line, ...], indent: int
+    head: str, end: str, name: str, body: tuple[un.Line, ...], indent: int
 ) -> Iterator[str]:
     yield from wrapped(f"{name}: {head}" if name else head, indent)
     yield from emit_lines(body, indent + _STEP)
     yield " " * indent + f"{end} {name}".rstrip()
 
 
-def _counted(line: DoConcurrent | Forall) -> str:
+def _counted(line: un.DoConcurrent | un.Forall) -> str:
     """Return the counters and the mask of a head, in brackets."""
     controls = [
         f"{one.variable.text} = {spell_as_written(one.start)}:{spell_as_written(one.stop)}"
@@ -369,7 +340,7 @@ def _counted(line: DoConcurrent | Forall) -> str:
     return f"({kind}{', '.join((*controls, *mask))})"
 
 
-def _selection(line: Select, indent: int) -> Iterator[str]:
+def _selection(line: un.Select, indent: int) -> Iterator[str]:
     selector = spell_as_written(line.selector)
     if line.alias:
         selector = f"{line.alias.text} => {selector}"
@@ -394,8 +365,8 @@ def _verbatim(text: str, indent: int) -> Iterator[str]:
     yield from further
 
 
-def _choice(line: If | Where, indent: int) -> Iterator[str]:
-    word, then, other = ("if", " then", "else if") if isinstance(line, If) else (
+def _choice(line: un.If | un.Where, indent: int) -> Iterator[str]:
+    word, then, other = ("if", " then", "else if") if isinstance(line, un.If) else (
         "where", "", "elsewhere"
     )  # fmt: skip
     for number, branch in enumerate(line.branches):

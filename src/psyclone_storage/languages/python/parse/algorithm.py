@@ -13,16 +13,8 @@ from pathlib import PurePath
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir import parsed
 from psyclone_storage.ir.expr import Symbol
-from psyclone_storage.ir.parsed import (
-    ParsedAlgorithm,
-    ParsedCall,
-    ParsedInvoke,
-    ParsedUse,
-    Scope,
-    ScopeKind,
-    UsedName,
-)
 from psyclone_storage.languages.python.parse.annotations import AnnotatedNames, with_symbols
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.imports import (
@@ -40,7 +32,7 @@ _PACKAGE = __name__.partition(".")[0]
 _PARAMETERS = ("file", "name")
 
 
-def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
+def read_algorithm(dialect: Dialect, source: SourceText) -> parsed.ParsedAlgorithm:
     """Return the invokes of `source`, which may be none.
 
     Raises:
@@ -60,14 +52,14 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
         label, place = reader.label(node)
         known = said.around(node) if dialect.types else {}
         calls = tuple(_with_types(call, known) for call in reader.calls(node))
-        invokes.append(ParsedInvoke(calls, label, place, (unit,), tree.span(node)))
+        invokes.append(parsed.ParsedInvoke(calls, label, place, (unit,), tree.span(node)))
     problems += _check_names(tuple(invokes), tree)
     problems += _not_invoked(tree, dialect, names, invokes)
     raise_if_any(sorted(problems, key=lambda one: one.span.start if one.span else 0))
-    return ParsedAlgorithm(source, unit, (unit,), tuple(invokes))
+    return parsed.ParsedAlgorithm(source, unit, (unit,), tuple(invokes))
 
 
-def _with_types(call: ParsedCall, known: Mapping[str, Symbol]) -> ParsedCall:
+def _with_types(call: parsed.ParsedCall, known: Mapping[str, Symbol]) -> parsed.ParsedCall:
     """Return a call with what is known of the variables that it passes."""
     args = tuple(replace(one, expr=with_symbols(known, one.expr)) for one in call.args)
     return replace(call, args=args) if known else call
@@ -98,7 +90,7 @@ def _misplaced(tree: Tree, names: ImportedNames) -> Iterator[Diagnostic]:
 
 
 def _not_invoked(
-    tree: Tree, dialect: Dialect, names: ImportedNames, invokes: list[ParsedInvoke]
+    tree: Tree, dialect: Dialect, names: ImportedNames, invokes: list[parsed.ParsedInvoke]
 ) -> Iterator[Diagnostic]:
     """Yield calls of kernels that are statements, and so have no effect.
 
@@ -147,21 +139,21 @@ def _bound(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     return found - {function.name}
 
 
-def _unit(tree: Tree, dialect: Dialect, names: ImportedNames) -> Scope:
+def _unit(tree: Tree, dialect: Dialect, names: ImportedNames) -> parsed.Scope:
     source = tree.source
     uses = [_use(tree, node, dialect) for node in imports_in(tree.module)]
     uses += _of_fortran(tree, names)
     own = kernels_in(tree, dialect)
     module = module_name(source)
     if own:
-        used = tuple(UsedName(one.text, one.text, one) for one in own)
-        uses.insert(0, ParsedUse(module, used, (), own[0]))
-    return Scope(
-        ScopeKind.MODULE, module, tuple(uses), (), _end_of_imports(tree), 0, source.whole()
+        used = tuple(parsed.UsedName(one.text, one.text, one) for one in own)
+        uses.insert(0, parsed.ParsedUse(module, used, (), own[0]))
+    return parsed.Scope(
+        parsed.ScopeKind.MODULE, module, tuple(uses), (), _end_of_imports(tree), 0, source.whole()
     )
 
 
-def _of_fortran(tree: Tree, names: ImportedNames) -> Iterator[ParsedUse]:
+def _of_fortran(tree: Tree, names: ImportedNames) -> Iterator[parsed.ParsedUse]:
     """Yield the kernels in Fortran to which a file gives names, as imports of their modules."""
     for node in tree.module.body:
         match node:
@@ -172,26 +164,26 @@ def _of_fortran(tree: Tree, names: ImportedNames) -> Iterator[ParsedUse]:
                 given |= {one.arg: one.value for one in call.keywords if one.arg}
                 match [given.get(word) for word in _PARAMETERS]:
                     case [ast.Constant(value=str(file)), ast.Constant(value=str(original))]:
-                        used = UsedName(name, original, tree.span(target))
+                        used = parsed.UsedName(name, original, tree.span(target))
                         stem = PurePath(file).stem.lower()
-                        yield ParsedUse(stem, (used,), (), tree.span(node))
+                        yield parsed.ParsedUse(stem, (used,), (), tree.span(node))
 
 
-def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> ParsedUse:
+def _use(tree: Tree, node: ast.Import | ast.ImportFrom, dialect: Dialect) -> parsed.ParsedUse:
     """Return an import; a built-in that is imported from where it is offered is no kernel."""
     span = tree.span(node)
     if isinstance(node, ast.Import):
-        return ParsedUse(node.names[0].name, (), (), span)
+        return parsed.ParsedUse(node.names[0].name, (), (), span)
     module = "." * node.level + (node.module or "")
     own = dialect.builtins | dialect.types.keys() if module == dialect.module else frozenset()
     named = [item for item in node.names if item.name != "*" and item.name not in own]
     used = tuple(
-        UsedName(item.asname or item.name, item.name, tree.name_of(item)) for item in named
+        parsed.UsedName(item.asname or item.name, item.name, tree.name_of(item)) for item in named
     )
     is_whole = not named and any(item.name == "*" for item in node.names)
     if is_whole and module not in NUMERIC and not module.startswith(_PACKAGE):
-        return ParsedUse(module, None, (), span)
-    return ParsedUse(module, used, (), span)
+        return parsed.ParsedUse(module, None, (), span)
+    return parsed.ParsedUse(module, used, (), span)
 
 
 def _end_of_imports(tree: Tree) -> int:
@@ -214,7 +206,7 @@ def _end_of_imports(tree: Tree) -> int:
 # ---------------------------------------------------------------------------- names of invokes
 
 
-def _check_names(invokes: tuple[ParsedInvoke, ...], tree: Tree) -> Iterator[Diagnostic]:
+def _check_names(invokes: tuple[parsed.ParsedInvoke, ...], tree: Tree) -> Iterator[Diagnostic]:
     """Yield labels whose routines are called like each other or like something else."""
     labels: dict[str, Span] = {}
     taken = dict(_taken(tree))

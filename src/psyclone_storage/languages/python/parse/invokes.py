@@ -19,16 +19,7 @@ from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import (
-    Element,
-    Expr,
-    Literal,
-    Member,
-    Name,
-    Unary,
-    Verbatim,
-    canonical,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -113,7 +104,7 @@ class InvokeReader:
             if self.from_one and expr is not None:
                 expr = _counted_from_one(expr)
             if expr is None and self.keeps_all:
-                yield ParsedArgument(Verbatim(place.text), place)
+                yield ParsedArgument(ex.Verbatim(place.text), place)
                 continue
             if expr is None:
                 message = f"'{place.text}' is nothing that a kernel can be passed."
@@ -122,9 +113,9 @@ class InvokeReader:
                     hint = "What its constants give together is no number that is finite."
                 self._refuse("P029", message, place, hint, f"argument of '{name}'")
                 continue
-            text, _ = written.setdefault(canonical(expr), (ast.unparse(node), place))
+            text, _ = written.setdefault(ex.canonical(expr), (ast.unparse(node), place))
             if text != ast.unparse(node) and self.keeps_all:
-                yield ParsedArgument(Verbatim(place.text), place)
+                yield ParsedArgument(ex.Verbatim(place.text), place)
                 continue
             if text != ast.unparse(node):
                 message = f"'{place.text}' and '{text}' differ in case alone."
@@ -162,17 +153,17 @@ def routine_name(label: str) -> str:
     return label if label.lower().startswith(PREFIX) else PREFIX + label
 
 
-def _argument(node: ast.expr, real: ScalarType) -> Expr | None:
+def _argument(node: ast.expr, real: ScalarType) -> ex.Expr | None:
     """Return an argument as typed code spells it, None if it cannot be one.
 
     Real numbers are of the type `real`.
     """
     match node:
         case ast.Name(id=name):
-            return Name(name)
+            return ex.Name(name)
         case ast.Attribute(value=value, attr=name):
             base = _argument(value, real)
-            return None if base is None or not _is_variable(value) else Member(base, name)
+            return None if base is None or not _is_variable(value) else ex.Member(base, name)
         case ast.Subscript(value=value, slice=part) if _is_variable(value):
             base, parts = (
                 _argument(value, real),
@@ -181,7 +172,7 @@ def _argument(node: ast.expr, real: ScalarType) -> Expr | None:
             items = [_argument(one, real) or _key(one) for one in parts]
             if base is None or any(item is None for item in items):
                 return None
-            return Element(base, tuple(item for item in items if item is not None))
+            return ex.Element(base, tuple(item for item in items if item is not None))
         case ast.Constant(value=bool() as value):
             return nodes.truth(value)
         case ast.Constant(value=int() as value):
@@ -212,7 +203,7 @@ def _is_computed(node: ast.expr) -> bool:
     return all(isinstance(one, _ARITHMETIC) for one in parts)
 
 
-def _computed(node: ast.expr, real: ScalarType) -> Expr | None:
+def _computed(node: ast.expr, real: ScalarType) -> ex.Expr | None:
     """Return what constants are together, as one; None where that is no number.
 
     A whole number that kernels have no type for is a real one.
@@ -257,41 +248,41 @@ def _is_huge(op: ast.operator, first: float, second: float) -> bool:
     return first.bit_length() * second > _MOST_BITS
 
 
-def constant_of(expr: Expr) -> bool | int | float | None:
+def constant_of(expr: ex.Expr) -> bool | int | float | None:
     """Return the value in Python of a constant that is passed, None of what is computed."""
     match expr:
-        case Literal():
+        case ex.Literal():
             value = expr.value
             if isinstance(value, str):
                 return None
             return value if isinstance(value, int) else float(value)
-        case Unary(op, operand) if op in (Operator.PLUS, Operator.MINUS):
+        case ex.Unary(op, operand) if op in (Operator.PLUS, Operator.MINUS):
             inner = constant_of(operand)
             return inner if inner is None else -inner if op is Operator.MINUS else +inner
     return None
 
 
-def _counted_from_one(expr: Expr) -> Expr:
+def _counted_from_one(expr: ex.Expr) -> ex.Expr:
     """Return a variable with indices that are counted from 1."""
     match expr:
-        case Member(base, name):
-            return Member(_counted_from_one(base), name)
-        case Element(base, items):
-            return Element(_counted_from_one(base), tuple(map(_place_from_one, items)))
+        case ex.Member(base, name):
+            return ex.Member(_counted_from_one(base), name)
+        case ex.Element(base, items):
+            return ex.Element(_counted_from_one(base), tuple(map(_place_from_one, items)))
     return expr
 
 
-def _place_from_one(item: Expr) -> Expr:
+def _place_from_one(item: ex.Expr) -> ex.Expr:
     """Return an index counted from 1; a text is what it is."""
-    is_text = isinstance(item, Literal) and item.intrinsic is Intrinsic.CHARACTER
+    is_text = isinstance(item, ex.Literal) and item.intrinsic is Intrinsic.CHARACTER
     return item if is_text else from_one(item)
 
 
-def _key(node: ast.expr) -> Expr | None:
+def _key(node: ast.expr) -> ex.Expr | None:
     """Return a text between the brackets of an index, None if it is something else."""
     match node:
         case ast.Constant(value=str() as value):
-            return Literal(repr(value), Intrinsic.CHARACTER)
+            return ex.Literal(repr(value), Intrinsic.CHARACTER)
     return None
 
 

@@ -15,16 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import (
-    Binary,
-    CallFunction,
-    Element,
-    Expr,
-    Literal,
-    Name,
-    Unary,
-    integer_value,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.python.parse import node_factory as nodes
@@ -49,25 +40,25 @@ _ROUNDS = "aint"
 _CHOOSES = "merge"
 
 
-def type_of(scope: KernelScope, expr: Expr) -> ScalarType | None:
+def type_of(scope: KernelScope, expr: ex.Expr) -> ScalarType | None:
     """Return of which reals an expression is, None if it takes the kind of what it meets.
 
     A number is one of Python where it is made one of the usual kind, and one of NumPy where that is
     done twice.
     """
     match expr:
-        case Name(text) | Element(Name(text), _):
+        case ex.Name(text) | ex.Element(ex.Name(text), _):
             return _declared(scope, text)
-        case CallFunction(Name("real"), (inner, Name(kind))):
+        case ex.CallFunction(ex.Name("real"), (inner, ex.Name(kind))):
             if kind == scope.real.kind and not _has_kind(inner, kind):
                 return None
             return ScalarType(_REAL, kind)
-        case CallFunction(Name(function), args):
+        case ex.CallFunction(ex.Name(function), args):
             args = args[:-1] if function == _CHOOSES else args
             return None if function == _ROUNDS else _larger(scope, args)
-        case Unary(_, operand):
+        case ex.Unary(_, operand):
             return type_of(scope, operand)
-        case Binary(_, left, right):
+        case ex.Binary(_, left, right):
             return _larger(scope, (left, right))
     return None
 
@@ -80,16 +71,16 @@ def _declared(scope: KernelScope, name: str) -> ScalarType | None:
     return dummy.type if dummy is not None and dummy.type.intrinsic is _REAL else None
 
 
-def _larger(scope: KernelScope, parts: Iterable[Expr]) -> ScalarType | None:
+def _larger(scope: KernelScope, parts: Iterable[ex.Expr]) -> ScalarType | None:
     found = [type_ for part in parts if (type_ := type_of(scope, part)) is not None]
     if not found:
         return None
     return scope.single if all(one == scope.single for one in found) else scope.real
 
 
-def _has_kind(expr: Expr, kind: str) -> bool:
+def _has_kind(expr: ex.Expr, kind: str) -> bool:
     match expr:
-        case CallFunction(Name("real"), (_, Name(inner))):
+        case ex.CallFunction(ex.Name("real"), (_, ex.Name(inner))):
             return inner == kind
     return False
 
@@ -102,12 +93,12 @@ def kinds_of(scope: KernelScope, found: TypedExpression) -> Kinds:
     if found.kinds is not None:
         return found.kinds
     expr = found.expr
-    local = scope.locals.get(expr.text) if isinstance(expr, Name) else None
+    local = scope.locals.get(expr.text) if isinstance(expr, ex.Name) else None
     if local is not None and local.kinds is not None:
         return local.kinds
     if found.type is _WHOLE:
         return _kinds_of_whole(scope, expr)
-    if isinstance(expr, Literal) and expr.intrinsic is _REAL:
+    if isinstance(expr, ex.Literal) and expr.intrinsic is _REAL:
         return algebra.written(_value(expr))
     real = type_of(scope, expr)
     if real is None:
@@ -115,19 +106,19 @@ def kinds_of(scope: KernelScope, found: TypedExpression) -> Kinds:
     return SINGLE if real == scope.single else DOUBLE
 
 
-def _value(number: Literal) -> float:
+def _value(number: ex.Literal) -> float:
     value = number.value
     assert not isinstance(value, bool | str)
     return float(value)
 
 
-def _kinds_of_whole(scope: KernelScope, expr: Expr) -> Kinds:
+def _kinds_of_whole(scope: KernelScope, expr: ex.Expr) -> Kinds:
     """Return the kinds of a whole number: one of an array is one of NumPy, with 8 bytes as real."""
-    if (value := integer_value(expr)) is not None:
+    if (value := ex.integer_value(expr)) is not None:
         return algebra.written(float(value))
-    if isinstance(expr, Element):
+    if isinstance(expr, ex.Element):
         return DOUBLE
-    dummy = scope.passed.get(expr.text) if isinstance(expr, Name) else None
+    dummy = scope.passed.get(expr.text) if isinstance(expr, ex.Name) else None
     return DOUBLE if dummy is not None and dummy.role is Role.DOF_VALUE else UNKNOWN_NUMBER
 
 
@@ -228,11 +219,11 @@ def _with_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
 
 
 def of_whole(
-    scope: KernelScope, found: TypedExpression, real: Expr | None = None
+    scope: KernelScope, found: TypedExpression, real: ex.Expr | None = None
 ) -> TypedExpression:
     """Return a whole number as a real one, which is `real` if that is given."""
     if real is None:
-        kind = [Name(scope.real.kind)] if scope.real.kind else []
+        kind = [ex.Name(scope.real.kind)] if scope.real.kind else []
         real = nodes.call("real", found.expr, *kind)
     if scope.single is None:
         return TypedExpression(real, _REAL)
@@ -260,28 +251,28 @@ def _common(scope: KernelScope, values: tuple[TypedExpression, ...]) -> ScalarTy
 def _as(scope: KernelScope, found: TypedExpression, wanted: ScalarType) -> TypedExpression:
     if found.type is not _REAL or type_of(scope, found.expr) == wanted:
         return found
-    if isinstance(found.expr, Literal):
+    if isinstance(found.expr, ex.Literal):
         return replace(found, expr=found.expr.with_kind(str(wanted.kind)))
     return replace(found, expr=of_kind(found.expr, wanted))
 
 
-def of_kind(expr: Expr, wanted: ScalarType) -> Expr:
+def of_kind(expr: ex.Expr, wanted: ScalarType) -> ex.Expr:
     """Return a number as a real one of a kind."""
-    return nodes.call("real", expr, Name(str(wanted.kind)))
+    return nodes.call("real", expr, ex.Name(str(wanted.kind)))
 
 
-def weak(scope: KernelScope, expr: Expr) -> Expr:
+def weak(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
     """Return a real number as one of Python, which takes the kind of what it meets."""
     return expr if type_of(scope, expr) is None else of_kind(expr, scope.real)
 
 
-def widened(scope: KernelScope, expr: Expr) -> Expr:
+def widened(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
     """Return a real number of the usual kind: whole numbers that come of it have room there."""
     is_single = scope.single is not None and type_of(scope, expr) == scope.single
     return of_kind(expr, scope.real) if is_single else expr
 
 
-def double(scope: KernelScope, expr: Expr) -> Expr:
+def double(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
     """Return a number as a real one of the usual kind, which keeps it when it meets others."""
     made = widened(scope, expr)
     while scope.single is not None and type_of(scope, made) is None:
@@ -313,7 +304,7 @@ def _kept_as(scope: KernelScope, kinds: Kinds) -> ScalarType:
     return scope.single if kinds.in_single and scope.single is not None else scope.real
 
 
-def fresh_local(scope: KernelScope, wish: str, value: TypedExpression, place: Span) -> Name:
+def fresh_local(scope: KernelScope, wish: str, value: TypedExpression, place: Span) -> ex.Name:
     """Return a new local for a value."""
     if scope.single is None or value.type not in (_REAL, _WHOLE):
         return scope.fresh(wish, value.type, place)

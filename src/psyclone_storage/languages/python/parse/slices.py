@@ -12,15 +12,8 @@ from collections.abc import Sequence
 
 from psyclone_storage.analysis.bodies.shapes import Triplet
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import difference, simplified
-from psyclone_storage.ir.expr import (
-    Element,
-    Expr,
-    Literal,
-    Name,
-    integer_value,
-    walk,
-)
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
@@ -51,7 +44,7 @@ class _Slice:
 
     start: ast.expr | None
     step: int
-    length: Expr
+    length: ex.Expr
 
 
 class _RefusedError(Exception):
@@ -116,7 +109,7 @@ class _Assignment:
         found = self._converted(into, found)
         place = self.scope.tree.span(self.node)
         number = found.expr
-        if not isinstance(number, Literal | Name):
+        if not isinstance(number, ex.Literal | ex.Name):
             number = fresh_local(self.scope, "filled", found, place)
             self.scope.before.append(Assign(number, found.expr, place=place))
         return list(self._loops(wanted, counters, Assign(into, number, place=place)))
@@ -208,12 +201,12 @@ class _Assignment:
         if stop is None:
             what = f"It is not known where '{self.scope.text(node)}' ends."
             raise self._refuse("P051", what, node, "Write the index behind the last one.")
-        behind, last = integer_value(stop), None if most is None else integer_value(most)
+        behind, last = ex.integer_value(stop), None if most is None else ex.integer_value(most)
         if behind is not None and last is not None and behind > last:
             what = f"'{self.scope.text(part)}' ends behind the last element."
             raise self._refuse("P051", what, part, f"There are {last}, counted from 0.")
-        length = stop if integer_value(start) == 0 else nodes.binary("-", stop, start)
-        known = integer_value(simplified(length))
+        length = stop if ex.integer_value(start) == 0 else nodes.binary("-", stop, start)
+        known = ex.integer_value(simplified(length))
         if known is not None:
             length = nodes.whole(max(0, -(-known // step)))
         elif step > 1:
@@ -221,7 +214,7 @@ class _Assignment:
             raise self._refuse("P051", what, part, "Write a loop.")
         return _Slice(part.lower, step, length)
 
-    def _bound(self, node: ast.expr) -> Expr:
+    def _bound(self, node: ast.expr) -> ex.Expr:
         found = read_index(self.scope, node)
         if found is None:
             raise _RefusedError
@@ -242,12 +235,12 @@ class _Assignment:
 
     def _into(
         self, wanted: Sequence[_Slice], counters: Sequence[str], found: TypedExpression
-    ) -> Element | None:
+    ) -> ex.Element | None:
         """Return the element that is set; functions may not give elements that say which it is."""
         target = _with_counters(self.target, counters)
         # pylint: disable-next=assignment-from-no-return  # each kind of access has its own
         into = self.scope.access.target(self.scope, target, found)
-        if not isinstance(into, Element):
+        if not isinstance(into, ex.Element):
             return None
         for one in (*into.items, *(part.length for part in wanted)):
             if _elements_of(into, one):
@@ -260,7 +253,7 @@ class _Assignment:
         """Return the right side for one element."""
         return _InElement(counters).visit(_copied(value))  # type: ignore[no-any-return]
 
-    def _converted(self, into: Expr, found: TypedExpression) -> TypedExpression:
+    def _converted(self, into: ex.Expr, found: TypedExpression) -> TypedExpression:
         array = self.target.value.id if isinstance(self.target.value, ast.Name) else ""
         local, dummy = self.scope.local(array), self.scope.arguments.get(array)
         wanted = local.type if local is not None else dummy and dummy.type.intrinsic
@@ -271,7 +264,7 @@ class _Assignment:
 
     def _room(
         self, wanted: Sequence[_Slice], counters: Sequence[str], found: TypedExpression
-    ) -> Expr:
+    ) -> ex.Expr:
         """Return an element of an array that keeps the right side."""
         for one in wanted:
             if not is_known_where_called(self.scope, one.length):
@@ -286,7 +279,7 @@ class _Assignment:
         real = of_elements(self.scope, found)
         self.scope.locals[name] = LocalVariable(found.type, place, shape, real)
         index = (from_one(self.scope.values[one].expr) for one in counters)
-        return Element(Name(name), tuple(index))
+        return ex.Element(ex.Name(name), tuple(index))
 
     def _loops(
         self, wanted: Sequence[_Slice], counters: Sequence[str], line: Line
@@ -294,17 +287,19 @@ class _Assignment:
         """Return loops around a statement, the first dimension innermost."""
         dimensions = tuple(Triplet(nodes.whole(0), _before(one.length)) for one in wanted)
         found = [self.scope.values[name].expr for name in counters]
-        names = tuple(name for name in found if isinstance(name, Name))
+        names = tuple(name for name in found if isinstance(name, ex.Name))
         return ElementLoops(dimensions, names).around((line,), self.scope.tree.span(self.node))
 
 
-def _elements_of(into: Element, expr: Expr) -> list[Element]:
+def _elements_of(into: ex.Element, expr: ex.Expr) -> list[ex.Element]:
     """Return the elements in an expression that are of the array whose element is set."""
-    return [part for part in walk(expr) if isinstance(part, Element) and part.base == into.base]
+    return [
+        part for part in ex.walk(expr) if isinstance(part, ex.Element) and part.base == into.base
+    ]
 
 
-def _before(length: Expr) -> Expr:
-    value = integer_value(length)
+def _before(length: ex.Expr) -> ex.Expr:
+    value = ex.integer_value(length)
     return (
         nodes.whole(value - 1) if value is not None else nodes.binary("-", length, nodes.whole(1))
     )

@@ -15,19 +15,9 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import UNNAMED_REAL
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.code import KernelCode, KernelModule, ModuleContext
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Name,
-    Range,
-    integer_value,
-    spell,
-    walk,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.parsed import ScopeKind
@@ -40,25 +30,6 @@ from psyclone_storage.ir.program_units import (
 from psyclone_storage.ir.rewrite import names_in, place_of_line, walk_lines
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.typing import INTEGER, CScope, PrintError
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Branch,
-    Call,
-    Comment,
-    Continue,
-    Cycle,
-    Declare,
-    DirectiveLine,
-    Do,
-    Exit,
-    If,
-    Line,
-    Return,
-    Select,
-    Use,
-    While,
-)
 from psyclone_storage.languages.python.translate.algorithm_imports import KernelImports
 from psyclone_storage.languages.python.translate.algorithm_names import AlgorithmNames
 from psyclone_storage.languages.python.translate.arguments import (
@@ -81,7 +52,7 @@ _HINT = "Translate the rest by hand, or keep the algorithm in Fortran."
 class Surrounding:
     """A procedure, or a unit around it: its imports, and the name of a module."""
 
-    uses: tuple[Use, ...]
+    uses: tuple[un.Use, ...]
     module: str = ""
 
 
@@ -91,11 +62,11 @@ HomeOf = Callable[[str, tuple[Surrounding, ...]], tuple[str, str] | None]
 
 def has_invokes(unit: ProgramUnit) -> bool:
     """Return whether a unit has invokes of its own."""
-    return any(isinstance(line, Call) and _is_invoke(line) for line in walk_lines(unit.body))
+    return any(isinstance(line, un.Call) and _is_invoke(line) for line in walk_lines(unit.body))
 
 
-def _is_invoke(call: Call) -> bool:
-    return isinstance(call.procedure, Name) and call.procedure.key == _INVOKE
+def _is_invoke(call: un.Call) -> bool:
+    return isinstance(call.procedure, ex.Name) and call.procedure.key == _INVOKE
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +195,9 @@ def _within(unit: ProgramUnit) -> Iterator[ProgramUnit]:
             yield from _within(inner)
 
 
-def _counters(body: tuple[Line, ...]) -> frozenset[str]:
+def _counters(body: tuple[un.Line, ...]) -> frozenset[str]:
     """Return the counters of the loops in `body`, which count something else behind them."""
-    return frozenset(line.variable.key for line in walk_lines(body) if isinstance(line, Do))
+    return frozenset(line.variable.key for line in walk_lines(body) if isinstance(line, un.Do))
 
 
 def _named(name: str) -> str:
@@ -250,7 +221,7 @@ class _UnitWriter:
     taken: set[str] = field(default_factory=set)
 
     @property
-    def declared(self) -> dict[str, Declare]:
+    def declared(self) -> dict[str, un.Declare]:
         """The declarations of the unit, by their keys."""
         return {
             one.key: one
@@ -280,10 +251,10 @@ class _UnitWriter:
         """The arguments that an invoke finds: a caller passes them as objects with a number."""
         found = {
             arg.items[0].key
-            for line in walk_lines(self.unit.body) if isinstance(line, Call) and _is_invoke(line)
+            for line in walk_lines(self.unit.body) if isinstance(line, un.Call) and _is_invoke(line)
             for arg in line.args
-            if isinstance(arg, Index) and isinstance(arg.base, Name) and arg.items
-            and arg.base.key in self.data.reducing and isinstance(arg.items[0], Name)
+            if isinstance(arg, ex.Index) and isinstance(arg.base, ex.Name) and arg.items
+            and arg.base.key in self.data.reducing and isinstance(arg.items[0], ex.Name)
         }  # fmt: skip
         return frozenset(found & set(map(key_of, self.unit.dummies)))
 
@@ -299,7 +270,7 @@ class _UnitWriter:
         if word not in self.data.types:
             return ""
         self.words[word] = None
-        extents = map(integer_value, declared.shape)
+        extents = map(ex.integer_value, declared.shape)
         shape = ", ".join(":" if one is None else str(one) for one in extents)
         return f": {word}[{shape}]" if shape else f": {word}"
 
@@ -331,7 +302,7 @@ class _UnitWriter:
         """Return the statement that ends the procedure; a function gives its result."""
         if self.unit.kind is not ScopeKind.FUNCTION:
             return "return"
-        result = Name(self.unit.result or self.unit.name)
+        result = ex.Name(self.unit.result or self.unit.name)
         declared = self.declared.get(result.key)
         if declared is None or declared.shape or isinstance(declared.type, DerivedType):
             raise NoPythonError(f"it is not declared that its result '{result.text}' is a number")
@@ -350,7 +321,7 @@ class _UnitWriter:
         where = place or self.unit.place
         self.problems.append(Diagnostic("G006", message, where, hint=_HINT))
 
-    def _block(self, lines: Iterable[Line]) -> list[PlacedLine]:
+    def _block(self, lines: Iterable[un.Line]) -> list[PlacedLine]:
         found: list[PlacedLine] = []
         for line in without_end(tuple(lines)):
             place = place_of_line(line)
@@ -361,42 +332,42 @@ class _UnitWriter:
                 self._refuse(error.reason, place)
         return found
 
-    def _inner(self, lines: tuple[Line, ...]) -> list[PlacedLine]:
+    def _inner(self, lines: tuple[un.Line, ...]) -> list[PlacedLine]:
         body = self._block(lines)
         if all(not line.text or line.text.startswith("#") for line in body):
             body.append(PlacedLine("pass"))
         return [line.indented() for line in body]
 
-    def _line(self, line: Line) -> list[PlacedLine]:
+    def _line(self, line: un.Line) -> list[PlacedLine]:
         match line:
-            case Blank():
+            case un.Blank():
                 return [PlacedLine("")]
-            case Comment(text):
+            case un.Comment(text):
                 said = text.strip().lstrip("!<>").strip()
                 return [PlacedLine(f"# {said}")] if said.strip("-=*") else []
-            case Continue() | DirectiveLine():
+            case un.Continue() | un.DirectiveLine():
                 return []
-            case Call() if _is_invoke(line):
+            case un.Call() if _is_invoke(line):
                 return [PlacedLine(text) for text in self._invoke(line)]
-            case Call():
+            case un.Call():
                 return [PlacedLine(text) for text in self.data.called(self.numbers, line)]
-            case Assign():
+            case un.Assign():
                 return [PlacedLine(text) for text in self._assign(line)]
-            case Return(None):
+            case un.Return(None):
                 return [PlacedLine(self._return())]
-            case Exit("") | Cycle(""):
-                return [PlacedLine("break" if isinstance(line, Exit) else "continue")]
+            case un.Exit("") | un.Cycle(""):
+                return [PlacedLine("break" if isinstance(line, un.Exit) else "continue")]
         return self._control(line)
 
-    def _control(self, line: Line) -> list[PlacedLine]:
+    def _control(self, line: un.Line) -> list[PlacedLine]:
         match line:
-            case If():
+            case un.If():
                 return self._if(line)
-            case Select(word="case", alias=None):
+            case un.Select(word="case", alias=None):
                 return self._select(line)
-            case Do(name=""):
+            case un.Do(name=""):
                 return self._do(line)
-            case While(name="", condition=condition):
+            case un.While(name="", condition=condition):
                 self.ended |= _counters(line.body)
                 test = "True" if condition is None else self.numbers.condition(condition)
                 body = self._inner(line.body)
@@ -404,7 +375,7 @@ class _UnitWriter:
                 return [PlacedLine(f"while {test}:"), *body]
         raise NoPythonError("there are no words in Python for this statement")
 
-    def _if(self, line: If) -> list[PlacedLine]:
+    def _if(self, line: un.If) -> list[PlacedLine]:
         found: list[PlacedLine] = []
         before, behind = self.ended, self.ended
         for number, branch in enumerate(line.branches):
@@ -419,29 +390,29 @@ class _UnitWriter:
         self.ended |= behind
         return found
 
-    def _select(self, line: Select) -> list[PlacedLine]:
+    def _select(self, line: un.Select) -> list[PlacedLine]:
         """Return a choice between values that are written out."""
         selector = self.numbers.whole(line.selector, Precedence.SUM)
-        branches: list[Branch] = []
-        otherwise: tuple[Line, ...] = ()
+        branches: list[un.Branch] = []
+        otherwise: tuple[un.Line, ...] = ()
         for case in line.cases:
-            if any(isinstance(one, Range) for one in case.guards):
+            if any(isinstance(one, ex.Range) for one in case.guards):
                 raise NoPythonError("there are no words in Python for a range of values")
-            tests = [Binary(Operator.EQUAL, line.selector, guard) for guard in case.guards]
+            tests = [ex.Binary(Operator.EQUAL, line.selector, guard) for guard in case.guards]
             if tests:
-                condition = reduce(lambda one, other: Binary(Operator.OR, one, other), tests)
-                branches.append(Branch(condition, case.body, place=case.place))
+                condition = reduce(lambda one, other: ex.Binary(Operator.OR, one, other), tests)
+                branches.append(un.Branch(condition, case.body, place=case.place))
             else:
                 otherwise = case.body
         if not branches:
             raise NoPythonError(f"nothing is chosen by '{selector}'")
-        return self._if(If(tuple(branches), otherwise))
+        return self._if(un.If(tuple(branches), otherwise))
 
-    def _do(self, line: Do) -> list[PlacedLine]:
-        step = 1 if line.step is None else integer_value(line.step)
+    def _do(self, line: un.Do) -> list[PlacedLine]:
+        step = 1 if line.step is None else ex.integer_value(line.step)
         if not step:
             raise NoPythonError("the step of this loop is not known")
-        by, last = (1 if step > 0 else -1), integer_value(line.stop)
+        by, last = (1 if step > 0 else -1), ex.integer_value(line.stop)
         if last is not None:
             behind = str(last + by)
         else:
@@ -460,7 +431,7 @@ class _UnitWriter:
 
     # ------------------------------------------------------------------------ invokes
 
-    def _invoke(self, call: Call) -> Iterator[str]:
+    def _invoke(self, call: un.Call) -> Iterator[str]:
         items: list[str] = []
         label = ""
         found: dict[str, str] = {}
@@ -468,9 +439,9 @@ class _UnitWriter:
         before: dict[str, str] = {}
         for arg in call.args:
             match arg:
-                case Keyword("name", Literal(intrinsic=Intrinsic.CHARACTER) as text):
+                case ex.Keyword("name", ex.Literal(intrinsic=Intrinsic.CHARACTER) as text):
                     label = f'name="{text.value}"'
-                case Index(Name() as name, given):
+                case ex.Index(ex.Name() as name, given):
                     self._check_made(given)
                     passed = [self._passed(one, before) for one in given]
                     items.append(f"{self._kernel(name)}({', '.join(passed)})")
@@ -482,7 +453,7 @@ class _UnitWriter:
                         found.setdefault(result, result if result in seen else "")
                     seen |= {_named(key) for one in given for key in names_in(one)}
                 case _:
-                    raise NoPythonError(f"'{spell(arg)}' is no call of a kernel")
+                    raise NoPythonError(f"'{ex.spell(arg)}' is no call of a kernel")
         self._check_computed(call, {*found, *map(_named, self.results)})
         if found:
             self.words["Result"] = None
@@ -491,7 +462,7 @@ class _UnitWriter:
         yield from _laid_out(items, label)
         yield from (f"{one} = {one}.value" for one in found)
 
-    def _passed(self, expr: Expr, before: dict[str, str]) -> str:
+    def _passed(self, expr: ex.Expr, before: dict[str, str]) -> str:
         """Return what a kernel is passed; what has to be computed is a local made `before`.
 
         What is computed twice is one local, so that a field is known to be the same.
@@ -507,36 +478,38 @@ class _UnitWriter:
         before[text] = name
         return name
 
-    def _check_computed(self, call: Call, found: set[str]) -> None:
+    def _check_computed(self, call: un.Call, found: set[str]) -> None:
         """Refuse arguments that are computed from a number which the invoke finds."""
         for arg in call.args:
-            for one in arg.items if isinstance(arg, Index) else ():
+            for one in arg.items if isinstance(arg, ex.Index) else ():
                 names = set(map(_named, names_in(one))) & found
-                if names and not isinstance(one, Name):
+                if names and not isinstance(one, ex.Name):
                     raise NoPythonError(
-                        f"'{spell(one)}' is computed from a number that the invoke finds"
+                        f"'{ex.spell(one)}' is computed from a number that the invoke finds"
                     )
 
-    def _result(self, expr: Expr) -> str:
+    def _result(self, expr: ex.Expr) -> str:
         """Return the variable that a number is put into."""
-        if not isinstance(expr, Name) or expr.key in map(key_of, self.unit.dummies):
-            raise NoPythonError(f"'{spell(expr)}' is no number of its own, and an invoke finds it")
+        if not isinstance(expr, ex.Name) or expr.key in map(key_of, self.unit.dummies):
+            raise NoPythonError(
+                f"'{ex.spell(expr)}' is no number of its own, and an invoke finds it"
+            )
         if expr.key in _counters(self.unit.body):
-            raise NoPythonError(f"'{spell(expr)}' counts a loop, and an invoke finds it")
+            raise NoPythonError(f"'{ex.spell(expr)}' counts a loop, and an invoke finds it")
         self.ended -= {expr.key}
         return _named(expr.text)
 
-    def _check_made(self, given: tuple[Expr, ...]) -> None:
+    def _check_made(self, given: tuple[ex.Expr, ...]) -> None:
         """Refuse data that no statement makes."""
         for expr in given:
-            for part in walk(expr):
-                one = self.declared.get(part.key) if isinstance(part, Name) else None
+            for part in ex.walk(expr):
+                one = self.declared.get(part.key) if isinstance(part, ex.Name) else None
                 if one is None or one.key in map(key_of, self.unit.dummies):
                     continue
                 if isinstance(one.type, DerivedType) and not self.data.is_made(one.type.name):
                     raise NoPythonError(f"it is not known what '{one.name}' is made of")
 
-    def _kernel(self, name: Name) -> str:
+    def _kernel(self, name: ex.Name) -> str:
         home = self.home_of(name.key, self.around)
         built_in = self.data.built_ins.get(name.key)
         if built_in is None:
@@ -549,13 +522,13 @@ class _UnitWriter:
         self.words[built_in] = None
         return built_in
 
-    def _assign(self, line: Assign) -> Iterator[str]:
+    def _assign(self, line: un.Assign) -> Iterator[str]:
         made = self.data.made(self.numbers, line)
         if made is not None:
             yield from made
             return
-        if not isinstance(line.target, Name):
-            raise NoPythonError(f"'{spell(line.target)}' cannot be assigned to")
+        if not isinstance(line.target, ex.Name):
+            raise NoPythonError(f"'{ex.spell(line.target)}' cannot be assigned to")
         key, name = line.target.key, _named(line.target.text)
         if key not in self.declared or key in map(key_of, self.unit.dummies):
             raise NoPythonError(f"'{line.target.text}' is known elsewhere, and is assigned to")

@@ -13,24 +13,8 @@ from itertools import product
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    CallFunction,
-    Element,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Name,
-    Origin,
-    Parenthesised,
-    Range,
-    Sort,
-    Symbol,
-    Unary,
-    integer_value,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
@@ -52,7 +36,7 @@ class _OwnArray:
 
     declared: Declare
     read: tuple[Line, ...] = ()
-    symbols: Mapping[str, Symbol] = field(default_factory=dict)
+    symbols: Mapping[str, ex.Symbol] = field(default_factory=dict)
 
 
 def with_arrays_of_modules(code: KernelCode, scope: CScope) -> KernelCode:
@@ -84,59 +68,59 @@ def _own_array(code: KernelCode, key: str, scope: CScope, names: NameTable) -> _
         type_ = scope.type_of(symbol)
     except PrintError:
         return None
-    if symbol.origin in (Origin.LOCAL, Origin.DUMMY) or not symbol.shape:
+    if symbol.origin in (ex.Origin.LOCAL, ex.Origin.DUMMY) or not symbol.shape:
         return None
     home = scope.home_of(symbol)
     axes = _axes(symbol.shape, home)
     if axes is None:
         return None
     kind = ScalarType(type_.intrinsic, str(type_.size))
-    shape = tuple(Range(_whole(one.start), _whole(one.stop - 1)) for one in axes)
-    if symbol.sort is Sort.VARIABLE and _may_be_read(code, key, symbol, axes):
+    shape = tuple(ex.Range(_whole(one.start), _whole(one.stop - 1)) for one in axes)
+    if symbol.sort is ex.Sort.VARIABLE and _may_be_read(code, key, symbol, axes):
         return _read_one_by_one(code, Declare(key, kind, (), shape), symbol, axes, names)
-    if symbol.sort is not Sort.CONSTANT or symbol.value is None:
+    if symbol.sort is not ex.Sort.CONSTANT or symbol.value is None:
         return None
     placed = dict(_placed(symbol.value, axes) or ())
     values = [_known_in(home, placed[one]) for one in sorted(placed, key=_reversed)]
-    literals = ArrayLiteral(tuple(one for one in values if one is not None))
+    literals = ex.ArrayLiteral(tuple(one for one in values if one is not None))
     if not values or None in values:
         return None
     return _OwnArray(Declare(key, kind, (_CONSTANT,), shape, value=_shaped(literals, axes)))
 
 
-def _shaped(literals: ArrayLiteral, axes: list[range]) -> Expr:
+def _shaped(literals: ex.ArrayLiteral, axes: list[range]) -> ex.Expr:
     """Return values in the shape of an array."""
     if len(axes) == 1:
         return literals
-    shape = ArrayLiteral(tuple(_whole(len(one)) for one in axes))
-    return CallFunction(Name("reshape"), (literals, shape))
+    shape = ex.ArrayLiteral(tuple(_whole(len(one)) for one in axes))
+    return ex.CallFunction(ex.Name("reshape"), (literals, shape))
 
 
-def _may_be_read(code: KernelCode, key: str, symbol: Symbol, axes: list[range]) -> bool:
+def _may_be_read(code: KernelCode, key: str, symbol: ex.Symbol, axes: list[range]) -> bool:
     """Return whether an array of another module is one that Python reads element by element."""
     if symbol.module_key in ("", code.module.key) or set(symbol.attributes) & set(_POINTS):
         return False
     for line in walk_lines(code.body):
         if isinstance(line, Assign):
-            base = line.target.base if isinstance(line.target, Index) else line.target
-            if isinstance(base, Name) and base.key == key:
+            base = line.target.base if isinstance(line.target, ex.Index) else line.target
+            if isinstance(base, ex.Name) and base.key == key:
                 return False
     return 0 < math.prod(map(len, axes)) <= _MOST_READ
 
 
 def _read_one_by_one(
-    code: KernelCode, declared: Declare, symbol: Symbol, axes: list[range], names: NameTable
+    code: KernelCode, declared: Declare, symbol: ex.Symbol, axes: list[range], names: NameTable
 ) -> _OwnArray:
     """Return an array whose elements are variables of another module; Python counts from 0."""
     read: list[Line] = []
-    symbols: dict[str, Symbol] = {}
+    symbols: dict[str, ex.Symbol] = {}
     for index in product(*axes):
         behind = [str(one).replace("-", "m") for one in index]
         name = key_of(names.fresh("_".join((declared.key, *behind))))
         at = ", ".join(str(one - axis.start) for one, axis in zip(index, axes, strict=True))
         symbols[name] = replace(symbol, key=name, name=f"{symbol.name}[{at}]", shape=())
-        target = Element(Name(declared.name), tuple(map(_whole, index)))
-        read.append(Assign(target, Name(name), place=code.place_of(declared.name)))
+        target = ex.Element(ex.Name(declared.name), tuple(map(_whole, index)))
+        read.append(Assign(target, ex.Name(name), place=code.place_of(declared.name)))
     return _OwnArray(declared, tuple(read), symbols)
 
 
@@ -145,16 +129,16 @@ def _reversed(index: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(index))
 
 
-def _known_in(home: CScope, value: Expr) -> Expr | None:
+def _known_in(home: CScope, value: ex.Expr) -> ex.Expr | None:
     """Return a constant by itself, None for one that is computed from others."""
     match value:
-        case Literal(kind=None):
+        case ex.Literal(kind=None):
             return value
-        case Literal(kind=str() as kind):
+        case ex.Literal(kind=str() as kind):
             return value.with_kind(str(home.kind(kind)))
-        case Unary(op, operand) if (inner := _known_in(home, operand)) is not None:
-            return Unary(op, inner)
-        case Parenthesised(operand):
+        case ex.Unary(op, operand) if (inner := _known_in(home, operand)) is not None:
+            return ex.Unary(op, inner)
+        case ex.Parenthesised(operand):
             return _known_in(home, operand)
     return None
 
@@ -178,7 +162,8 @@ def without_constant_arrays(code: KernelCode, scope: CScope) -> KernelCode:
             continue
         place = code.place_of(item.name)
         assigned += [
-            Assign(Element(Name(item.name), index), value, place=place) for index, value in values
+            Assign(ex.Element(ex.Name(item.name), index), value, place=place)
+            for index, value in values
         ]
         declared.append(_variable(item))
     if not assigned:
@@ -188,7 +173,7 @@ def without_constant_arrays(code: KernelCode, scope: CScope) -> KernelCode:
 
 def _values(
     code: KernelCode, item: Declare, scope: CScope
-) -> list[tuple[tuple[Expr, ...], Expr]] | None:
+) -> list[tuple[tuple[ex.Expr, ...], ex.Expr]] | None:
     """Return the elements of an array of constants, each with its value; None if it is none."""
     if item.key in code.dummy_keys or not item.shape or not _never_written(code, item):
         return None
@@ -207,42 +192,46 @@ def _never_written(code: KernelCode, item: Declare) -> bool:
         if not isinstance(line, _UNDERSTOOD):
             return False
         if isinstance(line, Assign):
-            base = line.target.base if isinstance(line.target, Index) else line.target
-            if not isinstance(base, Name) or base.key == item.key:
+            base = line.target.base if isinstance(line.target, ex.Index) else line.target
+            if not isinstance(base, ex.Name) or base.key == item.key:
                 return False
     return True
 
 
-def _listed(value: Expr | None) -> tuple[Expr, ...] | None:
+def _listed(value: ex.Expr | None) -> tuple[ex.Expr, ...] | None:
     """Return values that are written one by one, also in the shape of an array."""
     match value:
-        case ArrayLiteral():
+        case ex.ArrayLiteral():
             return tuple(_flat(value))
-        case Index(Name(key="reshape"), (ArrayLiteral() as source, _)):
+        case ex.Index(ex.Name(key="reshape"), (ex.ArrayLiteral() as source, _)):
             return tuple(_flat(source))
     return None
 
 
-def _flat(listed: ArrayLiteral) -> Iterator[Expr]:
+def _flat(listed: ex.ArrayLiteral) -> Iterator[ex.Expr]:
     """Yield values in order; those of a list in a list stand where it does."""
     for item in listed.items:
-        if isinstance(item, ArrayLiteral):
+        if isinstance(item, ex.ArrayLiteral):
             yield from _flat(item)
         else:
             yield item
 
 
-def _placed(value: Expr | None, axes: list[range]) -> list[tuple[tuple[int, ...], Expr]] | None:
+def _placed(
+    value: ex.Expr | None, axes: list[range]
+) -> list[tuple[tuple[int, ...], ex.Expr]] | None:
     """Return values with their indices, None where it is not known which has which."""
     order = list(range(len(axes)))
     match value:
-        case Index(Name(key="reshape"), (source, shape, Keyword(name="order", value=given))):
-            said = [integer_value(one) for one in given.items] if isinstance(
-                given, ArrayLiteral) else []  # fmt: skip
+        case ex.Index(
+            ex.Name(key="reshape"), (source, shape, ex.Keyword(name="order", value=given))
+        ):
+            said = [ex.integer_value(one) for one in given.items] if isinstance(
+                given, ex.ArrayLiteral) else []  # fmt: skip
             if sorted(one or 0 for one in said) != [place + 1 for place in order]:
                 return None
             order = [(one or 1) - 1 for one in said]
-            value = CallFunction(Name("reshape"), (source, shape))
+            value = ex.CallFunction(ex.Name("reshape"), (source, shape))
     listed = _listed(value)
     if listed is None:
         return None
@@ -254,12 +243,14 @@ def _placed(value: Expr | None, axes: list[range]) -> list[tuple[tuple[int, ...]
     return list(zip(every, listed, strict=True)) if len(every) == len(listed) else None
 
 
-def _axes(shape: Iterable[Expr], scope: CScope) -> list[range] | None:
+def _axes(shape: Iterable[ex.Expr], scope: CScope) -> list[range] | None:
     """Return the numbers of elements along each dimension, None if they are not known."""
     found = []
     for one in shape:
-        lower = 1 if not isinstance(one, Range) or one.lower is None else scope.integer(one.lower)
-        upper = one.upper if isinstance(one, Range) else one
+        lower = (
+            1 if not isinstance(one, ex.Range) or one.lower is None else scope.integer(one.lower)
+        )
+        upper = one.upper if isinstance(one, ex.Range) else one
         last = None if upper is None else scope.integer(upper)
         if lower is None or last is None:
             return None
@@ -267,9 +258,9 @@ def _axes(shape: Iterable[Expr], scope: CScope) -> list[range] | None:
     return found
 
 
-def _whole(value: int) -> Expr:
-    made = Literal(str(abs(value)), Intrinsic.INTEGER)
-    return made if value >= 0 else Unary(Operator.MINUS, made)
+def _whole(value: int) -> ex.Expr:
+    made = ex.Literal(str(abs(value)), Intrinsic.INTEGER)
+    return made if value >= 0 else ex.Unary(Operator.MINUS, made)
 
 
 def _needed_by_declarations(code: KernelCode) -> set[str]:

@@ -11,20 +11,7 @@ import sys
 from typing import Protocol
 
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Name,
-    Parenthesised,
-    Section,
-    Symbol,
-    Unary,
-    integer_value,
-    spell,
-)
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import (
     AnyOperator,
     Operator,
@@ -58,14 +45,14 @@ _QUOTIENT = left_associative("/", Precedence.PRODUCT)
 class NamesInPython(Protocol):
     """What the names in a kernel are in Python."""
 
-    def element(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value | None:
         """Return an element, None if `name` is no array; raise `NoPythonError` if it is unknown."""
 
-    def summed(self, section: Section) -> Value | None:
+    def summed(self, section: ex.Section) -> Value | None:
         """Return the sum of a section; refuse as `element` does."""
         raise NotImplementedError
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> Value:
+    def scalar(self, symbol: ex.Symbol, scope: CScope) -> Value:
         """Return a scalar; raise `NoPythonError` if Python knows none such."""
 
 
@@ -76,42 +63,44 @@ class ExpressionWriter:
     scope: CScope
     names: NamesInPython
 
-    def of(self, expr: Expr) -> Value:
+    def of(self, expr: ex.Expr) -> Value:
         """Return `expr`; raise `NoPythonError` if it has no form in Python."""
         match expr:
-            case Literal():
+            case ex.Literal():
                 return number(expr, self._type(expr))
-            case Name():
+            case ex.Name():
                 return self._name(expr)
-            case Parenthesised(operand):
+            case ex.Parenthesised(operand):
                 return self.of(operand)
-            case Unary(op, operand):
+            case ex.Unary(op, operand):
                 return self._unary(op, operand)
-            case Binary():
+            case ex.Binary():
                 return self._binary(expr)
-            case Index(Name() as name, items):
+            case ex.Index(ex.Name() as name, items):
                 return self._reference(name, items)
-        raise NoPythonError(f"'{spell(expr)}' is nothing that a kernel in Python computes")
+        raise NoPythonError(f"'{ex.spell(expr)}' is nothing that a kernel in Python computes")
 
-    def condition(self, expr: Expr) -> str:
+    def condition(self, expr: ex.Expr) -> str:
         """Return a condition."""
         found = self.of(expr)
         if not found.type.is_logical:
-            raise NoPythonError(f"'{spell(expr)}' is no condition")
+            raise NoPythonError(f"'{ex.spell(expr)}' is no condition")
         return found.text
 
-    def whole(self, expr: Expr) -> Value:
+    def whole(self, expr: ex.Expr) -> Value:
         """Return a whole number."""
         found = self.of(expr)
         if found.type != INTEGER:
-            raise NoPythonError(f"'{spell(expr)}' is no whole number")
+            raise NoPythonError(f"'{ex.spell(expr)}' is no whole number")
         return found
 
-    def assigned(self, expr: Expr, type_: CType) -> str:
+    def assigned(self, expr: ex.Expr, type_: CType) -> str:
         """Return a value as an assignment to a variable of `type_` converts it."""
         found = self.of(expr)
         if found.type.is_logical is not type_.is_logical:
-            raise NoPythonError(f"'{spell(expr)}' is of another type than what it is assigned to")
+            raise NoPythonError(
+                f"'{ex.spell(expr)}' is of another type than what it is assigned to"
+            )
         if type_ == DOUBLE:
             return as_double(found).text
         if type_ == INTEGER and found.type.is_real:
@@ -120,13 +109,13 @@ class ExpressionWriter:
 
     # ------------------------------------------------------------------------ operands
 
-    def _type(self, literal: Literal) -> CType:
+    def _type(self, literal: ex.Literal) -> CType:
         try:
             return self.scope.literal_type(literal)
         except PrintError as error:
             raise NoPythonError(error.reason) from None
 
-    def _name(self, name: Name) -> Value:
+    def _name(self, name: ex.Name) -> Value:
         try:
             symbol = self.scope.symbol(name.key)
             type_ = self.scope.type_of(symbol)
@@ -137,7 +126,7 @@ class ExpressionWriter:
         checked(type_, name.text)
         return self.names.scalar(symbol, self.scope)
 
-    def _reference(self, name: Name, items: tuple[Expr, ...]) -> Value:
+    def _reference(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value:
         if (element := self.names.element(name, items)) is not None:
             return element
         try:
@@ -147,7 +136,7 @@ class ExpressionWriter:
         if symbol.is_data or symbol.module:
             what = "an array" if symbol.is_data else "a function"
             raise NoPythonError(f"'{name.text}' is {what} that kernels in Python do not know")
-        if name.key == "sum" and len(items) == 1 and isinstance(items[0], Section):
+        if name.key == "sum" and len(items) == 1 and isinstance(items[0], ex.Section):
             found = self.names.summed(items[0])
             if found is not None:
                 return found
@@ -155,13 +144,13 @@ class ExpressionWriter:
 
     # ------------------------------------------------------------------------ operations
 
-    def _unary(self, op: AnyOperator, operand: Expr) -> Value:
+    def _unary(self, op: AnyOperator, operand: ex.Expr) -> Value:
         found = self.of(operand)
         if op in PYTHON.prefixes and (op is Operator.NOT) is found.type.is_logical:
             return Value.of(PYTHON.unary(op, found), found.type)
         raise NoPythonError("an operator of the author's is not known")
 
-    def _binary(self, expr: Binary) -> Value:
+    def _binary(self, expr: ex.Binary) -> Value:
         op = expr.op
         if (value := self.scope.integer(expr)) is not None and value >= 0:
             return Value(str(value), INTEGER)
@@ -174,7 +163,7 @@ class ExpressionWriter:
         ):
             raise NoPythonError(f"the operator '{op.spelling}' is not known for such values")
         if op is Operator.POWER:
-            return _power(left, right, integer_value(expr.right))
+            return _power(left, right, ex.integer_value(expr.right))
         if not of_logicals:
             left, right = alike(left, right)
         if op not in PYTHON.infixes:
@@ -183,7 +172,7 @@ class ExpressionWriter:
         if op.kind is not OperatorKind.ARITHMETIC:
             return Value.of(made, LOGICAL)
         if left.type == right.type == LONG:
-            raise NoPythonError(f"'{spell(expr)}' is computed with whole numbers of 8 bytes")
+            raise NoPythonError(f"'{ex.spell(expr)}' is computed with whole numbers of 8 bytes")
         if op is Operator.DIVIDE and left.type == right.type == INTEGER:
             # The quotient of two numbers of 32 bits is never rounded to a whole number.
             return Value(f"int({_QUOTIENT.join(left, right)})", INTEGER)
@@ -194,10 +183,10 @@ class ExpressionWriter:
 
     # ------------------------------------------------------------------------ functions
 
-    def _function(self, word: str, items: tuple[Expr, ...]) -> Value:
+    def _function(self, word: str, items: tuple[ex.Expr, ...]) -> Value:
         if word in ("real", "dble", "int", "nint"):
             return self._converted(word, items)
-        args = [self.of(item) for item in items if not isinstance(item, Keyword)]
+        args = [self.of(item) for item in items if not isinstance(item, ex.Keyword)]
         if len(args) < len(items) or not args:
             raise NoPythonError(f"'{word}' is given an argument by its name")
         match word, len(args):
@@ -223,7 +212,7 @@ class ExpressionWriter:
             f"the function '{word}' of such values is not known to Python's kernels"
         )
 
-    def _converted(self, word: str, items: tuple[Expr, ...]) -> Value:
+    def _converted(self, word: str, items: tuple[ex.Expr, ...]) -> Value:
         """Return a number of a type that is named."""
         first, *rest = items
         found = self.of(first)
@@ -231,9 +220,9 @@ class ExpressionWriter:
             raise NoPythonError(f"'{word}' is given no number")
         size = 8 if word == "dble" else 4
         if rest:
-            kind = rest[0].value if isinstance(rest[0], Keyword) else rest[0]
+            kind = rest[0].value if isinstance(rest[0], ex.Keyword) else rest[0]
             try:
-                size = self.scope.kind(spell(kind))
+                size = self.scope.kind(ex.spell(kind))
             except PrintError as error:
                 raise NoPythonError(error.reason) from None
         if word == "nint" and not found.type.is_real:

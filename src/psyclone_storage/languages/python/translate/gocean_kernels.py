@@ -6,17 +6,8 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures import gocean as words
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import affine_form
-from psyclone_storage.ir.expr import (
-    Construct,
-    Expr,
-    Index,
-    Name,
-    Range,
-    Section,
-    canonical,
-    spell,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Precedence
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
@@ -68,7 +59,9 @@ class PointForm:
 
     # ------------------------------------------------------------------------ elements
 
-    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def element(
+        self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
+    ) -> Value | None:
         """Return an element at a distance from the point."""
         if not self._is_array(writer, name.key):
             return None
@@ -76,11 +69,13 @@ class PointForm:
         array = writer.typed(name.key)
         return Value(f"{array.text}[{i}, {j}]", array.type)
 
-    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def written(
+        self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
+    ) -> Value | None:
         """Return the point itself."""
         if not self._is_array(writer, name.key):
             return None
-        if any(isinstance(item, Range) for item in items):
+        if any(isinstance(item, ex.Range) for item in items):
             raise NoPythonError("a kernel in Python writes one point")
         if self._offset(writer, items) != (0, 0):
             raise NoPythonError(f"'{name.text}' is written off the point")
@@ -95,18 +90,18 @@ class PointForm:
         check_begins_at_one(declared, writer.scope)
         return True
 
-    def _offset(self, writer: TextWriter, items: tuple[Expr, ...]) -> tuple[int, int]:
+    def _offset(self, writer: TextWriter, items: tuple[ex.Expr, ...]) -> tuple[int, int]:
         """Return how far from the point an element lies."""
         if len(items) != _AXES:
-            text = ", ".join(map(spell, items))
+            text = ", ".join(map(ex.spell, items))
             raise NoPythonError(f"'({text})' is no element of a field in two dimensions")
         first, second = (self._distance(writer, item, axis) for axis, item in enumerate(items))
         return first, second
 
-    def _distance(self, writer: TextWriter, item: Expr, axis: int) -> int:
+    def _distance(self, writer: TextWriter, item: ex.Expr, axis: int) -> int:
         found = affine_form(writer.inlined(item))
         if not found.is_name(self._index[axis]):
-            raise NoPythonError(f"'{spell(item)}' is no distance from the point that is known")
+            raise NoPythonError(f"'{ex.spell(item)}' is no distance from the point that is known")
         return found.constant
 
     def number(self, writer: TextWriter, key: str) -> Value | None:
@@ -119,24 +114,24 @@ class PointForm:
         """Return None: there are no words to count."""
         return None
 
-    def summed(self, writer: TextWriter, section: Section) -> Value | None:
+    def summed(self, writer: TextWriter, section: ex.Section) -> Value | None:
         """Return the sum of the elements of a section, from zero on, columns first."""
-        if not isinstance(section.base, Name) or len(section.items) != _AXES:
-            raise NoPythonError(f"'{spell(section)}' is no section of a field")
+        if not isinstance(section.base, ex.Name) or len(section.items) != _AXES:
+            raise NoPythonError(f"'{ex.spell(section)}' is no section of a field")
         columns, rows = (
             self._box(writer, item, axis) for axis, item in enumerate(section.items)
         )  # fmt: skip
         if writer.typed(section.base.key).type != DOUBLE:
-            raise NoPythonError(f"'{spell(section)}' is no section of reals")
+            raise NoPythonError(f"'{ex.spell(section)}' is no section of reals")
         if not self._is_array(writer, section.base.key):
-            raise NoPythonError(f"'{spell(section)}' is no section of a field")
+            raise NoPythonError(f"'{ex.spell(section)}' is no section of a field")
         array = writer.local(section.base.key)
         texts = [f"{array}[{i}, {j}]" for j in rows for i in columns]
         return Value(" + ".join(["0.0", *texts]), DOUBLE, Precedence.SUM)
 
-    def _box(self, writer: TextWriter, item: Expr, axis: int) -> range:
+    def _box(self, writer: TextWriter, item: ex.Expr, axis: int) -> range:
         """Return the distances of a subscript, whose ends are known."""
-        if not isinstance(item, Range):
+        if not isinstance(item, ex.Range):
             own = self._distance(writer, item, axis)
             return range(own, own + 1)
         if item.lower is None or item.upper is None or item.step is not None:
@@ -189,9 +184,9 @@ def _annotation(entry: MetadataItem) -> str:
 def _word(item: MetadataItem) -> str:
     """Return a word of metadata in today's spelling."""
     match item.expr:
-        case Construct(Name(word), rows) | Index(Name(word), rows):
-            return f'{_spelled(word)}("{",".join(map(canonical, rows))}")'
-    return _spelled(canonical(item.expr))
+        case ex.Construct(ex.Name(word), rows) | ex.Index(ex.Name(word), rows):
+            return f'{_spelled(word)}("{",".join(map(ex.canonical, rows))}")'
+    return _spelled(ex.canonical(item.expr))
 
 
 def _spelled(word: str) -> str:

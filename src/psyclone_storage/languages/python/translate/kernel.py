@@ -12,42 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import AffineForm, affine_form
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import (
-    Element,
-    Expr,
-    Index,
-    Name,
-    Origin,
-    Range,
-    Section,
-    Sort,
-    Symbol,
-    children,
-    integer_value,
-    spell,
-)
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.rewrite import names_in, place_of_line, substituted, walk_lines
 from psyclone_storage.ir.typing import INTEGER, CScope, PrintError
-from psyclone_storage.ir.unit import (
-    Assign,
-    Blank,
-    Comment,
-    Continue,
-    Cycle,
-    Declare,
-    DirectiveLine,
-    Do,
-    Exit,
-    If,
-    Line,
-    Opaque,
-    Return,
-    Select,
-)
 from psyclone_storage.languages.c.types import Value
 from psyclone_storage.languages.operators import PYTHON
 from psyclone_storage.languages.python.translate.expressions import ExpressionWriter, checked
@@ -101,7 +73,7 @@ class KernelWriter:
         if self.code.internal is not None:
             self._refuse("it has procedures of its own", self.code.internal.place)
         for item in self.code.declarations:
-            if isinstance(item, Opaque) and "save" in item.names:
+            if isinstance(item, un.Opaque) and "save" in item.names:
                 self._refuse("its variables keep their values between calls", item.place)
         self.form.begin(self)
         made = [*self._local_arrays(), *self._begun()]
@@ -128,7 +100,7 @@ class KernelWriter:
 
         A program that looks at a local before it has a value means nothing, so that any will do.
         """
-        own = [one for one in self.code.declarations if isinstance(one, Declare)]
+        own = [one for one in self.code.declarations if isinstance(one, un.Declare)]
         for item in own if self.begun else ():
             if self.local(item.key) in self.begun and not item.shape:
                 type_ = self.scope.type_of(self.scope.symbol(item.key))
@@ -142,7 +114,7 @@ class KernelWriter:
         """Return an argument or a local variable by its name in Python."""
         return self.module.local(key)
 
-    def inlined(self, expr: Expr) -> Expr:
+    def inlined(self, expr: ex.Expr) -> ex.Expr:
         """Return an expression without locals that Python has no variables for."""
         used = names_in(expr) & self.hidden.keys()
         if unclear := sorted(key for key in used if self.hidden[key].of is None):
@@ -153,13 +125,13 @@ class KernelWriter:
                   if key in used and known.of is not None}  # fmt: skip
         return substituted(expr, values) if values else expr
 
-    def element(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def element(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value | None:
         """Return an element of an argument or of an array of the kernel; None if it is neither."""
         if (array := self.arrays.get(name.key)) is not None:
             return array.element(self, items)
         return self.form.element(self, name, items)
 
-    def summed(self, section: Section) -> Value | None:
+    def summed(self, section: ex.Section) -> Value | None:
         """Return the sum of a section whose extent is known."""
         return self.form.summed(self, section)
 
@@ -170,14 +142,14 @@ class KernelWriter:
         checked(type_, symbol.name)
         return Value(self.local(key), type_)
 
-    def scalar(self, symbol: Symbol, scope: CScope) -> Value:
+    def scalar(self, symbol: ex.Symbol, scope: CScope) -> Value:
         """Return a scalar: of the kernel, or of a module."""
         key, type_ = symbol.key, scope.type_of(symbol)
-        if symbol.sort is Sort.CONSTANT:
+        if symbol.sort is ex.Sort.CONSTANT:
             return Value(self.module.constant(symbol, scope), type_)
         if key in self.hidden:
             raise NoPythonError(f"'{symbol.name}' tells where an element lies, which Python hides")
-        if symbol.origin in (Origin.LOCAL, Origin.DUMMY):
+        if symbol.origin in (ex.Origin.LOCAL, ex.Origin.DUMMY):
             if "save" in symbol.attributes or symbol.value is not None:
                 raise NoPythonError(f"'{symbol.name}' keeps its value between calls")
             if (number := self.form.number(self, key)) is not None:
@@ -190,7 +162,7 @@ class KernelWriter:
             return Value(self.module.variable(symbol, scope), type_)
         return Value(self._of_other_module(symbol, scope), type_)
 
-    def _of_other_module(self, symbol: Symbol, scope: CScope) -> str:
+    def _of_other_module(self, symbol: ex.Symbol, scope: CScope) -> str:
         """Return a local that holds what a variable of another module is when the kernel runs."""
         type_ = scope.type_of(symbol)
         checked(type_, symbol.name)
@@ -213,7 +185,7 @@ class KernelWriter:
         constant, text = of.constant, ""
         for factor, term in of.terms:
             found = self._expressions.whole(term)
-            if isinstance(term, Name) and term.key in self.one_less:
+            if isinstance(term, ex.Name) and term.key in self.one_less:
                 constant += factor
                 found = Value(self.local(term.key), INTEGER)
             elif found.rank == Precedence.SUM and found.text.endswith(_ONE_MORE):
@@ -244,7 +216,7 @@ class KernelWriter:
     def _expressions(self) -> ExpressionWriter:
         return ExpressionWriter(self.scope, self)
 
-    def _block(self, lines: Iterable[Line]) -> list[PlacedLine]:
+    def _block(self, lines: Iterable[un.Line]) -> list[PlacedLine]:
         found: list[PlacedLine] = []
         for line in lines:
             try:
@@ -255,53 +227,55 @@ class KernelWriter:
                 self._refuse(self.reasons.get(place, error.reason), own or place)
         return found
 
-    def _line(self, line: Line) -> list[PlacedLine]:
+    def _line(self, line: un.Line) -> list[PlacedLine]:
         place = place_of_line(line)
         match line:
-            case Blank():
+            case un.Blank():
                 return [PlacedLine("")]
-            case Comment(text):
+            case un.Comment(text):
                 words = text.strip().lstrip("!<>").strip()
                 return [PlacedLine(f"# {words}")] if words.strip("-=*") else []
-            case Continue() | DirectiveLine():
+            case un.Continue() | un.DirectiveLine():
                 return []
-            case Assign():
+            case un.Assign():
                 return [PlacedLine(text, place) for text in self._assign(line)]
-            case If():
+            case un.If():
                 return self._if(line)
-            case Select(word="case", alias=None):
+            case un.Select(word="case", alias=None):
                 return self._select(line)
-            case Do():
+            case un.Do():
                 return self._do(line)
-            case Return(None):
+            case un.Return(None):
                 return [PlacedLine("return", place)]
-            case Exit(name) | Cycle(name) if self.loops and name in ("", self.loops[-1]):
-                return [PlacedLine("break" if isinstance(line, Exit) else "continue", place)]
+            case un.Exit(name) | un.Cycle(name) if self.loops and name in ("", self.loops[-1]):
+                return [PlacedLine("break" if isinstance(line, un.Exit) else "continue", place)]
         raise NoPythonError("kernels in Python have no words for this statement")
 
-    def _assign(self, line: Assign) -> Iterator[str]:
+    def _assign(self, line: un.Assign) -> Iterator[str]:
         target = line.target
         match target:
-            case Name() if (to := self._target(target, ())) is not None:
+            case ex.Name() if (to := self._target(target, ())) is not None:
                 yield f"{to.text} = {self._expressions.assigned(line.value, to.type)}"
-            case Name():
+            case ex.Name():
                 yield from self._local(target, line.value)
-            case Index(Name() as name, items) if (to := self._target(name, items)) is not None:
+            case ex.Index(ex.Name() as name, items) if (
+                to := self._target(name, items)
+            ) is not None:
                 yield f"{to.text} = {self._expressions.assigned(line.value, to.type)}"
                 self._forget({name.key})
             case _:
-                raise NoPythonError(f"'{spell(target)}' cannot be assigned to")
+                raise NoPythonError(f"'{ex.spell(target)}' cannot be assigned to")
 
-    def _target(self, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def _target(self, name: ex.Name, items: tuple[ex.Expr, ...]) -> Value | None:
         """Return an element that is assigned to, None if `name` is no array."""
         if (array := self.arrays.get(name.key)) is not None:
             return array.element(self, items)
         return self.form.written(self, name, items)
 
-    def _local(self, name: Name, value: Expr) -> Iterator[str]:
+    def _local(self, name: ex.Name, value: ex.Expr) -> Iterator[str]:
         """Yield an assignment to a local; none for one that counts from the point from here on."""
         symbol = self.scope.symbol(name.key)
-        if symbol.origin is not Origin.LOCAL:
+        if symbol.origin is not ex.Origin.LOCAL:
             raise NoPythonError(f"'{name.text}' is no local variable, and is assigned to")
         type_ = self.scope.type_of(symbol)
         checked(type_, name.text)
@@ -324,15 +298,15 @@ class KernelWriter:
             for key, known in self.hidden.items()
         }
 
-    def _if(self, line: If) -> list[PlacedLine]:
+    def _if(self, line: un.If) -> list[PlacedLine]:
         ways = [(branch.condition, branch.body, branch.place) for branch in line.branches]
         texts = [(self._expressions.condition(test), body, place) for test, body, place in ways]
         return self._choice(texts, line.otherwise)
 
-    def _select(self, line: Select) -> list[PlacedLine]:
+    def _select(self, line: un.Select) -> list[PlacedLine]:
         selector = self._expressions.whole(line.selector)
-        texts: list[tuple[str, tuple[Line, ...], Span | None]] = []
-        otherwise: tuple[Line, ...] = ()
+        texts: list[tuple[str, tuple[un.Line, ...], Span | None]] = []
+        otherwise: tuple[un.Line, ...] = ()
         for case in line.cases:
             if not case.guards:
                 otherwise = case.body
@@ -343,8 +317,8 @@ class KernelWriter:
             return self._block(otherwise)
         return self._choice(texts, otherwise)
 
-    def _guard(self, selector: Value, guard: Expr) -> str:
-        if not isinstance(guard, Range):
+    def _guard(self, selector: Value, guard: ex.Expr) -> str:
+        if not isinstance(guard, ex.Range):
             return PYTHON.binary(Operator.EQUAL, selector, self._expressions.whole(guard)).text
         bounds = ((Operator.GREATER_EQUAL, guard.lower), (Operator.LESS_EQUAL, guard.upper))
         return " and ".join(
@@ -354,7 +328,9 @@ class KernelWriter:
         )
 
     def _choice(
-        self, ways: list[tuple[str, tuple[Line, ...], Span | None]], otherwise: tuple[Line, ...]
+        self,
+        ways: list[tuple[str, tuple[un.Line, ...], Span | None]],
+        otherwise: tuple[un.Line, ...],
     ) -> list[PlacedLine]:
         """Return branches; behind them the locals count what they count on all ways there."""
         before, ends = self.hidden, list[HiddenValues]()
@@ -365,25 +341,25 @@ class KernelWriter:
             if not _leaves(body):
                 ends.append(self.hidden)
             self.hidden = before
-        if any(not isinstance(one, Blank | Comment) for one in otherwise):
+        if any(not isinstance(one, un.Blank | un.Comment) for one in otherwise):
             found += [PlacedLine("else:"), *self._inner(otherwise)]
         if not _leaves(otherwise):
             ends.append(self.hidden)
         self.hidden = _joined(ends, before)
         return found
 
-    def _inner(self, body: tuple[Line, ...]) -> list[PlacedLine]:
+    def _inner(self, body: tuple[un.Line, ...]) -> list[PlacedLine]:
         lines = self._block(without_end(body))
         if all(not line.text or line.text.startswith("#") for line in lines):
             lines.append(PlacedLine("pass"))
         return [line.indented() for line in lines]
 
-    def _counted(self, line: Do) -> tuple[str, bool]:
+    def _counted(self, line: un.Do) -> tuple[str, bool]:
         """Return what a loop counts, and whether Python counts one less."""
         if (found := self.form.counted(self, line)) is not None:
             return found
         writer = self._expressions
-        step = 1 if line.step is None else integer_value(line.step)
+        step = 1 if line.step is None else ex.integer_value(line.step)
         if not step:
             raise NoPythonError("the step of this loop is not known")
         by = 1 if step > 0 else -1
@@ -392,13 +368,13 @@ class KernelWriter:
             start, behind = self.sum_text(first), self.sum_text(last_.shifted(by)).text
         else:
             start, stop = writer.whole(line.start), writer.whole(line.stop)
-            last = integer_value(line.stop)
+            last = ex.integer_value(line.stop)
             sign = "+" if step > 0 else "-"
             behind = f"{stop.within(Precedence.SUM)} {sign} 1" if last is None else str(last + by)
         bounds = [start.text, behind, *([str(step)] if step != 1 else [])]
         return f"range({', '.join(bounds)})", False
 
-    def _do(self, line: Do) -> list[PlacedLine]:
+    def _do(self, line: un.Do) -> list[PlacedLine]:
         spelled, one_less = self._counted(line)
         changed = _assigned_in(line.body) | {line.variable.key}
         self._forget(changed)
@@ -422,20 +398,20 @@ class KernelWriter:
         self.problems.append(Diagnostic("G006", message, where, hint=_HINT))
 
 
-def _counts_from(value: Expr, hidden: frozenset[str]) -> bool:
+def _counts_from(value: ex.Expr, hidden: frozenset[str]) -> bool:
     """Return whether a value is computed from hidden names, other than to find an element."""
     match value:
-        case Name():
+        case ex.Name():
             return value.key in hidden
-        case Element(Name() as array) | Section(Name() as array):
+        case ex.Element(ex.Name() as array) | ex.Section(ex.Name() as array):
             return array.key in hidden
-    return any(_counts_from(part, hidden) for part in children(value))
+    return any(_counts_from(part, hidden) for part in ex.children(value))
 
 
-def _counting_in(body: tuple[Line, ...], hidden: frozenset[str]) -> frozenset[str]:
+def _counting_in(body: tuple[un.Line, ...], hidden: frozenset[str]) -> frozenset[str]:
     """Return hidden names, and those that statements compute from them, through each other."""
     given = [(line.target.key, line.value) for line in walk_lines(body)
-             if isinstance(line, Assign) and isinstance(line.target, Name)]  # fmt: skip
+             if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)]  # fmt: skip
     found = hidden
     while more := {key for key, value in given if key not in found and _counts_from(value, found)}:
         found |= more
@@ -461,27 +437,31 @@ def _joined(ends: list[HiddenValues], before: HiddenValues) -> HiddenValues:
     return found
 
 
-def _leaves(body: tuple[Line, ...]) -> bool:
+def _leaves(body: tuple[un.Line, ...]) -> bool:
     """Return whether the last statement leaves: what stands behind is never reached from here."""
-    done = [line for line in body if not isinstance(line, Blank | Comment)]
-    return bool(done) and isinstance(done[-1], Return | Exit | Cycle)
+    done = [line for line in body if not isinstance(line, un.Blank | un.Comment)]
+    return bool(done) and isinstance(done[-1], un.Return | un.Exit | un.Cycle)
 
 
-def _assigned_in(body: tuple[Line, ...]) -> set[str]:
+def _assigned_in(body: tuple[un.Line, ...]) -> set[str]:
     """Return the keys of the names that statements assign to, those of counters included."""
     found: set[str] = set()
     for line in walk_lines(body):
         match line:
-            case Assign(Name() as name) | Assign(Index(Name() as name)) | Do(variable=name):
+            case (
+                un.Assign(ex.Name() as name)
+                | un.Assign(ex.Index(ex.Name() as name))
+                | un.Do(variable=name)
+            ):
                 found.add(name.key)
     return found
 
 
-def without_end(body: tuple[Line, ...]) -> tuple[Line, ...]:
+def without_end(body: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
     """Return statements without blank lines at their ends."""
     start, stop = 0, len(body)
-    while start < stop and isinstance(body[start], Blank):
+    while start < stop and isinstance(body[start], un.Blank):
         start += 1
-    while stop > start and isinstance(body[stop - 1], Blank):
+    while stop > start and isinstance(body[stop - 1], un.Blank):
         stop -= 1
     return body[start:stop]

@@ -12,19 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures import lfric_words as words
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import AffineForm, affine_form
-from psyclone_storage.ir.expr import (
-    Binary,
-    Expr,
-    Index,
-    Name,
-    Range,
-    Section,
-    canonical,
-    integer_value,
-    spell,
-    walk,
-)
 from psyclone_storage.ir.interface import Dummy, Role, selecting_words
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.keys import key_of
@@ -118,13 +107,15 @@ class ColumnForm:
 
     # ------------------------------------------------------------------------ elements
 
-    def element(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def element(
+        self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
+    ) -> Value | None:
         """Return an element of an argument, or of an array that belongs to the mesh."""
         dummy = self.roles.get(name.key)
         if dummy is None or not (dummy.rank or dummy.role is Role.DOF_VALUE):
             return None
-        if any(isinstance(part, Range) for item in items for part in walk(item)):
-            raise NoPythonError(f"'{spell(Index(name, items))}' is a section of an array")
+        if any(isinstance(part, ex.Range) for item in items for part in ex.walk(item)):
+            raise NoPythonError(f"'{ex.spell(ex.Index(name, items))}' is a section of an array")
         if items:
             _check_begins_at_one(writer, name.key)
         index = [affine_form(writer.inlined(item)) for item in items]
@@ -141,7 +132,9 @@ class ColumnForm:
             return Value(text, writer.typed(name.key).type)
         raise NoPythonError(f"'{name.text}' is an array that kernels in Python do not know")
 
-    def written(self, writer: TextWriter, name: Name, items: tuple[Expr, ...]) -> Value | None:
+    def written(
+        self, writer: TextWriter, name: ex.Name, items: tuple[ex.Expr, ...]
+    ) -> Value | None:
         """Return an element of an argument that is assigned to."""
         dummy = self.roles.get(name.key)
         if dummy is not None and dummy.role not in _VALUES:
@@ -149,7 +142,7 @@ class ColumnForm:
         return self.element(writer, name, items)
 
     def _of_argument(
-        self, writer: TextWriter, name: Name, of: tuple[Dummy, list[AffineForm]]
+        self, writer: TextWriter, name: ex.Name, of: tuple[Dummy, list[AffineForm]]
     ) -> Value:
         dummy, index = of
         of_bands = dummy.role is Role.CMA_MATRIX
@@ -174,7 +167,7 @@ class ColumnForm:
     def _of_operator(self, writer: TextWriter, dummy: Dummy, index: list[AffineForm]) -> list[str]:
         """Return the dofs and the layer of an element of the cell's matrix."""
         at = next((place for place, one in enumerate(dummy.shape)
-                   if isinstance(one, Name) and one.text.endswith("ncell_3d")), 0)  # fmt: skip
+                   if isinstance(one, ex.Name) and one.text.endswith("ncell_3d")), 0)  # fmt: skip
         place = index[at]
         found = self._behind_first(dummy, place)
         if found is not None:
@@ -184,7 +177,7 @@ class ColumnForm:
             return [*_texts(writer, dofs, 1), layer, *_texts(writer, map(affine_form, near), 1)]
         raise NoPythonError("it is not known which layer of the cell's matrix is meant")
 
-    def _of_solver(self, writer: TextWriter, name: Name) -> CType:
+    def _of_solver(self, writer: TextWriter, name: ex.Name) -> CType:
         """Return the type of the matrices of a columnwise operator, which is r_solver in Python."""
         type_ = writer.scope.type_of(writer.scope.symbol(name.key))
         if type_ != REAL:
@@ -201,7 +194,7 @@ class ColumnForm:
 
     def _behind_first(
         self, dummy: Dummy, place: AffineForm
-    ) -> tuple[AffineForm, tuple[Expr, ...]] | None:
+    ) -> tuple[AffineForm, tuple[ex.Expr, ...]] | None:
         """Return a sum without `(cell - 1)*nlayers`, also in the form `cell*nlayers - nlayers`.
 
         The second is which neighbour the cell is: nothing where it is this cell.
@@ -215,14 +208,14 @@ class ColumnForm:
             if near is not None:
                 rest = place.without(term)
                 for against, one in rest.terms:
-                    if against == -1 and isinstance(one, Name) and one.key == layers:
+                    if against == -1 and isinstance(one, ex.Name) and one.key == layers:
                         return rest.without(one), near
         return None
 
-    def _cell_in(self, dummy: Dummy, term: Expr, more: int) -> tuple[Expr, ...] | None:
+    def _cell_in(self, dummy: Dummy, term: ex.Expr, more: int) -> tuple[ex.Expr, ...] | None:
         """Return which neighbour is the cell in `(cell + more)*nlayers`, None for another term."""
         match term:
-            case Binary(Operator.TIMES, left, right):
+            case ex.Binary(Operator.TIMES, left, right):
                 for one, other in ((left, right), (right, left)):
                     cell, layers = affine_form(one), affine_form(other)
                     if layers.constant or not layers.is_name(self._key(Role.NLAYERS)):
@@ -231,12 +224,12 @@ class ColumnForm:
                         return self._neighbour(dummy, cell)
         return None
 
-    def _neighbour(self, dummy: Dummy, cell: AffineForm) -> tuple[Expr, ...] | None:
+    def _neighbour(self, dummy: Dummy, cell: AffineForm) -> tuple[ex.Expr, ...] | None:
         """Return which neighbour of the stencil of an operator a cell is; nothing for this cell."""
         if cell.is_name(self._key(Role.CELL)):
             return ()
         match cell.terms:
-            case ((1, Index(Name() as name, items)),):
+            case ((1, ex.Index(ex.Name() as name, items)),):
                 by = self.roles.get(name.key)
                 if by is not None and by.role is Role.STENCIL_CELLS and by.arg == dummy.arg:
                     return items
@@ -249,7 +242,7 @@ class ColumnForm:
         """Return the dof and the layer of an element of a field, and which cell it is of."""
         for factor, term in index.terms:
             match term:
-                case Index(Name() as name, items) if factor == 1 and name.key in self.roles:
+                case ex.Index(ex.Name() as name, items) if factor == 1 and name.key in self.roles:
                     found = self._near(writer, dummy, name.key, items)
                     if found:
                         dof, *others = found
@@ -257,7 +250,7 @@ class ColumnForm:
         raise NoPythonError(_BOTTOM + " an index is")
 
     def _near(
-        self, writer: TextWriter, dummy: Dummy, key: str, items: tuple[Expr, ...]
+        self, writer: TextWriter, dummy: Dummy, key: str, items: tuple[ex.Expr, ...]
     ) -> list[str] | None:
         """Return what an element of a map says: the dof, and the cell where it is not this one."""
         by = self.roles[key]
@@ -269,7 +262,7 @@ class ColumnForm:
         dof, *cell = items
         if by.role is Role.WHOLE_DOFMAP and Role.CELL_MAP in self._roles():
             match cell:
-                case [Index(Name() as fine, places)] if fine.key == self._key(Role.CELL_MAP):
+                case [ex.Index(ex.Name() as fine, places)] if fine.key == self._key(Role.CELL_MAP):
                     _check_begins_at_one(writer, fine.key)
                     return _texts(writer, map(affine_form, (dof, *places)), 1)
             return None
@@ -296,7 +289,7 @@ class ColumnForm:
             case Role.SCALAR:
                 return None
             case Role.DOF_VALUE:
-                return self._of_argument(writer, Name(key), (dummy, []))
+                return self._of_argument(writer, ex.Name(key), (dummy, []))
             case role if role in _OF_RANGES and not dummy.rank:
                 return Value(f"len({self._word(_OF_RANGES[role], dummy, [])})", INTEGER)
             case role if role in _OF_NUMBERS:
@@ -305,7 +298,7 @@ class ColumnForm:
 
     def counted(self, writer: TextWriter, line: Do) -> tuple[str, bool] | None:
         """Return the word for what a loop counts; None if it has bounds of its own."""
-        step = 1 if line.step is None else integer_value(line.step)
+        step = 1 if line.step is None else ex.integer_value(line.step)
         if step not in (1, -1):
             return None
         first, last = (affine_form(writer.inlined(one)) for one in (line.start, line.stop))
@@ -325,7 +318,7 @@ class ColumnForm:
                 return (word if step > 0 else f"reversed({word})"), bool(least)
         return None
 
-    def summed(self, writer: TextWriter, section: Section) -> Value | None:
+    def summed(self, writer: TextWriter, section: ex.Section) -> Value | None:
         """Return None: how many dofs and layers there are is known at run time."""
         return None
 
@@ -384,9 +377,11 @@ def _check_begins_at_one(writer: TextWriter, key: str) -> None:
 def _of_branch(last: AffineForm, key: str, dummy: Dummy) -> list[AffineForm] | None:
     """Return the index of the number that a sum is, which has none if it is a scalar."""
     match last.terms:
-        case ((1, Name() as name),) if name.key == key and not dummy.rank:
+        case ((1, ex.Name() as name),) if name.key == key and not dummy.rank:
             return []
-        case ((1, Index(Name() as name, items)),) if name.key == key and len(items) == dummy.rank:
+        case ((1, ex.Index(ex.Name() as name, items)),) if (
+            name.key == key and len(items) == dummy.rank
+        ):
             return list(map(affine_form, items))
     return None
 
@@ -414,29 +409,29 @@ def _annotation(entry: MetadataItem) -> str:
     head, *items = entry.items
     kind, counted = _kind_of(head.expr)
     said = [counted] if counted else []
-    said += [_item(item) for item in items if canonical(item.expr) != "gh_real"]
+    said += [_item(item) for item in items if ex.canonical(item.expr) != "gh_real"]
     return f"{kind}[{', '.join(said)}]"
 
 
-def _kind_of(head: Expr) -> tuple[str, str]:
+def _kind_of(head: ex.Expr) -> tuple[str, str]:
     """Return the word for what an entry describes, and how many components it has."""
     match head:
-        case Binary(Operator.TIMES, Name() as name, count) | Binary(
-            Operator.TIMES, count, Name() as name
+        case ex.Binary(Operator.TIMES, ex.Name() as name, count) | ex.Binary(
+            Operator.TIMES, count, ex.Name() as name
         ):
-            return key_of(words.ARG_KINDS[name.key].name), spell(count)
-        case Name() as name if name.key in words.ARG_KINDS:
+            return key_of(words.ARG_KINDS[name.key].name), ex.spell(count)
+        case ex.Name() as name if name.key in words.ARG_KINDS:
             return key_of(words.ARG_KINDS[name.key].name), ""
-    raise NoPythonError(f"'{spell(head)}' is nothing that kernels in Python are passed")
+    raise NoPythonError(f"'{ex.spell(head)}' is nothing that kernels in Python are passed")
 
 
 def _item(item: MetadataItem) -> str:
     """Return an item of metadata in the spelling of Python."""
     match item.expr:
-        case Index(Name() as word):
+        case ex.Index(ex.Name() as word):
             inner = ", ".join(_item(one) for one in item.items)
             head = word.key if word.key in words.ENTRIES.values() else word.key.upper()
             return f"{head}({inner})"
-        case Name() as word:
+        case ex.Name() as word:
             return _spelled(word.key)
-    return spell(item.expr)
+    return ex.spell(item.expr)
