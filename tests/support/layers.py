@@ -108,6 +108,7 @@ LAYERS: dict[str, set[str]] = {
     "pipeline": COMPILER | {"targets", "scripting", "config", "base", "__init__"},
     "jit": COMPILER | {"pipeline", "targets", "config", "base", "__init__"},
     "tools": COMPILER | {"pipeline", "targets", "scripting", "config", "base"},
+    "driver": {"tools"},
     "cli": {"tools", "pipeline", "targets", "config", "base", "__init__"},
 }
 
