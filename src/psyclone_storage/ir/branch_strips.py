@@ -14,7 +14,7 @@ ALONG_ROWS = (Over.COLUMNS, Over.COLUMNS_OF_TILE)
 
 
 def hot_path(call: KernelCall) -> HotPath | None:
-    """Return the way through a call whose statements stand in its place, None if it has none."""
+    """Return the hot path of an inlined call, None without one."""
     match call.codes:
         case (KernelCode(in_place=True, hot_path=path),):
             return path
@@ -22,10 +22,10 @@ def hot_path(call: KernelCall) -> HotPath | None:
 
 
 def changed_in_strips(schedule: Schedule, loop: Loop) -> tuple[str, ...]:
-    """Return the data that a kernel in `loop` may change and on which the ways through it depend.
+    """Return the data that a kernel in `loop` may change and on which its branches depend.
 
-    Conditions are asked, and values lifted, for all points of a strip before the first of them is
-    computed.
+    Conditions are evaluated, and values hoisted, for all points of a strip before the first of them
+    is computed.
     """
     calls = kernel_calls(loop)
     written = {

@@ -1,4 +1,4 @@
-"""What of a schedule runs on a device with a memory of its own, and which data that takes."""
+"""Statements of a schedule that run on a device with its own memory, and their data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
 
 
 class DatumUse(NamedTuple):
-    """What one statement does with a field or operator, or one component of a field vector."""
+    """Access of one statement to a field, an operator, or one component of a field vector."""
 
     datum: str
     component: int | None

@@ -1,8 +1,8 @@
-"""Names joined with their symbols, and brackets told apart by what stands before them.
+"""Linking: names get their symbols, and brackets get a class by the symbol before them.
 
-The front end does this once it has looked all names up, and again whoever changes a routine, since
-a step adds names and declarations. What is not found says so: a symbol that is `UNRESOLVED`,
-brackets that are `Unresolved`. Each name of a routine is one node, wherever it stands.
+The reader links after it has resolved all names. Code that changes a routine links again, because a
+step adds names and declarations. A name that is not found has the symbol `UNRESOLVED`, its brackets
+are `Unresolved`. Each name of a routine is one node, shared by all its occurrences.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def linked(code: KernelCode, structure: Structures | None = None) -> KernelCode:
 
 
 class Linker:
-    """The link from names to what `symbol` and `structure` say of them, for one routine.
+    """Linker of one routine, from the functions `symbol` and `structure`.
 
-    `component` tells of the component of a structure whose type is not known, by its key.
+    `component` returns the component of a structure whose type is not known, by its key.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Linker:
     # ------------------------------------------------------------------------ brackets
 
     def _kind_of(self, index: ex.Index) -> type[ex.Index]:
-        """Return what the brackets of `index`, whose parts are linked, stand for."""
+        """Return `index`, whose parts are linked, with the class of its brackets."""
         match index.base:
             case ex.Name(symbol=symbol) if symbol is not None:
                 return self._of_name(index, symbol)

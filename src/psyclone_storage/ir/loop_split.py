@@ -15,7 +15,7 @@ from psyclone_storage.ir.region import NOTHING, Depth, describe_depth
 
 
 class PeelSection(Enum):
-    """Which part of a loop one is."""
+    """Part of a split loop."""
 
     INTERIOR = "interior"
     RIM = "rim"
@@ -38,7 +38,7 @@ SECTIONS_OF_POINTS = (
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """How many points of its own a rank keeps between its interior and each of its edges."""
+    """Number of owned points between the interior of a rank and each of its edges."""
 
     west: int = 0
     east: int = 0
@@ -61,7 +61,7 @@ class Margins:
 
 @dataclass(frozen=True, slots=True)
 class Interior:
-    """How far inside of what a rank owns an iteration has to be to read nothing of a halo.
+    """Distance from the border of a rank at which an iteration reads no halo.
 
     Cells are at least `depth` levels inside: those of the edge are at level 0. Points of a grid
     keep `margins`, which cells have none of.

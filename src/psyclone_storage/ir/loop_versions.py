@@ -1,10 +1,9 @@
-"""Loops that were fused under a test: the loops that they were made of.
+"""Loop versioning for loops that were fused under a test of their bounds.
 
-A fused loop of which nobody knows whether its parts have the same bounds is right where they
-agree, and only there. So it stands for two versions (loop versioning): the fused one, under a test
-of all bounds, and its parts one after the other. The second one is no tree of its own that steps
-would have to change alike; it is read off the first, with all that stands around: calls keep their
-order when loops are fused, so that to leave out calls is to take loops apart again.
+If the bounds of the parts may differ, the fused loop is correct only where they agree. It then has
+two versions: the fused loop, under a test of all bounds, and its parts in order. The second version
+is derived from the first with all enclosing constructs: calls keep their order when loops are
+fused, so removing calls separates the loops again.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def parts_of(loop: sch.Loop) -> tuple[sch.Loop, ...]:
 def taken_apart(statement: sch.Loop | sch.DirectiveRegion) -> tuple[sch.Statement, ...]:
     """Return `statement` once for each of the loops that its loops were made of, in order.
 
-    What stands beside a loop with parts comes in turn, too.
+    Statements next to a loop with parts are repeated for each part.
     """
     first: set[str] = set()
     for loop in loops_with_parts(statement):

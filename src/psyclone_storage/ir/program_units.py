@@ -42,7 +42,7 @@ class ProgramUnit:
 
     `opening` is its first statement as written, in one line; a main program may have none.
     `dummies` are the names of a procedure's arguments, `result` is that of a function's result.
-    `contained` are the procedures behind `contains`, with what stands between them. The places are
+    `contained` are the procedures after `contains`, with the text between them. The places are
     those of the opening, of `contains`, and of the end; `extent` is that of all of it.
     """
 
@@ -62,7 +62,7 @@ class ProgramUnit:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file: its text, and its program units with what stands between them.
+    """A file: its text, and its program units with the text between them.
 
     `statements` are the offsets of the first character and of the end of each statement, in the
     order of the text. The first character of a statement with a label is that of the label.

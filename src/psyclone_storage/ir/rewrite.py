@@ -1,7 +1,7 @@
-"""Expressions and statements, looked through and rebuilt with parts exchanged.
+"""Traversal and rewriting of expressions and statements.
 
-Everything here is structure: no name is understood. Text that is carried along (`Verbatim`,
-`Opaque`) stays as it is, so that whoever exchanges names has to look for it first.
+Everything here is structure: no name is understood. Uninterpreted text (`Verbatim`,
+`Opaque`) does not change, so code that replaces names must check for it first.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def construct_name(line: un.Line) -> str:
 
 
 def unnamed(line: un.Line) -> un.Line:
-    """Return a construct without its name, and any other statement as it is."""
+    """Return a construct without its name, and any other statement unchanged."""
     return (
         replace(line, name="")
         if isinstance(line, _WithBody | un.If | un.Where | un.Select)
@@ -297,7 +297,7 @@ def rewritten(
 def with_blocks(
     line: un.Line, change: Callable[[un.Line], Iterable[un.Line]], *, into_masked: bool = True
 ) -> un.Line:
-    """Return `line` with the statements inside of it changed, and itself as it is."""
+    """Return `line` with changed inner statements."""
 
     def inside(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
         return rewritten(block, change, into_masked=into_masked)

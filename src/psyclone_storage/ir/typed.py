@@ -1,6 +1,6 @@
 """Types and ranks of expressions, from the symbols of their names.
 
-Whatever cannot be told is None: a caller then refuses.
+An unknown type or rank is None: a caller then refuses.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def no_component(_key: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """What the names in expressions stand for: symbols by their keys, and derived types.
+    """Symbols of the names in expressions by key, and derived types.
 
     `structure` gives the definition of a derived type, None where it is not known;
-    `component_of_unknown` what the component of such a type is by its key, if anybody knows.
+    `component_of_unknown` the component of such a type by its key, if it is known.
     Where kinds do not matter, `any_kind` has operations of two kinds of one type, without a kind.
     """
 

@@ -131,7 +131,7 @@ def _check_datum(uid: str, datum: str, data: Data) -> Iterator[Diagnostic]:
 def _check_component(
     uid: str, datum: str, component: int | None, data: Data
 ) -> Iterator[Diagnostic]:
-    """Check a statement that acts on one component of a vector, or on a field that is none."""
+    """Check a statement that acts on one component of a vector, or on a single field."""
     yield from _check_datum(uid, datum, data)
     size = data[datum].vector if datum in data else 1
     whole = component is None and size == 1

@@ -131,7 +131,7 @@ def find(tree: Block, uid: str) -> sch.Statement | None:
 
 
 def place_of(statement: sch.Statement) -> Span | None:
-    """Return where the first call inside `statement` stands in the algorithm."""
+    """Return the place in the algorithm of the first call inside `statement`."""
     if isinstance(statement, sch.KernelCall):
         return statement.span
     if not isinstance(statement, sch.Compound):
@@ -140,10 +140,10 @@ def place_of(statement: sch.Statement) -> Span | None:
 
 
 def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
-    """Return where the statement `uid` stands in the algorithm, or what it is there for.
+    """Return the place in the algorithm of the statement `uid`, or of the call that it serves.
 
-    Derived statements serve a call behind them. Without one it is the last call, and for a name
-    that nothing has the first.
+    Derived statements serve the next call; without one it is the last call, and for an unknown
+    name the first.
     """
     behind = False
     last: Span | None = None
@@ -175,7 +175,7 @@ def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, 
 
 
 def replaced(tree: Tree, uid: str, *new: sch.Statement) -> Tree:
-    """Return `tree` with `new` in the place of the statement `uid`; the rest is shared."""
+    """Return `tree` with the statement `uid` replaced by `new`; the rest is shared."""
     if isinstance(tree, sch.Schedule):
         at = _positions(tree).get(uid)
         body = tree.body if at is None else _replaced_at(tree.body, at, uid, new)
