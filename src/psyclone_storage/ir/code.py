@@ -167,7 +167,8 @@ class KernelCode(Named):
 
     `dummies` are the names of its arguments, in order. `prefix` is the text before the word
     `subroutine`, such as `pure`, `suffix` the text after the arguments, such as `bind(c)`.
-    `uses` are its own, not those of the module around it. `declarations` are its specification part in order,
+    `uses` are its own, not those of the module around it. `declarations` are its specification
+    part in order,
     `directives` are those at its end, as `acc routine seq`. `internal` are its internal
     procedures, without the word `contains`. One that is `inlined` needs nothing of the module
     around it and becomes a procedure of the module that calls it. One that is `in_place` is

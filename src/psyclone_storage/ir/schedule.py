@@ -43,7 +43,8 @@ class Datum(Named, FromModule):
     """One dummy argument of the routine of an invoke.
 
     `name` is its name there; `actual` is the actual argument in the algorithm. `vector` is the
-    number of components of a field vector, 1 for a field. `kind` is None if it is not a kernel argument.
+    number of components of a field vector, 1 for a field. `kind` is None if it is not a kernel
+    argument.
     `type` is the type that the algorithm declares. `access` joins all accesses to it.
     `may_alias` names other data that may be the same object at run time, as `f(i)` and `f(j)` may.
     One that is imported is the variable `actual` of `module`.
