@@ -18,6 +18,7 @@ from psyclone_storage.frontend.search import index_directories, index_with
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.targets.apis import parts_of
 from psyclone_storage.targets.c_printer import CPrinter
+from psyclone_storage.targets.fortran import FORTRAN
 
 
 def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: KernelRequest) -> str:
@@ -36,6 +37,7 @@ def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: Ke
     problems: list[Diagnostic] = []
     names = kernel_types(source) if wanted.type_name is None else (wanted.type_name,)
     if not names:
+        raise_if_any(FORTRAN.check_syntax(source, ()))
         message = f"'{path}' holds no kernel type."
         raise CompileError(Diagnostic("L006", message, file=str(path)))
     for name in names:

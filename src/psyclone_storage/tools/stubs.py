@@ -8,7 +8,7 @@ from psyclone_storage.analysis.bodies.metadata import check_body
 from psyclone_storage.backend.caller import lower_caller
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.stub import lower_stub
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.frontend.files import read_source
@@ -79,6 +79,8 @@ def _kernel_in(path: Path, type_name: str | None, language: Language) -> ParsedK
     if type_name is not None:
         return language.read_kernel(source, type_name, needs_code=False)
     names = language.kernel_types(source)
+    if not names:
+        raise_if_any(language.check_syntax(source, ()))
     if len(names) != 1:
         found = f"several kernel types: {listed(names, 'and')}" if names else "no kernel type"
         raise CompileError(

@@ -82,9 +82,11 @@ def read_kernel(
     except CompileError as error:
         raise CompileError(*problems, *error.problems) from None
     raise_if_any(problems)
+    # Without the preprocessor, its alternatives for a module's name are nested modules.
+    *_, outermost = module.outwards()
     return ParsedKernel(
         kernel.text.lower(),
-        module.name,
+        outermost.name,
         tuple(components),
         implementation.procedure,
         implementation.specifics,
