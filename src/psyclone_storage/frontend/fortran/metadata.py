@@ -35,7 +35,7 @@ from psyclone_storage.frontend.fortran.specification import TypeDefinition, read
 from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Construct, Expr, Keyword, Literal, Name
-from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
+from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel, ScopeKind
 from psyclone_storage.ir.types import Intrinsic
 
 _INTERFACE = regex(r"interface\b\s*(?P<name>[a-z]\w*)", re.IGNORECASE)
@@ -83,7 +83,7 @@ def read_kernel(
         raise CompileError(*problems, *error.problems) from None
     raise_if_any(problems)
     # Without the preprocessor, its alternatives for a module's name are nested modules.
-    *_, outermost = module.outwards()
+    *_, outermost = (one for one in module.outwards() if one.kind is ScopeKind.MODULE)
     return ParsedKernel(
         kernel.text.lower(),
         outermost.name,

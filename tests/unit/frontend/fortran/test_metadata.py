@@ -218,3 +218,7 @@ def test_alternative_names_of_the_module(names: tuple[str, str]) -> None:
     opening = f"#ifndef SINGLE\nmodule {names[0]}\n#else\nmodule {names[1]}\n#endif\n"
     found = read(kernel_text().replace("module k_mod\n", opening, 1))
     assert found.module == names[0]
+
+
+def test_module_inside_a_block_that_is_not_closed() -> None:
+    assert read(f"block\n{kernel_text()}").module == "k_mod"
